@@ -1,0 +1,1 @@
+"""What stands between the suite and the world: clients, backends, administration, faults; one module a broker."""

@@ -1,0 +1,335 @@
+"""Backend (I-4): a broker that can be provisioned, administered and hurt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Literal, Protocol
+
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.time import Clock, Runner
+from msgspec import Struct
+
+from assay_adapters.client import Client, Endpoint, Source
+from assay_adapters.outcome import Outcome
+
+Scalar = str | int
+WireProtocol = Literal["amqp", "stomp", "http", "in-process"]
+Topology = Literal["single", "cluster", "sharing-group", "hierarchy"]
+Platform = Literal["distributed", "zos"]
+
+
+class Needs(Struct, frozen=True, kw_only=True):
+    """What a scenario asks for.
+
+    Args:
+        own_instance: True whenever a fault is injected.
+    """
+
+    capabilities: frozenset[Capability] = frozenset()
+    platform: Platform = "distributed"
+    level: str = "8.0"
+    topology: Topology = "single"
+    own_instance: bool = False
+
+
+class Available(Struct, frozen=True):
+    """The backend can be started here."""
+
+    detail: str = ""
+
+
+class Unavailable(Struct, frozen=True):
+    """It cannot.
+
+    Args:
+        reason: What is missing.
+        remedy: What to do about it.
+    """
+
+    reason: str
+    remedy: str
+
+
+class Unsupported(Struct, frozen=True):
+    """The backend has no such capability."""
+
+    capability: str
+    source: Source
+
+
+class Environment(Struct, frozen=True):
+    """What was tested, for the report.
+
+    Args:
+        product: Broker's name.
+        version: Its version.
+        details: Platform, image digest, settings: strings by name.
+        ours: Whether it is our own broker: `kit` rules fail only our own parts.
+        simulated_disk: Whether its storage is simulated.
+    """
+
+    product: str
+    version: str
+    details: dict[str, str]
+    ours: bool
+    simulated_disk: bool = False
+
+
+class ObjectKind(StrEnum):
+    """Kinds of administered objects."""
+
+    QUEUE = "queue"
+    TOPIC = "topic"
+    SUBSCRIPTION = "subscription"
+    QMGR = "qmgr"
+
+
+class Define(Struct, frozen=True, tag=True):
+    """Define an object."""
+
+    kind: ObjectKind
+    name: str
+    attributes: dict[str, Scalar] = {}
+
+
+class Alter(Struct, frozen=True, tag=True):
+    """Alter an object's attributes."""
+
+    kind: ObjectKind
+    name: str
+    attributes: dict[str, Scalar]
+
+
+class Delete(Struct, frozen=True, tag=True):
+    """Delete an object."""
+
+    kind: ObjectKind
+    name: str
+
+
+class Clear(Struct, frozen=True, tag=True):
+    """Empty a queue."""
+
+    name: str
+
+
+class Authorise(Struct, frozen=True, tag=True):
+    """Grant or take authorities."""
+
+    user: str
+    kind: ObjectKind
+    name: str
+    grant: tuple[str, ...] = ()
+    revoke: tuple[str, ...] = ()
+
+
+class Start(Struct, frozen=True, tag=True):
+    """Start a component."""
+
+    what: str
+
+
+class Stop(Struct, frozen=True, tag=True):
+    """Stop a component."""
+
+    what: str
+
+
+Change = Define | Alter | Delete | Clear | Authorise | Start | Stop
+
+
+class RawMessage(Struct, frozen=True, kw_only=True):
+    """A message as an administrator sees it: descriptor, headers, body."""
+
+    descriptor: dict[str, Scalar]
+    headers: tuple[dict[str, Scalar], ...] = ()
+    body: bytes = b""
+
+
+class Admin(Protocol):
+    """Administration in the backend's own way, in one vocabulary."""
+
+    def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
+        """Make a change."""
+        ...
+
+    def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
+        """Show an object's attributes (``CURDEPTH`` ...)."""
+        ...
+
+    def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
+        """Show a queue's messages with descriptor and headers."""
+        ...
+
+    def take(self, queue: str, *, correlation_id: bytes) -> Outcome[RawMessage | None]:
+        """Take one message by its correlation id."""
+        ...
+
+    def put_native(self, queue: str, message: RawMessage, *, delay_ms: int | None = None) -> Outcome[None]:
+        """Put a message without the JMS client."""
+        ...
+
+
+class Kill(Struct, frozen=True, tag=True):
+    """End the broker's process at once (SIGKILL) and start it again."""
+
+
+class Restart(Struct, frozen=True, tag=True):
+    """Shut the broker down in order and start it again."""
+
+    level: str | None = None
+    opmode: str | None = None
+
+
+class Cut(Struct, frozen=True, tag=True):
+    """Cut every client connection; the broker goes on."""
+
+
+FaultRequest = Kill | Restart | Cut
+
+
+class Now(Struct, frozen=True, tag=True):
+    """At once."""
+
+
+class BeforeAnswer(Struct, frozen=True, tag=True):
+    """When the broker is about to answer the send of this message."""
+
+    kid: str
+
+
+class AfterAnswer(Struct, frozen=True, tag=True):
+    """As soon as the send of this message has been answered."""
+
+    kid: str
+
+
+class FirstSight(Struct, frozen=True, tag=True):
+    """As soon as a consumer has been handed this message, before it is settled."""
+
+    kid: str
+
+
+class At(Struct, frozen=True, tag=True):
+    """At a monotonic time of the instance's clock, in nanoseconds."""
+
+    mono_ns: int
+
+
+Trigger = Now | BeforeAnswer | AfterAnswer | FirstSight | At
+NOW = Now()
+
+
+class Injection(Protocol):
+    """A fault on its way."""
+
+    def wait(self) -> tuple[int, int] | Unsupported:
+        """Wait until the broker is hurt and well again; monotonic nanoseconds of begin and end."""
+        ...
+
+
+class Faults(Protocol):
+    """What can be done to an instance."""
+
+    @property
+    def kinds(self) -> frozenset[type[FaultRequest]]:
+        """The faults it knows."""
+        ...
+
+    def inject(self, fault: FaultRequest, when: Trigger = NOW) -> Injection | Unsupported:
+        """Arm a fault."""
+        ...
+
+
+class DiskEvent(Struct, frozen=True):
+    """What the instance's storage did, where that can be seen: the same fields as the journal's ``disk`` event."""
+
+    source: str
+    op: Literal["write", "flush", "drop"]
+    kids: tuple[str, ...]
+
+
+class Instance(Protocol):
+    """A running broker for one scenario, or shared by many."""
+
+    @property
+    def environment(self) -> Environment:
+        """What it is."""
+        ...
+
+    @property
+    def clock(self) -> Clock:
+        """Its world's clock."""
+        ...
+
+    @property
+    def runner(self) -> Runner:
+        """Its world's crank: how the steps wait."""
+        ...
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Names of its queue managers; the first is the default."""
+        ...
+
+    @property
+    def admin(self) -> Admin | None:
+        """Administration, where there is one."""
+        ...
+
+    @property
+    def faults(self) -> Faults | None:
+        """Faults, where they can be injected."""
+        ...
+
+    def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
+        """Where clients connect."""
+        ...
+
+    def clients(self) -> Mapping[str, Client]:
+        """Fresh clients for this instance, by face; the first is the default."""
+        ...
+
+    def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
+        """Tell this observer what the storage does, as it happens; silent where nothing can be seen."""
+        ...
+
+    def storage_holds(self, octets: bytes) -> Outcome[bool]:
+        """Whether the data folder holds these octets anywhere (PD-31)."""
+        ...
+
+    def close(self) -> None:
+        """Give it back."""
+        ...
+
+
+class Backend(Protocol):
+    """A broker that the kit can test."""
+
+    @property
+    def name(self) -> str:
+        """``broker[+protocol]``."""
+        ...
+
+    @property
+    def capabilities(self) -> Mapping[Capability, Source]:
+        """What broker and adapter can do, and how we know; what is absent here is unsupported."""
+        ...
+
+    @property
+    def lacks(self) -> Mapping[Capability, Source]:
+        """Why a capability is absent."""
+        ...
+
+    def probe(self) -> Available | Unavailable:
+        """Whether it can be started here; starts nothing."""
+        ...
+
+    def provision(self, needs: Needs) -> Instance | Unsupported:
+        """Give an instance that meets the needs."""
+        ...
+
+    def close(self) -> None:
+        """Stop everything that it started."""
+        ...

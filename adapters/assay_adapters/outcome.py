@@ -1,0 +1,21 @@
+"""An answer that may be a refusal: no exception crosses a port for the peer's fault (I-1)."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+from msgspec import Struct
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Ok(Struct, Generic[T_co], frozen=True):
+    """The call was accepted and gave this value."""
+
+    value: T_co
+
+
+Outcome = Ok[T_co] | Refused
+
+__all__ = ["JmsErrorKind", "Mqrc", "Ok", "Outcome", "Refused", "refused"]

@@ -1,0 +1,1 @@
+"""Journals, claims and verdicts: what was seen, what was claimed of it, and what follows."""

@@ -1,0 +1,107 @@
+"""What a verdict is, and how verdicts merge.
+
+Six values and nothing else (design, "The suite").  Only `assay_evidence.judge` makes them, from journal events alone.
+Worst first: fail > error > inconclusive > not-demonstrated > unsupported > pass; a rule's verdict is the worst of its
+scenarios, a scenario's the worst of its claims, and where there is nothing to merge the answer is not-demonstrated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Verdict(StrEnum):
+    """The six verdicts."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    UNSUPPORTED = "unsupported"
+    NOT_DEMONSTRATED = "not-demonstrated"
+    INCONCLUSIVE = "inconclusive"
+    ERROR = "error"
+    FAIL = "fail"
+
+    @property
+    def badness(self) -> int:
+        """Rank for merging: 0 is `PASS`, 5 is `FAIL`."""
+        return _BADNESS[self]
+
+
+_BADNESS = {verdict: rank for rank, verdict in enumerate(Verdict)}
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Merge verdicts by the worst of them; nothing run is never a pass."""
+    return max(verdicts, key=lambda verdict: verdict.badness, default=Verdict.NOT_DEMONSTRATED)
+
+
+class Finding(Struct, frozen=True):
+    """What `judge` says of one claim.
+
+    Args:
+        claim: The claim's reference, ``writer:seq``.
+        verdict: One of the six.
+        reason: One sentence: why this verdict.
+        expected: What the rule demands, with figures.
+        observed: What the journal holds, with figures.
+        disclosed: Behaviour that a `may` rule leaves open and that was seen here.
+    """
+
+    claim: str
+    verdict: Verdict
+    reason: str = ""
+    expected: str = ""
+    observed: str = ""
+    disclosed: str = ""
+
+
+class ScenarioVerdict(Struct, frozen=True):
+    """One scenario's verdict with its first worst finding (`verdicts.json`, design "The command").
+
+    Args:
+        scenario: ``topic/file.feature::name[row]``.
+        rules: The ids of the rules it tries.
+        verdict: The worst of its findings.
+        strength: must, may or kit: the scenario's own tag, or its rule's.
+        judged: ``client``, ``broker`` or ``client+broker``.
+        seconds: Wall time that the scenario took.
+        waited_seconds: The part of it spent waiting for something due, on the backend's clock.
+        findings: Every claim's finding, in the journal's order.
+    """
+
+    scenario: str
+    rules: tuple[str, ...]
+    verdict: Verdict
+    strength: str
+    judged: str
+    reason: str = ""
+    expected: str = ""
+    observed: str = ""
+    disclosed: str = ""
+    seconds: float = 0.0
+    waited_seconds: float = 0.0
+    findings: tuple[Finding, ...] = ()
+
+
+class RuleVerdict(Struct, frozen=True):
+    """One rule's verdict: the worst of its scenarios."""
+
+    id: str
+    verdict: Verdict
+    strength: str
+    judged: str
+    profile: str
+    scenarios: tuple[ScenarioVerdict, ...] = ()
+
+
+class Verdicts(Struct, frozen=True):
+    """All verdicts of one run on one pair of client and broker: the content of `verdicts.json`, schema 1."""
+
+    schema: int
+    run: str
+    backend: str
+    client: str
+    rules: tuple[RuleVerdict, ...]
+    totals: dict[str, int]

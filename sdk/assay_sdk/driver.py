@@ -1,0 +1,381 @@
+"""The port between the SDK's engine and a protocol (I-2): commands down, events up.
+
+A `Wire` is one attempt at a connection and is never reused.  `submit` returns at once; every command gets exactly one
+`Done` or `Failed` with its token, on the runner.  Tokens, links and units are the engine's own numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Address, Message
+from assay_sdk.model.reasons import Refused
+from assay_sdk.time import Runner
+
+
+class Login(Struct, frozen=True):
+    """Who connects."""
+
+    user: str
+    password: str
+
+    def __repr__(self) -> str:
+        """Never the password."""
+        return f"Login(user={self.user!r})"
+
+
+class Target(Struct, frozen=True, kw_only=True):
+    """Where to connect, and as whom.
+
+    Args:
+        url: ``amqp://host:port``, or the name of an in-process broker.
+        client_id: JMS client id; None for none.
+        login: User and password; None for an anonymous login.
+        trace: Whether `Frame` events are wanted.
+        open_timeout_ms: How long opening may take, in milliseconds.
+    """
+
+    url: str
+    client_id: str | None = None
+    login: Login | None = None
+    trace: bool = False
+    open_timeout_ms: int = 15_000
+
+
+class Durability(StrEnum):
+    """Which kind of subscription a receiver on a topic has (JMS 8.3)."""
+
+    NON_DURABLE = "non-durable"
+    DURABLE = "durable"
+
+
+class Outcome(StrEnum):
+    """What became of a delivery (OASIS AMQP 1.0, 3.4)."""
+
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    RELEASED = "released"
+    """Back to the queue as if it had never left: the delivery count stays."""
+    MODIFIED = "modified"
+    """Back to the queue, marked as a failed delivery: the delivery count grows."""
+
+
+class OpenSession(Struct, frozen=True, tag=True):
+    """Open a session."""
+
+    token: int
+    session: int
+
+
+class CloseSession(Struct, frozen=True, tag=True):
+    """Close a session with all its links; what they hold unsettled goes back as a failed delivery."""
+
+    token: int
+    session: int
+
+
+class OpenSender(Struct, frozen=True, tag=True):
+    """Attach a sender.
+
+    Args:
+        address: The destination; None for one named in each message (anonymous relay).
+        settled: Whether the sender will send settled transfers (at most once).
+    """
+
+    token: int
+    session: int
+    link: int
+    address: Address | None
+    settled: bool = False
+
+
+class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
+    """Attach a receiver.
+
+    Args:
+        address: Queue or topic.
+        selector: JMS selector; None for none.
+        no_local: Leave out what this connection sent.
+        durability: Kind of subscription, on a topic.
+        name: Subscription name; None for an unshared non-durable subscription or a queue.
+        shared: Whether the subscription is shared.
+        settled: Whether the broker shall send settled (at most once).
+        timeout_ms: How long the subscription outlives the link; None for ever (durable) or not at all (non-durable).
+    """
+
+    token: int
+    session: int
+    link: int
+    address: Address
+    selector: str | None = None
+    no_local: bool = False
+    durability: Durability = Durability.NON_DURABLE
+    name: str | None = None
+    shared: bool = False
+    settled: bool = False
+    timeout_ms: int | None = None
+
+
+class CloseLink(Struct, frozen=True, tag=True):
+    """Close a sender or receiver; a durable subscription stays.
+
+    What the receiver holds unsettled goes back as a failed delivery, so the engine, which follows JMS 8.8 (closing a
+    consumer does not touch what it has delivered), closes a receiver only once its deliveries are settled.
+    """
+
+    token: int
+    link: int
+
+
+class Send(Struct, frozen=True, tag=True):
+    """Send a message; `Done` comes when the broker has answered, at once when `settled`.
+
+    Args:
+        unit: The unit of work it belongs to; None for none.
+    """
+
+    token: int
+    link: int
+    message: Message
+    settled: bool = False
+    unit: int | None = None
+
+
+class Credit(Struct, frozen=True, tag=True):
+    """Allow this many more deliveries on a receiver."""
+
+    token: int
+    link: int
+    credit: int
+
+
+class Drain(Struct, frozen=True, tag=True):
+    """Send what is there within the credit, give the rest of the credit back, then say `Drained`."""
+
+    token: int
+    link: int
+
+
+class Settle(Struct, frozen=True, tag=True):
+    """Settle deliveries with one outcome."""
+
+    token: int
+    link: int
+    deliveries: tuple[int, ...]
+    outcome: Outcome
+
+
+class Begin(Struct, frozen=True, tag=True):
+    """Begin a local unit of work (``xid`` None) or a branch of a global one."""
+
+    token: int
+    session: int
+    unit: int
+    xid: bytes | None = None
+
+
+class Enlist(Struct, frozen=True, tag=True):
+    """Accept deliveries within a unit of work: gone at its commit, still with the link after its rollback."""
+
+    token: int
+    link: int
+    deliveries: tuple[int, ...]
+    unit: int
+
+
+class Prepare(Struct, frozen=True, tag=True):
+    """Prepare a branch of a global unit of work."""
+
+    token: int
+    unit: int
+
+
+class Commit(Struct, frozen=True, tag=True):
+    """Commit a unit of work."""
+
+    token: int
+    unit: int
+
+
+class Rollback(Struct, frozen=True, tag=True):
+    """Back a unit of work out."""
+
+    token: int
+    unit: int
+
+
+class RecoverXa(Struct, frozen=True, tag=True):
+    """List the prepared branches; `Done.value` is a tuple of xids."""
+
+    token: int
+    session: int
+
+
+class Unsubscribe(Struct, frozen=True, tag=True):
+    """Remove a durable subscription."""
+
+    token: int
+    session: int
+    name: str
+    shared: bool = False
+
+
+class Cancel(Struct, frozen=True, tag=True):
+    """Take a delayed message back before it is delivered."""
+
+    token: int
+    session: int
+    message_id: str
+
+
+class Browse(Struct, frozen=True, tag=True):
+    """Look at a queue; `Done.value` is a tuple of `Message`, in the queue's order."""
+
+    token: int
+    session: int
+    address: Address
+    selector: str | None = None
+
+
+class Close(Struct, frozen=True, tag=True):
+    """Close the connection in order."""
+
+    token: int
+
+
+DriverCommand = (
+    OpenSession
+    | CloseSession
+    | OpenSender
+    | OpenReceiver
+    | CloseLink
+    | Send
+    | Credit
+    | Drain
+    | Settle
+    | Begin
+    | Enlist
+    | Prepare
+    | Commit
+    | Rollback
+    | RecoverXa
+    | Unsubscribe
+    | Cancel
+    | Browse
+    | Close
+)
+
+
+class Opened(Struct, frozen=True, tag=True):
+    """The connection is open.
+
+    Args:
+        capabilities: What this wire can do from here on.
+        properties: What the peer said of itself (``product``, ``version`` ...).
+    """
+
+    epoch: int
+    capabilities: frozenset[Capability]
+    properties: dict[str, str | int | bool]
+
+
+class Done(Struct, frozen=True, tag=True):
+    """A command has succeeded."""
+
+    token: int
+    value: tuple[bytes, ...] | tuple[Message, ...] | str | None = None
+
+
+class Failed(Struct, frozen=True, tag=True):
+    """A command was refused."""
+
+    token: int
+    refused: Refused
+
+
+class Arrived(Struct, frozen=True, tag=True):
+    """A message has come on a receiver.
+
+    Args:
+        delivery: The delivery's number on this wire, for `Settle` and `Enlist`.
+        count: Earlier deliveries that failed (AMQP delivery-count): 0 at the first.
+        redelivered: Whether it was delivered before.
+    """
+
+    link: int
+    delivery: int
+    epoch: int
+    message: Message
+    count: int
+    redelivered: bool
+
+
+class Drained(Struct, frozen=True, tag=True):
+    """A receiver has no credit left after `Drain`."""
+
+    link: int
+
+
+class LinkClosed(Struct, frozen=True, tag=True):
+    """The peer closed a link."""
+
+    link: int
+    refused: Refused | None
+
+
+class Closed(Struct, frozen=True, tag=True):
+    """The connection is gone; no event follows.  Every open command has got its `Failed` before."""
+
+    epoch: int
+    refused: Refused | None
+
+
+class Frame(Struct, frozen=True, tag=True):
+    """A frame went over the wire (only with `Target.trace`)."""
+
+    direction: Literal["in", "out"]
+    text: str
+    octets: bytes = b""
+
+
+DriverEvent = Opened | Done | Failed | Arrived | Drained | LinkClosed | Closed | Frame
+
+
+class Wire(Protocol):
+    """One attempt at a connection."""
+
+    @property
+    def epoch(self) -> int:
+        """Grows with each attempt; deliveries of one epoch mean nothing in another."""
+        ...
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What it can do; valid after `Opened`."""
+        ...
+
+    def submit(self, command: DriverCommand) -> None:
+        """Hand a command over; returns at once."""
+        ...
+
+    def abort(self) -> None:
+        """Drop the connection as if the line had been cut: nothing more is sent."""
+        ...
+
+
+class Driver(Protocol):
+    """A protocol.  Third parties register theirs in the entry point group ``assay.drivers``."""
+
+    @property
+    def name(self) -> str:
+        """The URL scheme it serves."""
+        ...
+
+    def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> Wire:
+        """Start an attempt; the first event is `Opened` or `Closed` with the reason."""
+        ...

@@ -1,0 +1,1 @@
+"""Values that client and broker share: destinations, messages, selectors, reasons, capabilities."""

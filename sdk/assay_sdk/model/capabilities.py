@@ -1,0 +1,42 @@
+"""What a client, a driver or a broker may or may not be able to do.
+
+A capability is a word in a feature's tag (``@needs-<word>``), in a driver's declaration and in a report.  Asking for
+one that is not declared raises before anything is sent.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Capability(StrEnum):
+    """Everything that a scenario may ask of the pair."""
+
+    # what a connection can do
+    DELIVERY_DELAY = "delivery-delay"
+    TIME_TO_LIVE = "time-to-live"
+    PRIORITY = "priority"
+    NON_PERSISTENT = "non-persistent"
+    SELECTOR = "selector"
+    BROWSE = "browse"
+    TOPIC = "topic"
+    DURABLE_SUBSCRIPTION = "durable-subscription"
+    SHARED_SUBSCRIPTION = "shared-subscription"
+    TEMPORARY_DESTINATION = "temporary-destination"
+    LOCAL_TRANSACTION = "local-transaction"
+    XA = "xa"
+    BATCH_LISTENER = "batch-listener"
+    CLIENT_ID = "client-id"
+    CANCEL = "cancel"
+    CHECKS_OFF = "checks-off"
+    # what an instance lets the kit do to it
+    ADMIN = "admin"
+    STAGING_QUEUE = "staging-queue"
+    FLUSH_TRACE = "flush-trace"
+    DATA_FOLDER = "data-folder"
+    RESTART = "restart"
+    KILL = "kill"
+    KILL_AT_ANSWER = "kill-at-answer"
+    KILL_AT_FIRST_SIGHT = "kill-at-first-sight"
+    CUT = "cut"
+    VIRTUAL_TIME = "virtual-time"
