@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Literal, Protocol
 
-from assay_sdk.model.capabilities import Capability
-from assay_sdk.time import Clock, Runner
 from msgspec import Struct
 
 from assay_adapters.client import Client, Endpoint, Source
 from assay_adapters.outcome import Outcome
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.time import Clock, Runner
 
 Scalar = str | int
 WireProtocol = Literal["amqp", "stomp", "http", "in-process"]

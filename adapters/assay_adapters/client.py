@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Literal, Protocol
 
-from assay_sdk.driver import Durability, Login
-from assay_sdk.model.capabilities import Capability
-from assay_sdk.model.message import Address, Property
 from msgspec import Struct
 
 from assay_adapters.outcome import Outcome
+from assay_sdk.driver import Durability, Login
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Address, Property
 
 Face = Literal["classic", "simplified", "mqlight", "jms-classic", "jms-simplified"]
 
@@ -195,17 +195,17 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
     """What a client tells its observer, at the moment at which it happens.
 
     Args:
-        what: ``seen``, ``settle``, ``batch-end`` (a batch callback returned or raised), ``lost`` (the connection is gone).
+        what: ``seen``, ``settle``, ``callback`` (a listener's callback is over), ``lost`` (the connection is gone).
         actor: Name that the consumer or connection was given at `ClientSession.consumer` or `Client.connect`.
         link: Which attachment of it.
         destination: What it consumes.
         seen: The message, for ``seen`` and ``settle``.
         batch: Number of the batch, from 0; None outside batches.
-        outcome: For ``settle``: accepted, released, modified, rejected; for ``batch-end``: returned or raised.
+        outcome: For ``settle``: accepted, released, modified, rejected; for ``callback``: returned or raised.
         unit: Local unit of work, where there is one.
     """
 
-    what: Literal["seen", "settle", "batch-end", "lost"]
+    what: Literal["seen", "settle", "callback", "lost"]
     actor: str
     link: str = ""
     destination: str = ""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from msgspec import Struct
+
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
 T_co = TypeVar("T_co", covariant=True)
 

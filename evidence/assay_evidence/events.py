@@ -2,8 +2,8 @@
 
 A journal is the only evidence.  Each writer (a process) has one file; `seq` counts from 0 without gaps and the last
 record is `end`, so a missing or doubled line shows.  Each line closes with a checksum of its own
-(`assay_evidence.lines`), so an altered one shows too.  Times carry the clock they were read from: with the same `boot` compare `mono_ns`,
-otherwise `wall_ns` with `unc_ns` on both sides.
+(`assay_evidence.lines`), so an altered one shows too.  Times carry the clock they were read from: with the same `boot`
+compare `mono_ns`, otherwise `wall_ns` with `unc_ns` on both sides.
 
 Kinds grow by additions; a field, once there, keeps its name and its type in every kind that has it (the Spark pipeline
 reads all kinds through one flat schema).
@@ -166,11 +166,17 @@ class Unsupported(Event, frozen=True, kw_only=True, tag="unsupported"):
 
 
 class Step(Event, frozen=True, kw_only=True, tag="step"):
-    """A step has run: ``done``, or ``broken`` when the kit or the environment failed in it (never for a claim)."""
+    """A step has run; its outcome never speaks of a claim.
+
+    Args:
+        outcome: ``done``; ``refused`` when the pair refused what the scenario needs in order to try its rule;
+            ``broken`` when the kit or the environment failed.
+        detail: Why, in one sentence.
+    """
 
     keyword: str
     text: str
-    outcome: Literal["done", "broken"]
+    outcome: Literal["done", "refused", "broken"]
     detail: str = ""
 
 
@@ -234,6 +240,20 @@ class Seen(Event, frozen=True, kw_only=True, tag="seen"):
     count: int
     redelivered: bool
     batch: int | None = None
+
+
+class Callback(Event, frozen=True, kw_only=True, tag="callback"):
+    """A listener's callback is over.
+
+    Args:
+        actor: The consumer's name.
+        batch: Number of the batch, from 0; None for single messages.
+        ended: Whether it returned or raised.
+    """
+
+    actor: str
+    batch: int | None = None
+    ended: Literal["returned", "raised"]
 
 
 class Settle(Event, frozen=True, kw_only=True, tag="settle"):
@@ -359,6 +379,7 @@ AnyEvent = (
     | Call
     | Return
     | Seen
+    | Callback
     | Settle
     | Unit
     | Admin
