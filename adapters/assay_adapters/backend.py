@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from assay_adapters.client import Client, Endpoint, Source
+from assay_adapters.client import Client, ClientIdentity, Endpoint, Source
 from assay_adapters.outcome import Outcome
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Clock, Runner
@@ -320,6 +320,19 @@ class Backend(Protocol):
     @property
     def lacks(self) -> Mapping[Capability, Source]:
         """Why a capability is absent."""
+        ...
+
+    @property
+    def environment(self) -> Environment:
+        """What its instances are, as far as that is known without asking one."""
+        ...
+
+    def identity(self, face: str | None = None) -> ClientIdentity:
+        """Who the client of its instances is, in a face by name or in the default one.
+
+        Raises:
+            LookupError: There is no such face; names the ones there are.
+        """
         ...
 
     def probe(self) -> Available | Unavailable:

@@ -52,6 +52,11 @@ class Runner(Protocol):
         """The world's clock."""
         ...
 
+    @property
+    def waited_ns(self) -> int:
+        """Nanoseconds of the world's clock that callers of `run_until` have spent waiting, in all."""
+        ...
+
     def call_soon(self, job: Callable[[], None]) -> None:
         """Run a job as soon as the ones before it are done.  May be called from any thread."""
         ...
