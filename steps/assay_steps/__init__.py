@@ -1,0 +1,1 @@
+"""The suite: pytest plugin, step vocabulary, scenario modules, client defects."""

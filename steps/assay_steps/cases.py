@@ -1,0 +1,120 @@
+"""A scenario as the kit sees it: its id, the rules it tries, what it asks of the pair.
+
+Everything is read from tags: a rule's id, ``@must @may @kit`` and ``@judges-client @judges-broker`` where a scenario
+differs from its rule, ``@needs-<capability>``, and ``@own-instance`` (implied by every fault).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from assay_adapters.backend import Needs
+from assay_features import Catalogue, feature_root
+from assay_sdk.model.capabilities import Capability
+from msgspec import Struct
+from pytest_bdd.parser import ScenarioTemplate
+
+STRENGTH_TAGS = ("must", "may", "kit")
+JUDGED_TAGS = {"judges-client": "client", "judges-broker": "broker"}
+NEEDS_PREFIX = "needs-"
+OWN_INSTANCE = "own-instance"
+HURTING = frozenset(
+    {
+        Capability.RESTART,
+        Capability.KILL,
+        Capability.KILL_AT_ANSWER,
+        Capability.KILL_AT_FIRST_SIGHT,
+        Capability.CUT,
+    }
+)
+"""Capabilities whose use disturbs everybody on the instance."""
+
+
+class Case(Struct, frozen=True):
+    """One scenario, or one row of an outline.
+
+    Args:
+        id: ``topic/file.feature::name[row]``.
+        feature: ``topic/file.feature``.
+        name: The scenario's name as Gherkin has it.
+        rules: Ids of the rules it tries; the first is the one that its claims speak of.
+        strength: must, may or kit.
+        judged: client, broker or client+broker.
+        profile: The profile of its first rule.
+        needs: What it asks of the backend.
+    """
+
+    id: str
+    feature: str
+    name: str
+    rules: tuple[str, ...]
+    strength: str
+    judged: str
+    profile: str
+    needs: Needs
+
+
+def template_of(item: pytest.Item) -> ScenarioTemplate | None:
+    """The Gherkin scenario behind a pytest item; None when there is none."""
+    return getattr(getattr(item, "obj", None), "__scenario__", None)
+
+
+def feature_of(template: ScenarioTemplate) -> str:
+    """``topic/file.feature``: relative to the packaged features where it is one of them."""
+    path = Path(template.feature.filename).resolve()
+    root = feature_root().resolve()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+
+
+def tags_of(template: ScenarioTemplate) -> frozenset[str]:
+    """Tags of scenario, rule and feature together."""
+    rule = getattr(template, "rule", None)
+    return frozenset(template.tags) | frozenset(rule.tags if rule else ()) | frozenset(template.feature.tags)
+
+
+def case_of(item: pytest.Item, catalogue: Catalogue) -> Case | None:
+    """What the kit knows of a pytest item; None for a test that is no scenario of a rule."""
+    template = template_of(item)
+    if template is None:
+        return None
+    tags = tags_of(template)
+    rules = tuple(rule.id for rule in catalogue.rules if rule.id in tags)
+    if not rules:
+        return None
+    rule = catalogue.rule(rules[0])
+    feature = feature_of(template)
+    return Case(
+        id=f"{feature}::{template.name}{row_of(item)}",
+        feature=feature,
+        name=template.name,
+        rules=rules,
+        strength=next((tag for tag in STRENGTH_TAGS if tag in own_tags(template)), rule.strength.value),
+        judged="+".join(sorted({JUDGED_TAGS[tag] for tag in own_tags(template) & JUDGED_TAGS.keys()}))
+        or "+".join(part.value for part in rule.judged),
+        profile=rule.profile.value,
+        needs=needs_of(tags),
+    )
+
+
+def own_tags(template: ScenarioTemplate) -> frozenset[str]:
+    """The scenario's own tags, without those of rule and feature."""
+    return frozenset(template.tags)
+
+
+def row_of(item: pytest.Item) -> str:
+    """``[value, value]`` of an outline's row; nothing for a plain scenario."""
+    callspec = getattr(item, "callspec", None)
+    row = callspec.params.get("_pytest_bdd_example", {}) if callspec else {}
+    return f"[{', '.join(str(value) for value in row.values())}]" if row else ""
+
+
+def needs_of(tags: Iterable[str]) -> Needs:
+    """What the tags ask for.
+
+    Raises:
+        ValueError: A ``needs-`` tag names no capability.
+    """
+    capabilities = frozenset(Capability(tag.removeprefix(NEEDS_PREFIX)) for tag in tags if tag.startswith(NEEDS_PREFIX))
+    return Needs(capabilities=capabilities, own_instance=OWN_INSTANCE in tags or bool(capabilities & HURTING))

@@ -1,0 +1,74 @@
+"""What would otherwise pass silently: scenarios that were never collected, steps never awaited, real sleeps.
+
+See `assay_steps.plugin` for when each is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from inspect import iscoroutinefunction
+from pathlib import Path
+from typing import Any, NoReturn
+
+from gherkin.parser import Parser
+
+Counts = Counter[tuple[str, str]]
+"""How often a scenario of this feature file and name occurs, each row of an outline counted."""
+
+
+def written(features: Iterable[Path]) -> Counts:
+    """Count what Gherkin itself finds in feature files: a second reading, independent of pytest-bdd's."""
+    counts: Counts = Counter()
+    for path in sorted(set(features)):
+        document = Parser().parse(path.read_text(encoding="utf-8"))
+        for child in document["feature"]["children"]:
+            for scenario in _scenarios(child):
+                rows = sum(len(table.get("tableBody", ())) for table in scenario["examples"])
+                counts[str(path), scenario["name"]] += rows if scenario["examples"] else 1
+    return counts
+
+
+def _scenarios(child: Any) -> Iterator[Any]:
+    if "scenario" in child:
+        yield child["scenario"]
+    for inner in child.get("rule", {}).get("children", ()):
+        yield from _scenarios(inner)
+
+
+def uncollected(expected: Counts, collected: Counts) -> list[str]:
+    """One sentence for each scenario that pytest did not collect as often as Gherkin wrote it."""
+    return [
+        f"{path}: scenario {name!r} is written {expected[path, name]} times and was collected {collected[path, name]} "
+        "times: give each scenario of a file a name of its own."
+        for path, name in sorted(expected.keys() | collected.keys())
+        if expected[path, name] != collected[path, name]
+    ]
+
+
+def refuse_coroutine(step: Callable[..., object]) -> None:
+    """Refuse an ``async def`` step: nothing would await it, and it would pass.
+
+    Raises:
+        TypeError: The step is a coroutine function.
+    """
+    if iscoroutinefunction(step):
+        raise TypeError(f"Step {step.__module__}.{step.__name__} is a coroutine that nobody awaits: make it a function.")
+
+
+@contextmanager
+def no_sleep() -> Iterator[None]:
+    """While this lasts, the sleeping functions raise: waiting is the runner's."""
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise RuntimeError("A scenario called a real sleep; wait through the backend's runner.")
+
+    kept = time.sleep, asyncio.sleep
+    time.sleep, asyncio.sleep = refuse, refuse
+    try:
+        yield
+    finally:
+        time.sleep, asyncio.sleep = kept

@@ -1,0 +1,228 @@
+"""The pytest plugin: from collected scenarios to journals and verdicts.
+
+One process is one writer.  Without xdist the same process selects, runs and concludes; with it the controller starts a
+real broker once, the workers run, and the controller concludes from all their journals.  Verdicts come from
+`assay_evidence.judge` alone; pytest's outcome follows them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from assay_adapters.backend import Unsupported
+from assay_evidence import events
+from assay_evidence.verdicts import ScenarioVerdict, Verdict
+from pytest_bdd.parser import Feature, Scenario, Step
+
+from assay_steps import guards
+from assay_steps.actors import SetupRefusedError
+from assay_steps.cases import Case, case_of, template_of
+from assay_steps.evidence import Evidence
+from assay_steps.journal import ScenarioJournal
+from assay_steps.run import Run, RunOptions
+from assay_steps.vocabulary import VOCABULARY
+from assay_steps.world import World
+
+CASE = pytest.StashKey[Case]()
+WORLD = pytest.StashKey[World]()
+JOURNAL = pytest.StashKey[ScenarioJournal]()
+GROUPS_OF_HURT_INSTANCES = 2
+"""Scenarios that hurt a broker share so many instances; each instance is one worker's."""
+
+
+def register(config: pytest.Config) -> None:
+    """Bring plugin and vocabulary into a pytest run."""
+    if config.pluginmanager.has_plugin("assay-run"):
+        return
+    for module in VOCABULARY:
+        config.pluginmanager.import_plugin(module)
+    config.pluginmanager.register(AssayPlugin(config), "assay-run")
+
+
+class AssayPlugin:
+    """One pytest process's part of a run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        workerinput: dict[str, Any] | None = getattr(config, "workerinput", None)
+        self.controls = workerinput is None
+        self.delegates = self.controls and bool(getattr(config.option, "tx", None) or config.getoption("numprocesses", 0))
+        try:
+            self.run = Run(RunOptions.of(config, workerinput))
+        except (LookupError, ValueError, OSError) as problem:
+            raise pytest.UsageError(str(problem)) from problem
+        for marker in self.run.markers():
+            config.addinivalue_line("markers", marker)
+        if self.delegates:
+            self.run.start_shared()
+
+    # xdist -----------------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker which run it belongs to and where the controller's broker is."""
+        node.workerinput["assay"] = self.run.for_worker()
+        self.run.writers.append(node.gateway.id)
+
+    # collection ------------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Compare with what Gherkin wrote, mark, select."""
+        self._guard(config, items)
+        kept: list[pytest.Item] = []
+        dropped: list[pytest.Item] = []
+        for item in items:
+            case = case_of(item, self.run.catalogue)
+            if case is None:
+                kept.append(item)
+                continue
+            item.stash[CASE] = case
+            item.add_marker(case.profile)
+            if case.needs.own_instance:
+                group = sum(case.id.encode()) % GROUPS_OF_HURT_INSTANCES
+                item.add_marker(pytest.mark.xdist_group(f"hurt-{group}"))
+            (kept if self.run.selects(case) else dropped).append(item)
+        if dropped:
+            config.hook.pytest_deselected(items=dropped)
+        items[:] = kept
+
+    def _guard(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        if any("::" in argument for argument in config.args):
+            return  # single tests were asked for by name
+        templates = [template for template in map(template_of, items) if template is not None]
+        collected = Counter((template.feature.filename, template.name) for template in templates)
+        expected = guards.written(Path(template.feature.filename) for template in templates)
+        problems = guards.uncollected(expected, collected)
+        if problems:
+            raise pytest.UsageError("\n".join(problems))
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Write down what will be run: a scenario that leaves no trace is then an error."""
+        if not self.delegates:
+            self.run.plan([item.stash[CASE] for item in session.items if CASE in item.stash])
+
+    # running ---------------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Provision what the scenario needs; where that cannot be had, say so and do not run it."""
+        case = item.stash.get(CASE, None)
+        if case is None:
+            return
+        provisioned = self.run.provision(case)
+        clock = self.run.clock if isinstance(provisioned, Unsupported) else provisioned.clock
+        journal = item.stash[JOURNAL] = self.run.journal(case, clock)
+        journal.write(events.ScenarioBegin, rules=case.rules, judged=case.judged, strength=case.strength)
+        if isinstance(provisioned, Unsupported):
+            journal.write(
+                events.Unsupported,
+                capability=provisioned.capability,
+                reason=provisioned.source.text,
+                source=provisioned.source.reference,
+            )
+            journal.write(events.ScenarioEnd, elapsed_ns=0, waited_ns=0)
+            self._conclude(case, self.run.verdict(case, journal), None)
+            return
+        item.stash[WORLD] = self.run.world(case, provisioned, journal)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Run a scenario, leave its evidence, and let its verdict be pytest's outcome."""
+        world = item.stash.get(WORLD, None)
+        if world is None:
+            return (yield)
+        case, journal = item.stash[CASE], item.stash[JOURNAL]
+        problem: BaseException | None = None
+        started, waited = time.perf_counter_ns(), self.run.waited_ns(world)
+        try:
+            with self.run.sleepless():
+                yield
+        except (KeyboardInterrupt, pytest.exit.Exception):
+            raise
+        except BaseException as caught:  # noqa: BLE001 - whatever a step raised stands in the journal as its outcome
+            problem = caught
+        journal.write(
+            events.ScenarioEnd,
+            elapsed_ns=time.perf_counter_ns() - started,
+            waited_ns=self.run.waited_ns(world) - waited,
+        )
+        self._conclude(case, self.run.verdict(case, journal), problem)
+        return None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        """Close what the scenario left open, and give its instance back."""
+        world = item.stash.get(WORLD, None)
+        if world is not None:
+            world.dismiss()
+            self.run.release(world.instance)
+
+    def _conclude(self, case: Case, verdict: ScenarioVerdict, problem: BaseException | None) -> None:
+        known = self.run.known(case, verdict)
+        if known is not None:
+            pytest.xfail(f"known: {known.reason} ({known.reference})")
+        if verdict.verdict is Verdict.UNSUPPORTED:
+            pytest.skip(verdict.reason)
+        if problem is not None and not isinstance(problem, SetupRefusedError):
+            raise problem
+        if verdict.verdict is not Verdict.PASS:
+            pytest.fail(
+                f"{verdict.verdict.value}: {verdict.reason}\nexpected: {verdict.expected}\nobserved: {verdict.observed}",
+                pytrace=False,
+            )
+
+    # steps -----------------------------------------------------------------------------------------------------------
+
+    def pytest_bdd_before_step_call(
+        self, request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object]
+    ) -> None:
+        """Refuse coroutines; give claims the step's sentence."""
+        guards.refuse_coroutine(step_func)
+        world = request.node.stash.get(WORLD, None)
+        if world is not None:
+            world.evidence.sentence = step.name
+
+    def pytest_bdd_after_step(self, request: pytest.FixtureRequest, step: Step) -> None:
+        """Write down a step that is done."""
+        self._step(request, step, "done", "")
+
+    def pytest_bdd_step_error(self, request: pytest.FixtureRequest, step: Step, exception: Exception) -> None:
+        """Write down a step that could not be done, and whose fault that was."""
+        refused = isinstance(exception, SetupRefusedError)
+        self._step(request, step, "refused" if refused else "broken", f"{type(exception).__name__}: {exception}")
+
+    def pytest_bdd_step_func_lookup_error(
+        self, request: pytest.FixtureRequest, feature: Feature, scenario: Scenario, step: Step, exception: Exception
+    ) -> None:
+        """A step that nobody defined breaks its scenario."""
+        del feature, scenario
+        self._step(request, step, "broken", str(exception))
+
+    def _step(self, request: pytest.FixtureRequest, step: Step, outcome: str, detail: str) -> None:
+        journal = request.node.stash.get(JOURNAL, None)
+        if journal is not None:
+            journal.write(
+                events.Step, keyword=step.keyword or step.type, text=step.name, outcome=outcome, detail=detail
+            )
+
+    # the end ---------------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """Close the journal; where this process controls the run, write `verdicts.json`."""
+        self.run.finish(concludes=self.controls)
+
+    @pytest.fixture
+    def world(self, request: pytest.FixtureRequest) -> World:
+        """The scenario's world."""
+        return request.node.stash[WORLD]
+
+    @pytest.fixture
+    def evidence(self, request: pytest.FixtureRequest) -> Evidence:
+        """The scenario's claims."""
+        return request.node.stash[WORLD].evidence

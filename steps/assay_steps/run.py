@@ -1,0 +1,264 @@
+"""A run: one backend, one client, one folder of evidence; each of its processes holds one `Run`.
+
+Folder: ``journals/<writer>.jsonl`` while it runs, ``verdicts.json`` at its end.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from assay_adapters.backend import Backend, Instance, Unavailable, Unsupported
+from assay_adapters.client import Client, Endpoint, Source
+from assay_adapters.known import KnownOutcome, known_outcomes
+from assay_adapters.registry import BackendOptions, open_backend
+from assay_evidence import events
+from assay_evidence.judge import judge, judge_scenario
+from assay_evidence.reader import read_journals
+from assay_evidence.verdicts import ScenarioVerdict, verdicts_json
+from assay_evidence.writer import JournalWriter
+from assay_features import load_catalogue
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.runners.real import MachineClock
+from assay_sdk.time import Clock
+from msgspec import Struct, structs, to_builtins, convert
+
+from assay_steps import guards
+from assay_steps.cases import JUDGED_TAGS, STRENGTH_TAGS, Case, NEEDS_PREFIX, OWN_INSTANCE
+from assay_steps.defects import Defect, find_defect
+from assay_steps.evidence import Evidence
+from assay_steps.journal import ScenarioJournal, instant
+from assay_steps.world import Patience, World
+
+VIRTUAL_PATIENCE = Patience(expected_ms=60_000, quiet_ms=5_000, late_ms=1_000)
+"""Virtual time costs nothing, so silence is long."""
+REAL_PATIENCE = Patience(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000)
+"""Real brokers wait; a queue that stays silent for a second and a half after its last message is silent."""
+
+
+class BackendUnavailableError(LookupError):
+    """The backend was asked for by name and cannot be started here."""
+
+
+class RunOptions(Struct, frozen=True, kw_only=True):
+    """What was asked of the run; crosses to xdist workers.
+
+    Args:
+        run: The run's id.
+        writer: This process's name.
+        backend: The backend's name.
+        out: The folder of evidence.
+        profile: Only rules of this profile.
+        rules: Only these rules.
+        seed: Seed of whatever is random.
+        store: Which store the reference broker uses.
+        face: The client's face; None for the first.
+        defect: A named defect.
+        shared: The controller's broker.
+    """
+
+    run: str
+    writer: str
+    backend: str
+    out: str
+    profile: str | None = None
+    rules: tuple[str, ...] = ()
+    seed: int = 0
+    store: str = "memory"
+    face: str | None = None
+    defect: str | None = None
+    shared: Endpoint | None = None
+
+    @classmethod
+    def of(cls, config: pytest.Config, workerinput: dict[str, Any] | None) -> RunOptions:
+        """From pytest's options, or, in a worker, from what the controller sent."""
+        if workerinput is not None:
+            sent = convert(workerinput["assay"], cls)
+            return structs.replace(sent, writer=workerinput["workerid"])
+        return cls(
+            run=config.getoption("assay_run_id") or new_run_id(),
+            writer="main",
+            backend=config.getoption("assay_backend") or "reference",
+            out=str(Path(config.getoption("assay_out") or "assay-out").resolve()),
+            profile=config.getoption("assay_profile"),
+            rules=tuple(config.getoption("assay_rule") or ()),
+            seed=config.getoption("assay_seed") or 0,
+            store=config.getoption("assay_store") or "memory",
+            face=config.getoption("assay_face"),
+            defect=config.getoption("assay_defect"),
+        )
+
+
+def new_run_id() -> str:
+    """A run's id: when it began, and four random characters."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+
+
+class Run:
+    """One process's part of a run.
+
+    Args:
+        options: What was asked.
+
+    Raises:
+        LookupError: Unknown backend, rule, profile or defect; or the backend cannot be started here.
+        OSError: The folder cannot be written.
+    """
+
+    def __init__(self, options: RunOptions) -> None:
+        self.options = options
+        self.catalogue = load_catalogue()
+        self.selected = {rule.id for rule in self.catalogue.select(profile=options.profile, ids=options.rules)}
+        self.defect: Defect | None = find_defect(options.defect) if options.defect else None
+        self.backend: Backend = open_backend(
+            options.backend,
+            BackendOptions(
+                seed=options.seed,
+                store=options.store,
+                defect=self.defect.broker if self.defect else None,
+                shared=options.shared,
+            ),
+        )
+        probe = self.backend.probe()
+        if isinstance(probe, Unavailable):
+            raise BackendUnavailableError(f"Backend {options.backend!r} cannot be started: {probe.reason} {probe.remedy}")
+        self.clock: Clock = MachineClock()
+        self.writers: list[str] = []
+        journals = Path(options.out) / "journals"
+        journals.mkdir(parents=True, exist_ok=True)
+        self._journal = JournalWriter(journals / f"{options.writer}.jsonl", run=options.run, writer=options.writer)
+        self._known = known_outcomes(options.backend)
+        self._began = False
+
+    # for pytest ------------------------------------------------------------------------------------------------------
+
+    def markers(self) -> Iterator[str]:
+        """Every tag that a feature may carry."""
+        for rule in self.catalogue.rules:
+            yield f"{rule.id}: {rule.title}"
+        for profile in sorted({rule.profile.value for rule in self.catalogue.rules}):
+            yield f"{profile}: rules of this profile"
+        for strength in STRENGTH_TAGS:
+            yield f"{strength}: the scenario's strength, where it is not its rule's"
+        for tag in JUDGED_TAGS:
+            yield f"{tag}: who is judged, where the scenario differs from its rule"
+        for capability in Capability:
+            yield f"{NEEDS_PREFIX}{capability.value}: the scenario needs this of client and broker"
+        yield f"{OWN_INSTANCE}: the scenario disturbs everybody else on its broker"
+
+    def for_worker(self) -> dict[str, Any]:
+        """What a worker must know; builtins only, since it crosses a process boundary."""
+        builtins: dict[str, Any] = to_builtins(self.options)
+        return builtins
+
+    def start_shared(self) -> None:
+        """Start the one broker that all workers share."""
+        provisioned = self.backend.provision(guards_free_needs())
+        if isinstance(provisioned, Unsupported):
+            raise LookupError(provisioned.source.text)
+        self.options = structs.replace(self.options, shared=provisioned.endpoint("amqp"))
+
+    # selection -------------------------------------------------------------------------------------------------------
+
+    def selects(self, case: Case) -> bool:
+        """Whether the run is about one of the case's rules."""
+        return not self.selected.isdisjoint(case.rules)
+
+    def plan(self, cases: list[Case]) -> None:
+        """Open the journal with what will be run."""
+        planned = tuple(events.PlannedScenario(case.id, case.rules, case.strength, case.judged) for case in cases)
+        self._begin()
+        self._journal.write(events.Plan, instant(self.clock), scenarios=planned)
+
+    def _begin(self) -> None:
+        if self._began:
+            return
+        self._began = True
+        environment = self.backend.environment
+        client = self.backend.identity(self.options.face)
+        ours = tuple(part for part, own in (("client", client.ours), ("broker", environment.ours)) if own)
+        self._journal.write(
+            events.Begin,
+            instant(self.clock),
+            backend=self.options.backend,
+            client=f"{client.name} {client.version} ({client.face})",
+            ours=ours,
+            environment={"product": environment.product, "version": environment.version, **environment.details},
+            catalogue_hash=self.catalogue.sha256,
+            seed=self.options.seed,
+        )
+
+    # a scenario ------------------------------------------------------------------------------------------------------
+
+    def provision(self, case: Case) -> Instance | Unsupported:
+        """An instance that meets the case's needs."""
+        for capability in sorted(case.needs.capabilities):
+            if capability not in self.backend.capabilities:
+                missing = Source(f"{self.options.backend} lacks {capability.value}.")
+                return Unsupported(capability.value, self.backend.lacks.get(capability, missing))
+        return self.backend.provision(case.needs)
+
+    def journal(self, case: Case, clock: Clock) -> ScenarioJournal:
+        """The case's journal."""
+        self._begin()
+        return ScenarioJournal(self._journal, case.id, clock)
+
+    def world(self, case: Case, instance: Instance, journal: ScenarioJournal) -> World:
+        """The case's world."""
+        patience = VIRTUAL_PATIENCE if self.virtual else REAL_PATIENCE
+        world = World(instance, journal, Evidence(journal, case.rules[0]), patience, self._clients(instance), self.options.face)
+        return world
+
+    def _clients(self, instance: Instance) -> dict[str, Client]:
+        clients = dict(instance.clients())
+        if self.defect is None or self.defect.client is None:
+            return clients
+        return {name: self.defect.client(client) for name, client in clients.items()}
+
+    @property
+    def virtual(self) -> bool:
+        """Whether the backend's time is virtual."""
+        return Capability.VIRTUAL_TIME in self.backend.capabilities
+
+    def sleepless(self) -> AbstractContextManager[None]:
+        """Under a virtual clock, a real sleep is an error."""
+        return guards.no_sleep() if self.virtual else nullcontext()
+
+    def waited_ns(self, world: World) -> int:
+        """How long the world's runner has waited for something due."""
+        return world.instance.runner.waited_ns
+
+    def release(self, instance: Instance) -> None:
+        """Give an instance back."""
+        instance.close()
+
+    def verdict(self, case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
+        """What follows from the case's events."""
+        ours = self.ours
+        return judge_scenario(journal.events, ours=ours)
+
+    def known(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:
+        """The known outcome that says just this of the case."""
+        return self._known.find(case.id, case.rules, verdict.verdict)
+
+    # the end ---------------------------------------------------------------------------------------------------------
+
+    def finish(self, *, concludes: bool) -> None:
+        """Close the journal and stop the backend; the controller writes `verdicts.json` from all journals."""
+        self._begin()
+        self._journal.close(instant(self.clock), writers=(*self.writers, self.options.writer) if concludes else ())
+        self.backend.close()
+        if concludes:
+            conclude(Path(self.options.out))
+
+
+def conclude(out: Path) -> None:
+    """Judge a folder's journals and write its `verdicts.json`."""
+    journals = read_journals(out / "journals")
+    verdicts = judge(journals.events, load_catalogue(), journals.damage)
+    (out / "verdicts.json").write_bytes(verdicts_json(verdicts))

@@ -1,0 +1,46 @@
+"""Claims about answers: accepted, refused and why, what a call showed."""
+
+from __future__ import annotations
+
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc
+from pytest_bdd import then
+
+from assay_steps.evidence import Evidence
+from assay_steps.parsing import phrase
+from assay_steps.world import World
+
+CHECKED = {"checked": 1, "runtime": 0}
+
+
+@then("it is accepted")
+def _(evidence: Evidence, world: World) -> None:
+    evidence.claim("accepted", {"call": world.last.ref})
+
+
+@then(phrase("sending {label:Name} is accepted"))
+def _(evidence: Evidence, world: World, label: str) -> None:
+    evidence.claim("accepted", {"call": world.messages[label].call})
+
+
+@then("it is refused")
+def _(evidence: Evidence, world: World) -> None:
+    evidence.claim("refused-with", {"call": world.last.ref})
+
+
+@then(phrase("it is refused with {mqrc:Mqrc}"))
+@then(phrase("it is refused with {mqrc:Mqrc} as a {exception} exception"))
+def _(evidence: Evidence, world: World, mqrc: Mqrc, exception: str | None = None) -> None:
+    checked = {} if exception is None else {"checked": CHECKED[exception]}
+    evidence.claim("refused-with", {"call": world.last.ref}, {"mqrc": int(mqrc)} | checked)
+
+
+@then(phrase("it is refused as an {kind} error"))
+@then(phrase("it is refused as a {kind} error"))
+def _(evidence: Evidence, world: World, kind: str) -> None:
+    evidence.claim("refused-with", {"call": world.last.ref, "kind": JmsErrorKind(kind.replace(" ", "-")).value})
+
+
+@then(phrase("the message shows {field} {value:Name} after the send"))
+@then(phrase("message {label:Name} shows {field} {value:Name} after the send"))
+def _(evidence: Evidence, world: World, field: str, value: str, label: str = "message") -> None:
+    evidence.claim("equal-fields", {"at": world.returned(world.messages[label].call), f"field.{field}": value})

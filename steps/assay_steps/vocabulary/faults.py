@@ -1,0 +1,53 @@
+"""What is done to the broker: orderly restart, kill, lost lines."""
+
+from __future__ import annotations
+
+from assay_adapters.backend import NOW, AfterAnswer, BeforeAnswer, Cut, FirstSight, Kill, Restart
+from pytest_bdd import given, when
+
+from assay_steps.parsing import Place, SendOptions, phrase
+from assay_steps.vocabulary.sending import PLAIN, prepared, send
+from assay_steps.world import World
+
+
+@given("the broker has been restarted")
+@when("the broker is restarted")
+def _(world: World) -> None:
+    world.suffer(Restart(), world.arm(Restart(), NOW))
+
+
+@when("the broker is killed and comes back")
+def _(world: World) -> None:
+    world.suffer(Kill(), world.arm(Kill(), NOW))
+
+
+@when(phrase("every connection is cut"))
+def _(world: World) -> None:
+    world.suffer(Cut(), world.arm(Cut(), NOW))
+
+
+@when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed at its answer"))
+@when(phrase("message {label:Name} is sent to {place:Place} with {options:Options} and the broker is killed at its answer"))
+def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
+    producer = prepared(world.producer(world.address(place)), options)
+    injection = world.arm(Kill(), AfterAnswer(world.kid(label)))
+    send(world, producer, label, place, options)
+    world.suffer(Kill(), injection)
+
+
+@when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed before its answer"))
+@when(phrase("message {label:Name} is sent to {place:Place} with {options:Options} and the broker is killed before its answer"))
+def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
+    producer = prepared(world.producer(world.address(place)), options)
+    injection = world.arm(Kill(), BeforeAnswer(world.kid(label)))
+    send(world, producer, label, place, options)
+    world.suffer(Kill(), injection)
+
+
+@when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed at its first sight"))
+@when(phrase("message {label:Name} is sent to {place:Place} with {options:Options} and the broker is killed at its first sight"))
+def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
+    producer = prepared(world.producer(world.address(place)), options)
+    injection = world.arm(Kill(), FirstSight(world.kid(label)))
+    send(world, producer, label, place, options)
+    world.suffer(Kill(), injection)

@@ -1,0 +1,82 @@
+"""Receivers on queues: waiting (a listener), on call (blocking receives), polling, browsing; and how they end."""
+
+from __future__ import annotations
+
+from assay_adapters.client import AckMode, Origin, Script
+from assay_adapters.outcome import Ok
+from pytest_bdd import given, when
+
+from assay_steps.actors import Answer
+from assay_steps.parsing import Place, phrase
+from assay_steps.world import World
+
+RECEIVER = "receiver"
+
+
+@given(phrase("a receiver is waiting on {place:Place}"))
+@given(phrase("receiver {name:Name} is waiting on {place:Place}"))
+@given(phrase("receiver {name:Name} is waiting on {place:Place} in {ack:Ack} mode"))
+@given(phrase("receiver {name:Name} is waiting on {place:Place} for messages with {selector:Name}"))
+@when(phrase("a receiver starts to wait on {place:Place}"))
+@when(phrase("receiver {name:Name} starts to wait on {place:Place}"))
+def _(
+    world: World, place: Place, name: str = RECEIVER, ack: AckMode = AckMode.AUTO, selector: str | None = None
+) -> None:
+    world.consumer(name, Origin(address=world.address(place), selector=selector), ack=ack).needed().listen(
+        Script()
+    ).needed()
+
+
+@given(phrase("a receiver on {place:Place}"))
+@given(phrase("receiver {name:Name} on {place:Place}"))
+@given(phrase("receiver {name:Name} on {place:Place} in {ack:Ack} mode"))
+@given(phrase("receiver {name:Name} on {place:Place} for messages with {selector:Name}"))
+@when(phrase("a receiver connects to {place:Place}"))
+@when(phrase("receiver {name:Name} connects to {place:Place}"))
+@when(phrase("receiver {name:Name} connects to {place:Place} in {ack:Ack} mode"))
+def _(
+    world: World, place: Place, name: str = RECEIVER, ack: AckMode = AckMode.AUTO, selector: str | None = None
+) -> None:
+    world.consumer(name, Origin(address=world.address(place), selector=selector), ack=ack).needed()
+
+
+@when(phrase("the receiver polls every {interval:Duration} for {span:Duration}"))
+@when(phrase("receiver {name:Name} polls every {interval:Duration} for {span:Duration}"))
+def _(world: World, interval: int, span: int, name: str = RECEIVER) -> None:
+    consumer = world.consumers[name]
+    deadline = world.now_ms() + span
+    while world.now_ms() < deadline:
+        consumer.receive(interval)
+
+
+@when(phrase("{name:Name} receives a message"))
+@when(phrase("{name:Name} receives {count:Number} messages"))
+def _(world: World, name: str, count: int = 1) -> None:
+    for _turn in range(count):
+        answer = world.consumers[name].receive(world.patience.expected_ms)
+        if not isinstance(answer.outcome, Ok) or answer.outcome.value is None:
+            return
+
+
+@when(phrase("{place:Place} is browsed"))
+def _(world: World, place: Place) -> None:
+    answer = world.session("browser").browse(world.address(place))
+    world.last = Answer(answer.ref, answer.outcome)
+
+
+@when("the receiver is closed")
+@when(phrase("{name:Name} is closed"))
+def _(world: World, name: str = RECEIVER) -> None:
+    world.consumers[name].close().needed()
+
+
+@when("the receiver's connection is closed")
+@when(phrase("{name:Name}'s connection is closed"))
+def _(world: World, name: str = RECEIVER) -> None:
+    world.consumers[name].session.connection.close().needed()
+
+
+@when("the receiver's connection is lost")
+@when(phrase("{name:Name}'s connection is lost"))
+def _(world: World, name: str = RECEIVER) -> None:
+    world.consumers[name].session.connection.abort()

@@ -1,0 +1,112 @@
+"""Producers, their settings, and sends.
+
+A send with options sets them on a producer made for it; ``for this send only`` gives them with the send.
+"""
+
+from __future__ import annotations
+
+from assay_adapters.client import MODE_VALUES, Mode, Setting
+from pytest_bdd import given, when
+
+from assay_steps.actors import Answer, Producer, Session
+from assay_steps.parsing import Place, SendOptions, phrase
+from assay_steps.world import World
+
+PLAIN = SendOptions()
+MODE_NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
+
+
+def prepared(producer: Producer, options: SendOptions) -> Producer:
+    """A producer with the options set on it; a refusal here ends the scenario as inconclusive."""
+    settings = {
+        Setting.TTL: options.ttl_ms,
+        Setting.DELAY: options.delay_ms,
+        Setting.PRIORITY: options.priority,
+        Setting.MODE: MODE_NUMBERS[options.mode] if options.mode else None,
+    }
+    for setting, value in settings.items():
+        if value is not None:
+            producer.set(setting, value).needed()
+    return producer
+
+
+def send(world: World, producer: Producer, label: str, place: Place, options: SendOptions = PLAIN) -> Answer[object]:
+    """Send one message through a producer as it is set."""
+    draft = world.draft(label, own_mode=options.own_mode, **options.properties)
+    answer = producer.send(draft, mode=options.send_mode, priority=options.send_priority, ttl_ms=options.send_ttl_ms)
+    world.note_sent(label, draft, answer, world.address(place))
+    world.last = Answer(answer.ref, answer.outcome)
+    return world.last
+
+
+@given(phrase("a producer on {place:Place}"))
+@given(phrase("a {style:Style} producer on {place:Place}"))
+@given(phrase("producer {name:Name} on {place:Place}"))
+def _(world: World, place: Place, style: str | None = None, name: str = "sender") -> None:
+    world.producer(world.address(place), name, face=style)
+    world.places[name] = place
+
+
+@given(phrase("the producer's {setting:Setting} is {value:Duration}"))
+def _(world: World, setting: Setting, value: int) -> None:
+    world.producers["sender"].set(setting, value).needed()
+
+
+@given(phrase("the producer's delivery mode is {mode:Mode}"))
+@when(phrase("the producer's delivery mode is set to {mode:Mode}"))
+def _(world: World, mode: Mode) -> None:
+    world.producers["sender"].set(Setting.MODE, MODE_NUMBERS[mode]).needed()
+
+
+@when(phrase("the producer's {setting:Setting} is set to {value:Duration}"))
+@when(phrase("the producer's {setting:Setting} is set to {value:Number}"))
+def _(world: World, setting: Setting, value: int) -> None:
+    world.last = Answer(*_pair(world.producers["sender"].set(setting, value)))
+
+
+@when("the producer sends a message")
+@when(phrase("the producer sends message {label:Name}"))
+@when(phrase("the producer sends message {label:Name} with {options:Options}"))
+@when(phrase("the producer sends a message with {options:Options}"))
+def _(world: World, label: str = "message", options: SendOptions = PLAIN) -> None:
+    send(world, world.producers["sender"], label, world.places["sender"], options)
+
+
+@given(phrase("a message is sent to {place:Place}"))
+@given(phrase("a message is sent to {place:Place} with {options:Options}"))
+@given(phrase("message {label:Name} is sent to {place:Place}"))
+@given(phrase("message {label:Name} is sent to {place:Place} with {options:Options}"))
+@when(phrase("a message is sent to {place:Place}"))
+@when(phrase("a message is sent to {place:Place} with {options:Options}"))
+@when(phrase("message {label:Name} is sent to {place:Place}"))
+@when(phrase("message {label:Name} is sent to {place:Place} with {options:Options}"))
+def _(world: World, place: Place, label: str = "message", options: SendOptions = PLAIN) -> None:
+    producer = prepared(world.producer(world.address(place)), options)
+    send(world, producer, label, place, options)
+
+
+@given(phrase("messages {labels:Names} are sent to {place:Place}"))
+@given(phrase("messages {labels:Names} are sent to {place:Place} with {options:Options}"))
+@when(phrase("messages {labels:Names} are sent to {place:Place}"))
+@when(phrase("messages {labels:Names} are sent to {place:Place} with {options:Options}"))
+@when(phrase("messages {labels:Names} are sent to {place:Place} at intervals of {interval:Duration}"))
+def _(
+    world: World, labels: tuple[str, ...], place: Place, options: SendOptions = PLAIN, interval: int | None = None
+) -> None:
+    producer = prepared(world.producer(world.address(place)), options)
+    for label in labels:
+        send(world, producer, label, place, options)
+        if interval is not None:
+            world.pass_time(interval)
+
+
+@when(phrase("message {label:Name} is sent in session {session:Name} to {place:Place}"))
+@when(phrase("message {label:Name} is sent in session {session:Name} to {place:Place} with {options:Options}"))
+def _(world: World, label: str, session: str, place: Place, options: SendOptions = PLAIN) -> None:
+    owner: Session = world.sessions[session]
+    producer = prepared(world.producer(world.address(place), f"{session}'s sender", session=owner), options)
+    send(world, producer, label, place, options)
+
+
+def _pair(answer: Answer[None]) -> tuple[str, object]:
+    return answer.ref, answer.outcome
