@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping
 
+from assay_sdk.driver import Driver
 from msgspec import Struct
 
 from assay_adapters.backend import Backend
@@ -18,19 +19,21 @@ class BackendOptions(Struct, frozen=True, kw_only=True):
         seed: Seed of whatever is random.
         store: Which store the reference broker uses.
         defect: A named defect of the reference broker; None for the unbroken one.
+        wire: A filter between the SDK's engine and its driver, for a defect of the client; None for none.
         shared: Endpoint of an instance that the run's controller has started; None to start one.
     """
 
     seed: int = 0
     store: str = "memory"
     defect: str | None = None
+    wire: Callable[[Driver], Driver] | None = None
     shared: Endpoint | None = None
 
 
 def _reference(options: BackendOptions) -> Backend:
     from assay_adapters.reference import ReferenceBackend
 
-    return ReferenceBackend(seed=options.seed, store=options.store, defect=options.defect)
+    return ReferenceBackend(seed=options.seed, store=options.store, defect=options.defect, wire=options.wire)
 
 
 def _artemis(options: BackendOptions) -> Backend:

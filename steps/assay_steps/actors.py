@@ -72,7 +72,9 @@ class SetupRefusedError(Exception):
         self.refusal = refusal
 
 
-def message_ref(kid: str, body: str, broker_id: str | None = None, fields: dict[str, Scalar] | None = None) -> events.MessageRef:
+def message_ref(
+    kid: str, body: str, broker_id: str | None = None, fields: dict[str, Scalar] | None = None
+) -> events.MessageRef:
     """A message as the journal names it: the digest is over the body's UTF-8 octets."""
     octets = body.encode()
     return events.MessageRef(
@@ -347,9 +349,7 @@ class Producer:
 class Consumer:
     """A consumer, with its watches: the times in which it could have been handed a message."""
 
-    def __init__(
-        self, recorder: Recorder, name: str, session: Session, port: ClientConsumer, origin: Origin
-    ) -> None:
+    def __init__(self, recorder: Recorder, name: str, session: Session, port: ClientConsumer, origin: Origin) -> None:
         self.name = name
         self.session = session
         self.origin = origin
@@ -402,7 +402,9 @@ class Consumer:
             show=shown,
         )
 
-    def _listen(self, op: str, args: dict[str, Scalar], action: Callable[[], Outcome[None]], *, on: bool) -> Answer[None]:
+    def _listen(
+        self, op: str, args: dict[str, Scalar], action: Callable[[], Outcome[None]], *, on: bool
+    ) -> Answer[None]:
         answer = self._recorder.record(self.name, op, action, args=args, destination=self.destination)
         if answer.accepted:
             self.stop_watching()
@@ -413,7 +415,9 @@ class Consumer:
 
     def listen(self, script: Script | None) -> Answer[None]:
         """Set or clear a message listener."""
-        return self._listen("listen", {"on": script is not None}, lambda: self._port.listen(script), on=script is not None)
+        return self._listen(
+            "listen", {"on": script is not None}, lambda: self._port.listen(script), on=script is not None
+        )
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Answer[None]:
         """Set or clear a batch listener."""

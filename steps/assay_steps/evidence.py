@@ -35,9 +35,7 @@ class Evidence:
         self._rule = rule
         self.sentence = ""
 
-    def claim(
-        self, predicate: Predicate, of: Mapping[str, str], bounds: Mapping[str, int] | None = None
-    ) -> Finding:
+    def claim(self, predicate: Predicate, of: Mapping[str, str], bounds: Mapping[str, int] | None = None) -> Finding:
         """Claim something of the evidence so far.
 
         Args:

@@ -56,7 +56,9 @@ def refuse_coroutine(step: Callable[..., object]) -> None:
         TypeError: The step is a coroutine function.
     """
     if iscoroutinefunction(step):
-        raise TypeError(f"Step {step.__module__}.{step.__name__} is a coroutine that nobody awaits: make it a function.")
+        raise TypeError(
+            f"Step {step.__module__}.{step.__name__} is a coroutine that nobody awaits: make it a function."
+        )
 
 
 @contextmanager

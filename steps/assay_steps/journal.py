@@ -13,9 +13,7 @@ E = TypeVar("E", bound=Event)
 
 def instant(clock: Clock) -> Instant:
     """Read a clock for the journal."""
-    return Instant(
-        boot=clock.boot, mono_ns=clock.monotonic_ns(), wall_ns=clock.wall_ns(), unc_ns=clock.uncertainty_ns
-    )
+    return Instant(boot=clock.boot, mono_ns=clock.monotonic_ns(), wall_ns=clock.wall_ns(), unc_ns=clock.uncertainty_ns)
 
 
 class ScenarioJournal:
@@ -42,6 +40,4 @@ class ScenarioJournal:
     def at(self, mono_ns: int) -> Instant:
         """The instant of an earlier monotonic reading of this scenario's clock."""
         now = instant(self._clock)
-        return Instant(
-            boot=now.boot, mono_ns=mono_ns, wall_ns=now.wall_ns - (now.mono_ns - mono_ns), unc_ns=now.unc_ns
-        )
+        return Instant(boot=now.boot, mono_ns=mono_ns, wall_ns=now.wall_ns - (now.mono_ns - mono_ns), unc_ns=now.unc_ns)

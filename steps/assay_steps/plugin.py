@@ -50,7 +50,9 @@ class AssayPlugin:
     def __init__(self, config: pytest.Config) -> None:
         workerinput: dict[str, Any] | None = getattr(config, "workerinput", None)
         self.controls = workerinput is None
-        self.delegates = self.controls and bool(getattr(config.option, "tx", None) or config.getoption("numprocesses", 0))
+        self.delegates = self.controls and bool(
+            getattr(config.option, "tx", None) or config.getoption("numprocesses", 0)
+        )
         try:
             self.run = Run(RunOptions.of(config, workerinput))
         except (LookupError, ValueError, OSError) as problem:

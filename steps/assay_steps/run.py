@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from assay_adapters.backend import Backend, Instance, Unavailable, Unsupported
+from assay_adapters.backend import Backend, Instance, Needs, Unavailable, Unsupported
 from assay_adapters.client import Client, Endpoint, Source
 from assay_adapters.known import KnownOutcome, known_outcomes
 from assay_adapters.registry import BackendOptions, open_backend
@@ -26,12 +26,13 @@ from assay_features import load_catalogue
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.runners.real import MachineClock
 from assay_sdk.time import Clock
-from msgspec import Struct, structs, to_builtins, convert
+from msgspec import Struct, convert, structs, to_builtins
 
 from assay_steps import guards
 from assay_steps.cases import JUDGED_TAGS, STRENGTH_TAGS, Case, NEEDS_PREFIX, OWN_INSTANCE
 from assay_steps.defects import Defect, find_defect
 from assay_steps.evidence import Evidence
+from assay_steps.folder import JOURNALS, VERDICTS, make_room
 from assay_steps.journal import ScenarioJournal, instant
 from assay_steps.world import Patience, World
 
@@ -39,6 +40,10 @@ VIRTUAL_PATIENCE = Patience(expected_ms=60_000, quiet_ms=5_000, late_ms=1_000)
 """Virtual time costs nothing, so silence is long."""
 REAL_PATIENCE = Patience(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000)
 """Real brokers wait; a queue that stays silent for a second and a half after its last message is silent."""
+
+
+MAIN = "main"
+"""The writer that controls a run."""
 
 
 class BackendUnavailableError(LookupError):
@@ -82,7 +87,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
             return structs.replace(sent, writer=workerinput["workerid"])
         return cls(
             run=config.getoption("assay_run_id") or new_run_id(),
-            writer="main",
+            writer=MAIN,
             backend=config.getoption("assay_backend") or "reference",
             out=str(Path(config.getoption("assay_out") or "assay-out").resolve()),
             profile=config.getoption("assay_profile"),
@@ -121,19 +126,26 @@ class Run:
                 seed=options.seed,
                 store=options.store,
                 defect=self.defect.broker if self.defect else None,
+                wire=self.defect.wire if self.defect else None,
                 shared=options.shared,
             ),
         )
         probe = self.backend.probe()
         if isinstance(probe, Unavailable):
-            raise BackendUnavailableError(f"Backend {options.backend!r} cannot be started: {probe.reason} {probe.remedy}")
+            raise BackendUnavailableError(
+                f"Backend {options.backend!r} cannot be started: {probe.reason} {probe.remedy}"
+            )
         self.clock: Clock = MachineClock()
         self.writers: list[str] = []
-        journals = Path(options.out) / "journals"
-        journals.mkdir(parents=True, exist_ok=True)
-        self._journal = JournalWriter(journals / f"{options.writer}.jsonl", run=options.run, writer=options.writer)
+        if options.writer == MAIN:
+            make_room(Path(options.out))
+        self._journal = JournalWriter(
+            Path(options.out) / JOURNALS / f"{options.writer}.jsonl", run=options.run, writer=options.writer
+        )
         self._known = known_outcomes(options.backend)
         self._began = False
+        own = {"client": self.backend.identity(options.face).ours, "broker": self.backend.environment.ours}
+        self._ours = tuple(part for part, is_ours in own.items() if is_ours)
 
     # for pytest ------------------------------------------------------------------------------------------------------
 
@@ -158,7 +170,7 @@ class Run:
 
     def start_shared(self) -> None:
         """Start the one broker that all workers share."""
-        provisioned = self.backend.provision(guards_free_needs())
+        provisioned = self.backend.provision(Needs())
         if isinstance(provisioned, Unsupported):
             raise LookupError(provisioned.source.text)
         self.options = structs.replace(self.options, shared=provisioned.endpoint("amqp"))
@@ -181,13 +193,12 @@ class Run:
         self._began = True
         environment = self.backend.environment
         client = self.backend.identity(self.options.face)
-        ours = tuple(part for part, own in (("client", client.ours), ("broker", environment.ours)) if own)
         self._journal.write(
             events.Begin,
             instant(self.clock),
             backend=self.options.backend,
             client=f"{client.name} {client.version} ({client.face})",
-            ours=ours,
+            ours=self._ours,
             environment={"product": environment.product, "version": environment.version, **environment.details},
             catalogue_hash=self.catalogue.sha256,
             seed=self.options.seed,
@@ -211,14 +222,16 @@ class Run:
     def world(self, case: Case, instance: Instance, journal: ScenarioJournal) -> World:
         """The case's world."""
         patience = VIRTUAL_PATIENCE if self.virtual else REAL_PATIENCE
-        world = World(instance, journal, Evidence(journal, case.rules[0]), patience, self._clients(instance), self.options.face)
+        world = World(
+            instance, journal, Evidence(journal, case.rules[0]), patience, self._clients(instance), self.options.face
+        )
         return world
 
     def _clients(self, instance: Instance) -> dict[str, Client]:
         clients = dict(instance.clients())
-        if self.defect is None or self.defect.client is None:
+        if self.defect is None or self.defect.port is None:
             return clients
-        return {name: self.defect.client(client) for name, client in clients.items()}
+        return {name: self.defect.port(client) for name, client in clients.items()}
 
     @property
     def virtual(self) -> bool:
@@ -239,12 +252,11 @@ class Run:
 
     def verdict(self, case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
         """What follows from the case's events."""
-        ours = self.ours
-        return judge_scenario(journal.events, ours=ours)
+        return judge_scenario(journal.events, ours=self._ours)
 
     def known(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:
         """The known outcome that says just this of the case."""
-        return self._known.find(case.id, case.rules, verdict.verdict)
+        return self._known.find(case.id, verdict.verdict)
 
     # the end ---------------------------------------------------------------------------------------------------------
 
@@ -259,6 +271,6 @@ class Run:
 
 def conclude(out: Path) -> None:
     """Judge a folder's journals and write its `verdicts.json`."""
-    journals = read_journals(out / "journals")
+    journals = read_journals(out / JOURNALS)
     verdicts = judge(journals.events, load_catalogue(), journals.damage)
-    (out / "verdicts.json").write_bytes(verdicts_json(verdicts))
+    (out / VERDICTS).write_bytes(verdicts_json(verdicts))

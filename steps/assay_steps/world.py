@@ -210,7 +210,13 @@ class World:
         return answer
 
     def subscription(
-        self, topic: Address, *, durable: bool, name: str | None = None, shared: bool = False, selector: str | None = None
+        self,
+        topic: Address,
+        *,
+        durable: bool,
+        name: str | None = None,
+        shared: bool = False,
+        selector: str | None = None,
     ) -> Origin:
         """What a subscriber consumes; the subscription's name is made unique on a shared broker."""
         return Origin(

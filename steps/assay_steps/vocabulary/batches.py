@@ -19,8 +19,16 @@ def _(world: World, size: int, timeout: int, name: str = RECEIVER) -> None:
     world.consumers[name].listen_batch(Script(), size, timeout).needed()
 
 
-@given(phrase("{name:Name} takes batches of at most {size:Number} within {timeout:Duration} and fails in callback {nth:Number}"))
-@when(phrase("{name:Name} starts to take batches of at most {size:Number} within {timeout:Duration} and fails in callback {nth:Number}"))
+@given(
+    phrase(
+        "{name:Name} takes batches of at most {size:Number} within {timeout:Duration} and fails in callback {nth:Number}"
+    )
+)
+@when(
+    phrase(
+        "{name:Name} starts to take batches of at most {size:Number} within {timeout:Duration} and fails in callback {nth:Number}"
+    )
+)
 def _(world: World, size: int, timeout: int, name: str, nth: int) -> None:
     world.consumers[name].listen_batch(Script(fail_at=nth), size, timeout).needed()
 

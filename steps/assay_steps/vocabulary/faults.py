@@ -27,7 +27,11 @@ def _(world: World) -> None:
 
 
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed at its answer"))
-@when(phrase("message {label:Name} is sent to {place:Place} with {options:Options} and the broker is killed at its answer"))
+@when(
+    phrase(
+        "message {label:Name} is sent to {place:Place} with {options:Options} and the broker is killed at its answer"
+    )
+)
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
     producer = prepared(world.producer(world.address(place)), options)
     injection = world.arm(Kill(), AfterAnswer(world.kid(label)))
@@ -36,7 +40,11 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
 
 
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed before its answer"))
-@when(phrase("message {label:Name} is sent to {place:Place} with {options:Options} and the broker is killed before its answer"))
+@when(
+    phrase(
+        "message {label:Name} is sent to {place:Place} with {options:Options} and the broker is killed before its answer"
+    )
+)
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
     producer = prepared(world.producer(world.address(place)), options)
     injection = world.arm(Kill(), BeforeAnswer(world.kid(label)))
@@ -45,7 +53,11 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
 
 
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed at its first sight"))
-@when(phrase("message {label:Name} is sent to {place:Place} with {options:Options} and the broker is killed at its first sight"))
+@when(
+    phrase(
+        "message {label:Name} is sent to {place:Place} with {options:Options} and the broker is killed at its first sight"
+    )
+)
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
     producer = prepared(world.producer(world.address(place)), options)
     injection = world.arm(Kill(), FirstSight(world.kid(label)))

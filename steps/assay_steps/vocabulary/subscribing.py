@@ -24,7 +24,9 @@ def _role(
     ack: AckMode = AckMode.AUTO,
     selector: str | None = None,
 ) -> Role:
-    origin = world.subscription(world.address(place), durable=durable, name=subscription, shared=shared, selector=selector)
+    origin = world.subscription(
+        world.address(place), durable=durable, name=subscription, shared=shared, selector=selector
+    )
     return Role(origin=origin, ack=ack, client_id=client)
 
 
@@ -39,15 +41,21 @@ def _(world: World, name: str, place: Place) -> None:
 @given(phrase("a durable subscriber {name:Name} on {place:Place} in {ack:Ack} mode"))
 @given(phrase("a durable subscriber {name:Name} on {place:Place} for messages with {selector:Name}"))
 @when(phrase("a durable subscriber {name:Name} comes to {place:Place}"))
-def _(
-    world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO, selector: str | None = None
-) -> None:
+def _(world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO, selector: str | None = None) -> None:
     role = _role(world, place, durable=True, subscription=name, client=name, ack=ack, selector=selector)
     world.play(name, role).needed().listen(Script()).needed()
 
 
-@given(phrase("subscriber {name:Name} with durable subscription {subscription:Name} of client {client:Name} on {place:Place}"))
-@when(phrase("subscriber {name:Name} opens durable subscription {subscription:Name} of client {client:Name} on {place:Place}"))
+@given(
+    phrase(
+        "subscriber {name:Name} with durable subscription {subscription:Name} of client {client:Name} on {place:Place}"
+    )
+)
+@when(
+    phrase(
+        "subscriber {name:Name} opens durable subscription {subscription:Name} of client {client:Name} on {place:Place}"
+    )
+)
 def _(world: World, name: str, subscription: str, client: str, place: Place) -> None:
     role = _role(world, place, durable=True, subscription=subscription, client=client)
     world.play(name, role).needed().listen(Script()).needed()

@@ -1,0 +1,118 @@
+"""Loading known outcomes, and holding a run's verdicts against them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from datetime import date
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from assay_evidence.verdicts import ScenarioVerdict, Verdict
+from assay_features.places import Place, places
+from msgspec import Struct, ValidationError, convert
+
+FOLDER = Path(__file__).parent
+EXPECTED_WITHOUT_ENTRY = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
+
+
+class KnownOutcomesError(ValueError):
+    """A file of known outcomes cannot be used: which file, which line, what to do."""
+
+    def __init__(self, file: Path, line: int, text: str) -> None:
+        super().__init__(f"{file}:{line}: {text}")
+        self.file = file
+        self.line = line
+
+
+class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
+    """One entry.
+
+    Args:
+        scenario: Pattern over scenario ids, with ``*`` and ``?``.
+        verdict: The verdict that is expected.
+        reason: One sentence: why.
+        reference: Documentation, source or issue of the broker that says so.
+        owner: Who looks after the entry.
+        expires: The day from which it no longer counts.
+    """
+
+    scenario: str
+    verdict: Verdict
+    reason: str
+    reference: str
+    owner: str
+    expires: date
+
+    def covers(self, scenario: str) -> bool:
+        """Whether the entry speaks of this scenario; brackets in its pattern are themselves."""
+        return fnmatchcase(scenario, self.scenario.replace("[", "[[]"))
+
+
+class KnownOutcomes(Struct, frozen=True):
+    """The entries of one backend."""
+
+    entries: tuple[KnownOutcome, ...] = ()
+
+    def find(self, scenario: str, verdict: Verdict) -> KnownOutcome | None:
+        """The entry that expects just this."""
+        return next((entry for entry in self.entries if entry.covers(scenario) and entry.verdict is verdict), None)
+
+    def surprises(self, scenarios: Iterable[ScenarioVerdict], today: date, *, whole: bool) -> list[str]:
+        """One sentence for everything that is not as expected.
+
+        Args:
+            scenarios: The run's scenario verdicts.
+            today: The day of the run.
+            whole: Whether the run was about all rules; only then can an entry that matches nothing be told.
+        """
+        tried = list(scenarios)
+        told: list[str] = []
+        for scenario in tried:
+            entries = [entry for entry in self.entries if entry.covers(scenario.scenario)]
+            if not entries and scenario.verdict not in EXPECTED_WITHOUT_ENTRY:
+                told.append(f"{scenario.scenario}: {scenario.verdict.value}: {scenario.reason}")
+            for entry in entries:
+                if entry.verdict is not scenario.verdict:
+                    told.append(
+                        f"{scenario.scenario}: {scenario.verdict.value}, known as {entry.verdict.value}: "
+                        "the entry is stale, take it out or mend it."
+                    )
+                elif today >= entry.expires:
+                    told.append(f"{scenario.scenario}: the known outcome expired on {entry.expires}: look at it again.")
+        if whole:
+            told += [
+                f"Known outcome {entry.scenario!r} matches no scenario: take it out or mend its pattern."
+                for entry in self.entries
+                if not any(entry.covers(scenario.scenario) for scenario in tried)
+            ]
+        return told
+
+
+def known_outcomes(backend: str, folder: Path = FOLDER) -> KnownOutcomes:
+    """The known outcomes of a backend; none where it has no file.
+
+    Raises:
+        KnownOutcomesError: The file is malformed.
+    """
+    file = folder / f"{backend.removesuffix('+amqp')}.toml"
+    if not file.exists():
+        return KnownOutcomes()
+    text = file.read_text(encoding="utf-8")
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise KnownOutcomesError(file, getattr(problem, "lineno", 1), f"this is no TOML: {problem}.") from problem
+    stray = sorted(content.keys() - {"outcome"})
+    lines = places(text)
+    if stray:
+        raise KnownOutcomesError(
+            file, lines.get(Place("", 0, stray[0]), 1), f"{stray[0]!r} is no table here; write [[outcome]]."
+        )
+    entries: list[KnownOutcome] = []
+    for nth, table in enumerate(content.get("outcome", [])):
+        try:
+            entries.append(convert(table, KnownOutcome))
+        except ValidationError as problem:
+            raise KnownOutcomesError(file, lines[Place("outcome", nth)], f"{problem}.") from problem
+    return KnownOutcomes(tuple(entries))

@@ -1,0 +1,63 @@
+"""``assay backends``: what can be tested here, with capabilities, and why something cannot."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+import typer
+from assay_adapters.backend import Available
+from assay_adapters.client import Source
+from assay_adapters.registry import BACKENDS, open_backend
+from msgspec import Struct
+from rich.console import Console
+
+
+class BackendReport(Struct, frozen=True):
+    """One backend.
+
+    Args:
+        name: What ``--backend`` takes.
+        available: Whether it can be started here.
+        detail: What it is; or what is missing, and what to do about it.
+        capabilities: What can be tried with it, and how we know.
+        lacks: What cannot, and why.
+    """
+
+    name: str
+    available: bool
+    detail: str
+    capabilities: dict[str, Source]
+    lacks: dict[str, Source]
+
+
+def backends(
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """List what can be tested here, and why something cannot."""
+    reports = [report_on(name) for name in BACKENDS]
+    if as_json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(reports)).decode())
+        return
+    console = Console(highlight=False)
+    for report in reports:
+        console.print(
+            f"[bold]{report.name}[/bold]  {'available' if report.available else 'not available'}: {report.detail}"
+        )
+        console.print(f"  can: {', '.join(sorted(report.capabilities))}")
+        for capability, source in sorted(report.lacks.items()):
+            console.print(f"  cannot: {capability}: {source.text}", markup=False)
+
+
+def report_on(name: str) -> BackendReport:
+    """Ask a backend, without starting it."""
+    backend = open_backend(name)
+    probe = backend.probe()
+    available = isinstance(probe, Available)
+    return BackendReport(
+        name=name,
+        available=available,
+        detail=probe.detail if isinstance(probe, Available) else f"{probe.reason} {probe.remedy}",
+        capabilities={capability.value: source for capability, source in backend.capabilities.items()},
+        lacks={capability.value: source for capability, source in backend.lacks.items()},
+    )

@@ -1,0 +1,28 @@
+"""``assay rules``: the catalogue."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+import typer
+from assay_features import load_catalogue
+from rich.console import Console
+from rich.table import Table
+
+
+def rules(
+    profile: Annotated[str | None, typer.Option(help="Only rules of this profile.")] = None,
+    rule: Annotated[list[str] | None, typer.Option(help="Only this rule; may be repeated.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The catalogue's entries as JSON.")] = False,
+) -> None:
+    """List the rules that can be tried."""
+    chosen = load_catalogue().select(profile=profile, ids=tuple(rule or ()))
+    if as_json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(chosen)).decode())
+        return
+    table = Table("rule", "strength", "judged", "profile", "title", box=None, pad_edge=False)
+    for entry in chosen:
+        judged = "+".join(part.value for part in entry.judged)
+        table.add_row(entry.id, entry.strength.value, judged, entry.profile.value, entry.title)
+    Console().print(table)

@@ -1,0 +1,87 @@
+"""How a run shows that it is alive: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+LINES = 10
+"""Elsewhere than on a terminal, about so many lines for a run."""
+
+
+class RunProgress:
+    """A pytest plugin that follows scenarios to their outcomes.
+
+    pytest captures the process's own output, so this writes to a duplicate of standard error made beforehand.
+
+    Args:
+        title: What runs.
+    """
+
+    def __init__(self, title: str) -> None:
+        self._stream = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8")
+        self._console = Console(file=self._stream, force_terminal=sys.stderr.isatty() or None)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[outcomes]}"),
+            TimeElapsedColumn(),
+            console=self._console,
+            transient=True,
+        )
+        self._title = title
+        self._task = self._bar.add_task(title, total=None, outcomes="")
+        self._outcomes: Counter[str] = Counter()
+        self._total = 0
+        self.problems: list[str] = []
+
+    def __enter__(self) -> RunProgress:
+        """Show the bar."""
+        if self._console.is_terminal:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take the bar away."""
+        self._bar.stop()
+        self._stream.close()
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Learn how many there are."""
+        self._known(len(session.items))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
+        """Learn from a worker how many there are."""
+        del node
+        self._known(len(ids))
+
+    def _known(self, total: int) -> None:
+        if total and total != self._total:
+            self._total = total
+            self._bar.update(self._task, total=total)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep what stopped the collection."""
+        if report.failed:
+            self.problems.append(str(report.longrepr))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count a scenario that is over."""
+        if report.when != "call" and report.outcome == "passed":
+            return
+        self._outcomes["known" if hasattr(report, "wasxfail") else report.outcome] += 1
+        done = self._outcomes.total()
+        text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(self._outcomes.items()))
+        self._bar.update(self._task, advance=1, outcomes=text)
+        if not self._console.is_terminal and (done == self._total or done % max(1, self._total // LINES) == 0):
+            with suppress(BrokenPipeError):
+                self._console.print(f"{self._title}: {done} of {self._total} scenarios: {text}", markup=False)

@@ -1,0 +1,36 @@
+"""Tables on a terminal."""
+
+from __future__ import annotations
+
+from assay_evidence.verdicts import Verdict, Verdicts
+from assay_features import Catalogue
+from rich.table import Table
+from rich.text import Text
+
+STYLES = {
+    Verdict.PASS: "green",
+    Verdict.FAIL: "bold red",
+    Verdict.ERROR: "bold magenta",
+    Verdict.INCONCLUSIVE: "yellow",
+    Verdict.NOT_DEMONSTRATED: "yellow",
+    Verdict.UNSUPPORTED: "dim",
+}
+
+
+def rules_table(verdicts: Verdicts, catalogue: Catalogue) -> Table:
+    """Every rule of a run with its verdict and, where that is no pass, the reason."""
+    table = Table("rule", "verdict", "judged", "scenarios", "title", box=None, pad_edge=False, title_justify="left")
+    for rule in verdicts.rules:
+        passed = sum(scenario.verdict is Verdict.PASS for scenario in rule.scenarios)
+        title = Text(catalogue.rule(rule.id).title)
+        if rule.verdict is not Verdict.PASS:
+            first = next(scenario for scenario in rule.scenarios if scenario.verdict is rule.verdict)
+            title.append(f"\n  {first.scenario}: {first.reason}", style="dim")
+        table.add_row(
+            rule.id,
+            Text(rule.verdict.value, style=STYLES[rule.verdict]),
+            rule.judged,
+            f"{passed}/{len(rule.scenarios)}",
+            title,
+        )
+    return table

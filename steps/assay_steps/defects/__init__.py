@@ -1,0 +1,39 @@
+"""Named defects of the reference pair: each proves that the scenarios of its rules can fail.
+
+A defect is a filter at a seam: at the broker's (`assay_broker.defects`), between engine and driver (``wire``), or in
+front of the client port (``port``).  It never overrides a private method.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+from assay_broker.defects import DEFECTS as BROKER_DEFECTS
+
+from assay_steps.defects.model import Defect
+
+CLIENT_DEFECTS: tuple[Defect, ...] = ()
+
+
+def all_defects() -> Mapping[str, Defect]:
+    """Every defect by name, the broker's first."""
+    broker = (
+        Defect(name=defect.name, rules=defect.rules, text=defect.text, broker=defect.name)
+        for defect in BROKER_DEFECTS.values()
+    )
+    return {defect.name: defect for defect in (*broker, *CLIENT_DEFECTS)}
+
+
+def find_defect(name: str) -> Defect:
+    """The defect of that name.
+
+    Raises:
+        LookupError: There is none; names the nearest.
+    """
+    defects = all_defects()
+    if name in defects:
+        return defects[name]
+    near = difflib.get_close_matches(name, defects, n=1)
+    hint = f" did you mean {near[0]!r}?" if near else " `assay defects` lists them."
+    raise LookupError(f"There is no defect {name!r};{hint}")

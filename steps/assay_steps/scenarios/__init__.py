@@ -1,0 +1,1 @@
+"""The features as pytest modules, one a topic."""
