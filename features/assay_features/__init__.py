@@ -1,7 +1,7 @@
 """The features and the rule catalogue of Assay: what is tried, and why."""
 
 from assay_features.catalogue import Catalogue, load_catalogue
-from assay_features.errors import CatalogueError, FeaturesError, UnknownRuleError
+from assay_features.errors import CatalogueError, FeaturesError, UnknownProfileError, UnknownRuleError
 from assay_features.folder import feature_root
 from assay_features.rule import Citation, CitedBy, Document, Family, Judged, Profile, Rule, Strength
 
@@ -17,6 +17,7 @@ __all__ = [
     "Profile",
     "Rule",
     "Strength",
+    "UnknownProfileError",
     "UnknownRuleError",
     "feature_root",
     "load_catalogue",

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from assay_features._tables import read_tables
-from assay_features.errors import CatalogueError, UnknownRuleError
+from assay_features.errors import CatalogueError, UnknownProfileError, UnknownRuleError
 from assay_features.rule import Document, Family, Judged, Profile, Rule, Strength
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Profile",
     "Rule",
     "Strength",
+    "UnknownProfileError",
     "UnknownRuleError",
     "load_catalogue",
 ]
@@ -54,32 +55,38 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: the place wher
         """Return the document of this key, such as `DELAY`, or None."""
         return next((document for document in self.documents if document.key == key), None)
 
-    def profile(self, profile: Profile) -> tuple[Rule, ...]:
-        """Return the rules of exactly this profile: `delay` is without `delay-mq` and `delay-zos`."""
+    def profile(self, profile: Profile | str) -> tuple[Rule, ...]:
+        """Return the rules of exactly this profile: `delay` is without `delay-mq` and `delay-zos`.
+
+        Raises:
+            UnknownProfileError: There is no such profile; the error names the nearest one.
+        """
         return self.select(profile=profile)
 
     def family(self, family: Family) -> tuple[Rule, ...]:
         """Return the rules of a subject, in whichever profile: `DD` is `delay`, `delay-mq` and `delay-zos`."""
         return tuple(rule for rule in self.rules if rule.family is family)
 
-    def select(self, profile: Profile | None = None, ids: Collection[str] = ()) -> tuple[Rule, ...]:
+    def select(self, profile: Profile | str | None = None, ids: Collection[str] = ()) -> tuple[Rule, ...]:
         """Return the rules that are in the profile and among the ids, in the order of the file.
 
         Args:
-            profile: The profile; None for any.
+            profile: The profile, or its name as a user gives it; None for any.
             ids: The ids of rules; empty for any.
 
         Returns:
             The rules. None at all if the ids are outside the profile.
 
         Raises:
-            UnknownRuleError: There is no rule of one of the ids.
+            UnknownProfileError: There is no such profile; the error names the nearest one.
+            UnknownRuleError: There is no rule of one of the ids; the error names the nearest one.
         """
+        chosen = None if profile is None else _known(profile)
         wanted = {self.rule(rule_id).id for rule_id in ids}
         return tuple(
             rule
             for rule in self.rules
-            if (profile is None or rule.profile is profile) and (not wanted or rule.id in wanted)
+            if (chosen is None or rule.profile is chosen) and (not wanted or rule.id in wanted)
         )
 
     @cached_property
@@ -103,6 +110,14 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: the place wher
         if loose and (tidy := f"{loose[1]}-{int(loose[2]):02}") in self._by_id:
             return tidy
         return next(iter(get_close_matches(upper, self._by_id, n=1)), None)
+
+
+def _known(profile: str) -> Profile:
+    try:
+        return Profile(profile)
+    except ValueError:
+        nearest = get_close_matches(profile.lower(), [known.value for known in Profile], n=1)
+        raise UnknownProfileError(profile, nearest[0] if nearest else None) from None
 
 
 def load_catalogue(path: Path | None = None) -> Catalogue:

@@ -1,8 +1,9 @@
 """What can go wrong with the catalogue.
 
 FeaturesError
-├── CatalogueError      the file is malformed: file, line, text
-└── UnknownRuleError    no rule has this id: id, nearest   (also a KeyError)
+├── CatalogueError         the file is malformed: file, line, text
+├── UnknownRuleError       no rule has this id: id, nearest             (also a KeyError)
+└── UnknownProfileError    there is no such profile: profile, nearest   (also a KeyError)
 """
 
 
@@ -40,3 +41,18 @@ class UnknownRuleError(FeaturesError, KeyError):
     def __str__(self) -> str:
         hint = f"did you mean {self.nearest}?" if self.nearest else "`assay rules` lists them all."
         return f"There is no rule {self.id}; {hint}"
+
+
+class UnknownProfileError(FeaturesError, KeyError):
+    """There is no profile of this name."""
+
+    def __init__(self, profile: str, nearest: str | None) -> None:
+        super().__init__(profile, nearest)
+        self.profile = profile
+        """The profile that was asked for."""
+        self.nearest = nearest
+        """The profile that looks most like it, None if none does."""
+
+    def __str__(self) -> str:
+        hint = f"did you mean {self.nearest}?" if self.nearest else "`assay rules` names the profile of each rule."
+        return f"There is no profile {self.profile}; {hint}"

@@ -15,6 +15,7 @@ from assay_features import (
     Judged,
     Profile,
     Strength,
+    UnknownProfileError,
     UnknownRuleError,
     feature_root,
     load_catalogue,
@@ -143,6 +144,26 @@ def test_a_profile_selects_only_its_own_rules(catalogue: Catalogue) -> None:
         "DD-01", "DD-02", "DD-03", "DD-04", "DD-27", "DD-48", "DD-51", "DD-56",
     ]  # fmt: skip
     assert sum(len(catalogue.profile(profile)) for profile in Profile) == 135
+
+
+def test_a_profile_may_be_given_by_its_name(catalogue: Catalogue) -> None:
+    assert catalogue.select("qos-mq") == catalogue.profile(Profile.QOS_MQ)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ("delay-qm", "There is no profile delay-qm; did you mean delay-mq?"),
+        ("Batch", "There is no profile Batch; did you mean batch?"),
+        ("xyz", "There is no profile xyz; `assay rules` names the profile of each rule."),
+    ],
+)
+def test_an_unknown_profile_is_refused_with_the_nearest_one(catalogue: Catalogue, asked: str, says: str) -> None:
+    with pytest.raises(UnknownProfileError) as caught:
+        catalogue.select(asked)
+    assert str(caught.value) == says
+    assert isinstance(caught.value, KeyError)
+    assert isinstance(caught.value, FeaturesError)
 
 
 def test_a_family_holds_all_its_profiles(catalogue: Catalogue) -> None:
