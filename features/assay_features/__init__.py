@@ -1,0 +1,24 @@
+"""The features and the rule catalogue of Assay: what is tried, and why."""
+
+from assay_features.catalogue import Catalogue, load_catalogue
+from assay_features.errors import CatalogueError, FeaturesError, UnknownProfileError, UnknownRuleError
+from assay_features.folder import feature_root
+from assay_features.rule import Citation, CitedBy, Document, Family, Judged, Profile, Rule, Strength
+
+__all__ = [
+    "Catalogue",
+    "CatalogueError",
+    "Citation",
+    "CitedBy",
+    "Document",
+    "Family",
+    "FeaturesError",
+    "Judged",
+    "Profile",
+    "Rule",
+    "Strength",
+    "UnknownProfileError",
+    "UnknownRuleError",
+    "feature_root",
+    "load_catalogue",
+]

@@ -1,0 +1,147 @@
+"""The catalogue of rules: what features, journals, verdicts and reports refer to by id."""
+
+import hashlib
+import re
+from collections.abc import Collection
+from difflib import get_close_matches
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+
+import msgspec
+
+from assay_features._tables import read_tables
+from assay_features.errors import CatalogueError, UnknownProfileError, UnknownRuleError
+from assay_features.rule import Document, Family, Judged, Profile, Rule, Strength
+
+__all__ = [
+    "Catalogue",
+    "CatalogueError",
+    "Document",
+    "Family",
+    "Judged",
+    "Profile",
+    "Rule",
+    "Strength",
+    "UnknownProfileError",
+    "UnknownRuleError",
+    "load_catalogue",
+]
+
+_SHORT = 12
+_LOOSE_ID = re.compile(r"([A-Z]{2})[-_ ]?([0-9]{1,2})")
+
+
+class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: the place where cached properties live
+    """All rules and the documents that they stand on, as loaded by `load_catalogue`."""
+
+    documents: tuple[Document, ...]
+    """In the order of the file."""
+    rules: tuple[Rule, ...]
+    """In the order of the file."""
+
+    def rule(self, rule_id: str) -> Rule:
+        """Return the rule of this id.
+
+        Raises:
+            UnknownRuleError: There is none; the error names the nearest id.
+        """
+        try:
+            return self._by_id[rule_id]
+        except KeyError:
+            raise UnknownRuleError(rule_id, self._nearest(rule_id)) from None
+
+    def document(self, key: str) -> Document | None:
+        """Return the document of this key, such as `DELAY`, or None."""
+        return next((document for document in self.documents if document.key == key), None)
+
+    def profile(self, profile: Profile | str) -> tuple[Rule, ...]:
+        """Return the rules of exactly this profile: `delay` is without `delay-mq` and `delay-zos`.
+
+        Raises:
+            UnknownProfileError: There is no such profile; the error names the nearest one.
+        """
+        return self.select(profile=profile)
+
+    def family(self, family: Family) -> tuple[Rule, ...]:
+        """Return the rules of a subject, in whichever profile: `DD` is `delay`, `delay-mq` and `delay-zos`."""
+        return tuple(rule for rule in self.rules if rule.family is family)
+
+    def select(self, profile: Profile | str | None = None, ids: Collection[str] = ()) -> tuple[Rule, ...]:
+        """Return the rules that are in the profile and among the ids, in the order of the file.
+
+        Args:
+            profile: The profile, or its name as a user gives it; None for any.
+            ids: The ids of rules; empty for any.
+
+        Returns:
+            The rules. None at all if the ids are outside the profile.
+
+        Raises:
+            UnknownProfileError: There is no such profile; the error names the nearest one.
+            UnknownRuleError: There is no rule of one of the ids; the error names the nearest one.
+        """
+        chosen = None if profile is None else _known(profile)
+        wanted = {self.rule(rule_id).id for rule_id in ids}
+        return tuple(
+            rule
+            for rule in self.rules
+            if (chosen is None or rule.profile is chosen) and (not wanted or rule.id in wanted)
+        )
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of what the catalogue says, as hexadecimal digits: comments and layout of the file do not count."""
+        return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
+
+    @property
+    def hash(self) -> str:
+        """The first 12 digits of `sha256`, for people."""
+        return self.sha256[:_SHORT]
+
+    @cached_property
+    def _by_id(self) -> dict[str, Rule]:
+        return {rule.id: rule for rule in self.rules}
+
+    def _nearest(self, rule_id: str) -> str | None:
+        upper = rule_id.upper()
+        # difflib ranks DD-02 and DD-82 alike for "dd2"; what was meant is plain.
+        loose = _LOOSE_ID.fullmatch(upper)
+        if loose and (tidy := f"{loose[1]}-{int(loose[2]):02}") in self._by_id:
+            return tidy
+        return next(iter(get_close_matches(upper, self._by_id, n=1)), None)
+
+
+def _known(profile: str) -> Profile:
+    try:
+        return Profile(profile)
+    except ValueError:
+        nearest = get_close_matches(profile.lower(), [known.value for known in Profile], n=1)
+        raise UnknownProfileError(profile, nearest[0] if nearest else None) from None
+
+
+def load_catalogue(path: Path | None = None) -> Catalogue:
+    """Load a catalogue.
+
+    Args:
+        path: The file; None for the one that comes with this package.
+
+    Returns:
+        The catalogue, checked.
+
+    Raises:
+        CatalogueError: The file cannot be read, or is malformed; the error says file, line and what to do.
+    """
+    source = resources.files("assay_features").joinpath("rules.toml") if path is None else path
+    file = str(source)
+    try:
+        content = source.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a path that holds a null character
+        raise CatalogueError(file, None, f"the catalogue cannot be read ({error}); name a file that can.") from error
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise CatalogueError(file, line, "the text is not UTF-8; save the file as UTF-8.") from error
+    documents, rules = read_tables(file, text)
+    return Catalogue(documents, rules)

@@ -1,0 +1,8 @@
+"""Where the features lie."""
+
+from pathlib import Path
+
+
+def feature_root() -> Path:
+    """Return the folder whose subfolders `delay`, `persistence`, `qos` and `batch` hold the `.feature` files."""
+    return Path(__file__).resolve().parent
