@@ -10,7 +10,7 @@ from typing import NoReturn, TypeVar
 
 import msgspec
 
-from assay_features._places import Place, places
+from assay_features.places import Place, places
 from assay_features.errors import CatalogueError
 from assay_features.rule import Citation, CitedBy, Document, Judged, Profile, Rule, Strength
 
