@@ -1,0 +1,40 @@
+# Two commands do all the set-up: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+OUT ?= assay-out
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/.base ## the suite against the in-process reference broker, and where its report lies
+	$(BIN)/assay run --out $(OUT)
+
+test: $(VENV)/.dev lint ## everything that the tests need, then all tests
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/coverage run -m pytest
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --skip-covered --skip-empty --sort=cover
+
+lint: $(VENV)/.dev ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev ## measurements, as ratios in one run
+	for bench in bench/*.py; do $(BIN)/python $$bench || exit 1; done
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt .ci/system-packages | $(VENV)/bin/python
+	.ci/system-packages
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@ $(VENV)/.base
+
+clean:
+	rm -rf $(VENV) $(OUT)
