@@ -86,7 +86,7 @@ def outcomes_of(trial: Trial) -> Outcomes:
         written = out / VERDICTS
         if not written.exists():
             raise RuntimeError(f"The suite with defect {trial.defect!r} ended with {code.name} and gave no verdicts.")
-        verdicts = load_verdicts(written.read_bytes())
+        verdicts = load_verdicts(written)
     scenarios = (scenario for rule in verdicts.rules for scenario in rule.scenarios)
     return {scenario.scenario: (scenario.verdict.value, scenario.rules) for scenario in scenarios}
 

@@ -12,13 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from assay_adapters.backend import Backend, Instance, Needs, Unavailable, Unsupported
 from assay_adapters.client import Client, Endpoint, Source
 from assay_adapters.known import KnownOutcome, known_outcomes
 from assay_adapters.registry import BackendOptions, open_backend
 from assay_evidence import events
-from assay_evidence.judge import judge, judge_scenario
+from assay_evidence.judge import judge
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import ScenarioVerdict, verdicts_json
 from assay_evidence.writer import JournalWriter
@@ -32,7 +33,7 @@ from assay_steps import guards
 from assay_steps.cases import JUDGED_TAGS, STRENGTH_TAGS, Case, NEEDS_PREFIX, OWN_INSTANCE
 from assay_steps.defects import Defect, find_defect
 from assay_steps.evidence import Evidence
-from assay_steps.folder import JOURNALS, VERDICTS, make_room
+from assay_steps.folder import JOURNALS, KNOWN, VERDICTS, make_room
 from assay_steps.journal import ScenarioJournal, instant
 from assay_steps.world import Patience, World
 
@@ -143,9 +144,7 @@ class Run:
             Path(options.out) / JOURNALS / f"{options.writer}.jsonl", run=options.run, writer=options.writer
         )
         self._known = known_outcomes(options.backend)
-        self._began = False
-        own = {"client": self.backend.identity(options.face).ours, "broker": self.backend.environment.ours}
-        self._ours = tuple(part for part, is_ours in own.items() if is_ours)
+        self._opening: events.Begin | None = None
 
     # for pytest ------------------------------------------------------------------------------------------------------
 
@@ -187,22 +186,24 @@ class Run:
         self._begin()
         self._journal.write(events.Plan, instant(self.clock), scenarios=planned)
 
-    def _begin(self) -> None:
-        if self._began:
-            return
-        self._began = True
-        environment = self.backend.environment
-        client = self.backend.identity(self.options.face)
-        self._journal.write(
-            events.Begin,
-            instant(self.clock),
-            backend=self.options.backend,
-            client=f"{client.name} {client.version} ({client.face})",
-            ours=self._ours,
-            environment={"product": environment.product, "version": environment.version, **environment.details},
-            catalogue_hash=self.catalogue.sha256,
-            seed=self.options.seed,
-        )
+    def _begin(self) -> events.Begin:
+        """The journal's first line, written when it is first needed."""
+        if self._opening is None:
+            environment = self.backend.environment
+            client = self.backend.identity(self.options.face)
+            own = {"client": client.ours, "broker": environment.ours}
+            self._opening = self._journal.write(
+                events.Begin,
+                instant(self.clock),
+                backend=self.options.backend,
+                client=f"{client.name} {client.version} ({client.face})",
+                ours=tuple(part for part, is_ours in own.items() if is_ours),
+                environment={"product": environment.product, "version": environment.version, **environment.details},
+                catalogue_hash=self.catalogue.sha256,
+                seed=self.options.seed,
+                capabilities={name.value: source.text for name, source in self.backend.capabilities.items()},
+            )
+        return self._opening
 
     # a scenario ------------------------------------------------------------------------------------------------------
 
@@ -252,7 +253,8 @@ class Run:
 
     def verdict(self, case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
         """What follows from the case's events."""
-        return judge_scenario(journal.events, ours=self._ours)
+        verdicts = judge((self._begin(), *journal.events), self.catalogue)
+        return next(scenario for rule in verdicts.rules for scenario in rule.scenarios if scenario.scenario == case.id)
 
     def known(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:
         """The known outcome that says just this of the case."""
@@ -266,6 +268,7 @@ class Run:
         self._journal.close(instant(self.clock), writers=(*self.writers, self.options.writer) if concludes else ())
         self.backend.close()
         if concludes:
+            (Path(self.options.out) / KNOWN).write_bytes(msgspec.json.format(msgspec.json.encode(self._known)))
             conclude(Path(self.options.out))
 
 

@@ -27,7 +27,9 @@ def defects(
 ) -> int:
     """Run the scenarios against named defects: which scenario catches which."""
     if backend not in BREAKABLE:
-        raise UsageProblem(f"Backend {backend!r} has no defects to switch on; those with defects: {', '.join(BREAKABLE)}.")
+        raise UsageProblem(
+            f"Backend {backend!r} has no defects to switch on; those with defects: {', '.join(BREAKABLE)}."
+        )
     load_catalogue().select(ids=tuple(rule or ()))
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("defects", total=None)

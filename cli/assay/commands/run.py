@@ -106,7 +106,7 @@ def attempt(options: SuiteOptions) -> Verdicts:
         if progress.problems:
             raise UsageProblem(progress.problems[0])
         raise KeyboardInterrupt
-    return load_verdicts(verdicts.read_bytes())
+    return load_verdicts(verdicts)
 
 
 def last_words(log: Path) -> str:
