@@ -1,0 +1,158 @@
+"""What a report is made of: one run on one pair, read from its output folder and from nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from assay_evidence.events import AnyEvent, Begin
+from assay_evidence.verdicts import Verdicts
+from assay_features import Catalogue
+from assay_reports.errors import SourceError
+
+KNOWN_FILE = "known.json"
+DEFECTS_FILE = "defects.json"
+_T = TypeVar("_T")
+
+
+class Damage(Struct, frozen=True):
+    """Where a journal cannot be relied on.
+
+    Args:
+        kind: A word: ``gap``, ``checksum``, ``missing-writer`` ...
+        where: File and line, or the writer.
+        text: What is wrong, in one sentence.
+    """
+
+    kind: str
+    where: str
+    text: str
+
+
+class KnownOutcome(Struct, frozen=True):
+    """An outcome that is expected of a backend, and why.
+
+    Args:
+        scenario: The scenario's id.
+        verdict: What is expected.
+        reason: Why, in one sentence.
+        reference: Where that can be read.
+        owner: Who looks after the entry.
+        expires: ISO date after which the entry is stale.
+    """
+
+    scenario: str
+    verdict: str
+    reason: str
+    reference: str = ""
+    owner: str = ""
+    expires: str = ""
+
+
+class KnownOutcomes(Struct, frozen=True):
+    """The content of `known.json`."""
+
+    known: tuple[KnownOutcome, ...] = ()
+
+
+class KilledDefect(Struct, frozen=True):
+    """A named defect and the scenarios that catch it."""
+
+    name: str
+    caught_by: tuple[str, ...] = ()
+
+
+class RuleDefects(Struct, frozen=True):
+    """The defects of one rule."""
+
+    id: str
+    defects: tuple[KilledDefect, ...] = ()
+
+
+class KillMatrix(Struct, frozen=True):
+    """The content of `defects.json`, as `assay defects --json` writes it."""
+
+    rules: tuple[RuleDefects, ...] = ()
+    alarms: tuple[str, ...] = ()
+    unkilled: tuple[str, ...] = ()
+
+
+class RunEvidence(Struct, frozen=True, kw_only=True):
+    """One run on one pair of client and broker.
+
+    Args:
+        verdicts: What `judge` says.
+        events: The journals' events, each writer's in the order of `seq`.
+        catalogue: The catalogue that the verdicts refer to.
+        damage: Where the journals cannot be relied on.
+        known: Outcomes expected of the backend.
+        kills: Which scenario catches which defect, where that was tried.
+        folder: The run's output folder, to which the report links; None where there is none.
+    """
+
+    verdicts: Verdicts
+    events: tuple[AnyEvent, ...]
+    catalogue: Catalogue
+    damage: tuple[Damage, ...] = ()
+    known: tuple[KnownOutcome, ...] = ()
+    kills: KillMatrix = KillMatrix()
+    folder: Path | None = None
+
+    @property
+    def begin(self) -> Begin | None:
+        """The first opening line: environment, seed, capabilities; None where no journal has one."""
+        return next((event for event in self.events if isinstance(event, Begin)), None)
+
+    def of_scenario(self) -> dict[str, tuple[AnyEvent, ...]]:
+        """Sort the events by scenario."""
+        found: dict[str, list[AnyEvent]] = {}
+        for event in self.events:
+            if event.scenario is not None:
+                found.setdefault(event.scenario, []).append(event)
+        return {scenario: tuple(events) for scenario, events in found.items()}
+
+
+def read_known(folder: Path) -> tuple[KnownOutcome, ...]:
+    """Read `known.json` of an output folder; an absent file is an empty one.
+
+    Raises:
+        SourceError: The file cannot be read or is not of that form.
+    """
+    content = _read([folder / KNOWN_FILE])
+    if content is None:
+        return ()
+    return _decode(*content, KnownOutcomes).known
+
+
+def read_kills(folders: Iterable[Path]) -> KillMatrix:
+    """Read the first `defects.json` of these folders; where none has one the matrix is empty.
+
+    Raises:
+        SourceError: The file cannot be read or is not of that form.
+    """
+    content = _read([folder / DEFECTS_FILE for folder in folders])
+    return KillMatrix() if content is None else _decode(*content, KillMatrix)
+
+
+def _read(candidates: Iterable[Path]) -> tuple[Path, bytes] | None:
+    for path in candidates:
+        try:
+            return path, path.read_bytes()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise SourceError(
+                path, f"it cannot be read ({error.strerror}); make it readable or move it away."
+            ) from error
+    return None
+
+
+def _decode(path: Path, content: bytes, kind: type[_T]) -> _T:
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except msgspec.MsgspecError as error:
+        raise SourceError(path, f"it is malformed ({error}); make it again or move it away.") from error
