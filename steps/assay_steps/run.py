@@ -14,6 +14,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import Struct, convert, structs, to_builtins
+
 from assay_adapters.backend import Backend, Instance, Needs, Unavailable, Unsupported
 from assay_adapters.client import Client, Endpoint, Source
 from assay_adapters.known import KnownOutcome, known_outcomes
@@ -27,11 +29,10 @@ from assay_features import load_catalogue
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.runners.real import MachineClock
 from assay_sdk.time import Clock
-from msgspec import Struct, convert, structs, to_builtins
-
 from assay_steps import guards
-from assay_steps.cases import JUDGED_TAGS, STRENGTH_TAGS, Case, NEEDS_PREFIX, OWN_INSTANCE
-from assay_steps.defects import Defect, find_defect
+from assay_steps.cases import JUDGED_TAGS, NEEDS_PREFIX, OWN_INSTANCE, STRENGTH_TAGS, Case
+from assay_steps.defects import find_defect
+from assay_steps.defects.model import Defect
 from assay_steps.evidence import Evidence
 from assay_steps.folder import JOURNALS, KNOWN, VERDICTS, make_room
 from assay_steps.journal import ScenarioJournal, instant
@@ -223,10 +224,14 @@ class Run:
     def world(self, case: Case, instance: Instance, journal: ScenarioJournal) -> World:
         """The case's world."""
         patience = VIRTUAL_PATIENCE if self.virtual else REAL_PATIENCE
-        world = World(
-            instance, journal, Evidence(journal, case.rules[0]), patience, self._clients(instance), self.options.face
+        return World(
+            instance,
+            journal,
+            Evidence(journal, case.rules[0]),
+            patience=patience,
+            clients=self._clients(instance),
+            face=self.options.face,
         )
-        return world
 
     def _clients(self, instance: Instance) -> dict[str, Client]:
         clients = dict(instance.clients())

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import msgspec
 import typer
-from assay_features import load_catalogue
-from assay_steps.killing import KillMatrix, kill_matrix
 from rich.console import Console
 from rich.progress import Progress
 
 from assay.exits import Exit, UsageProblem
+from assay_features import load_catalogue
+from assay_steps.killing import KillMatrix, kill_matrix
 
 BREAKABLE = ("reference",)
 """Backends that know defects."""

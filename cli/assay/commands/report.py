@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+
+from assay.exits import UsageProblem
 from assay_evidence import read_journals
 from assay_evidence.verdicts import load_verdicts
 from assay_features import load_catalogue
 from assay_reports import Damage, RunEvidence, junit_xml, read_kills, read_known, render_site
 from assay_steps.folder import JOURNALS, JUNIT, REPORT, VERDICTS
 from assay_steps.run import conclude
-from rich.console import Console
-
-from assay.exits import UsageProblem
 
 
 def report(
