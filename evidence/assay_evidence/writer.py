@@ -90,9 +90,9 @@ class JournalWriter:
             JournalError: The journal is closed or broken, or the line could not be written in full.
             TypeError: The kind has no such field, or lacks one.
         """
-        if issubclass(kind, End):
+        if kind is End:
             raise JournalError(f"The journal of {self.writer} ends by close(), not by writing an end record.")
-        if self._seq == 0 and not issubclass(kind, Begin):
+        if self._seq == 0 and kind is not Begin:
             raise JournalError(f"The journal of {self.writer} must start with a begin record.")
         with self._lock:
             return self._append(kind, at, scenario, fields)
