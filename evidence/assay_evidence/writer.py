@@ -61,17 +61,7 @@ class JournalWriter:
         self.path = path
         self.run = run
         self.writer = writer
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._descriptor: int | None = os.open(path, _FLAGS, _MODE)
-        except FileExistsError as error:
-            raise JournalError(
-                f"The journal {path} is there already, and evidence is never appended to: name another output folder."
-            ) from error
-        except OSError as error:
-            raise JournalError(
-                f"The journal {path} cannot be made ({error.strerror}): name an output folder that can be written."
-            ) from error
+        self._descriptor: int | None = _make(path)
         self._lock = threading.Lock()
         self._digest = hashlib.sha256()
         self._seq = 0
@@ -164,3 +154,17 @@ class JournalWriter:
             return
         with self._lock:
             self._release()
+
+
+def _make(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            raise JournalError(
+                f"The journal {path} is there already, and evidence is never appended to: name another output folder."
+            )
+        return os.open(path, _FLAGS, _MODE)
+    except OSError as error:
+        raise JournalError(
+            f"The journal {path} cannot be made ({error.strerror}): name an output folder that can be written."
+        ) from error
