@@ -87,7 +87,10 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["faces"] = [FACES[Verdict.PASS], *(FACES[one] for one in READING_ORDER if one is not Verdict.PASS)]
+    environment.globals["faces"] = [
+        FACES[Verdict.PASS],
+        *(FACES[one] for one in READING_ORDER if one is not Verdict.PASS),
+    ]
     environment.globals["strengths"] = STRENGTHS
     environment.globals["timeline_left"] = LEFT
     return environment

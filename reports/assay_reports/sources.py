@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,12 +25,16 @@ class Damage(Struct, frozen=True):
 
     Args:
         kind: A word: ``gap``, ``checksum``, ``missing-writer`` ...
-        where: File and line, or the writer.
+        writer: Whose journal.
+        file: The file's name; empty for a missing one.
+        line: Line in the file, from 1; 0 where no line is meant.
         text: What is wrong, in one sentence.
     """
 
     kind: str
-    where: str
+    writer: str
+    file: str
+    line: int
     text: str
 
 
@@ -37,12 +42,12 @@ class KnownOutcome(Struct, frozen=True):
     """An outcome that is expected of a backend, and why.
 
     Args:
-        scenario: The scenario's id.
+        scenario: Pattern over scenario ids, with ``*`` and ``?``; brackets are themselves.
         verdict: What is expected.
         reason: Why, in one sentence.
         reference: Where that can be read.
         owner: Who looks after the entry.
-        expires: ISO date after which the entry is stale.
+        expires: ISO date from which the entry no longer counts.
     """
 
     scenario: str
@@ -52,11 +57,15 @@ class KnownOutcome(Struct, frozen=True):
     owner: str = ""
     expires: str = ""
 
+    def covers(self, scenario: str) -> bool:
+        """Whether the entry speaks of this scenario."""
+        return fnmatchcase(scenario, self.scenario.replace("[", "[[]"))
+
 
 class KnownOutcomes(Struct, frozen=True):
     """The content of `known.json`."""
 
-    known: tuple[KnownOutcome, ...] = ()
+    entries: tuple[KnownOutcome, ...] = ()
 
 
 class KilledDefect(Struct, frozen=True):
@@ -79,6 +88,7 @@ class KillMatrix(Struct, frozen=True):
     rules: tuple[RuleDefects, ...] = ()
     alarms: tuple[str, ...] = ()
     unkilled: tuple[str, ...] = ()
+    too_broad: dict[str, float] = {}
 
 
 class RunEvidence(Struct, frozen=True, kw_only=True):
@@ -125,7 +135,7 @@ def read_known(folder: Path) -> tuple[KnownOutcome, ...]:
     content = _read([folder / KNOWN_FILE])
     if content is None:
         return ()
-    return _decode(*content, KnownOutcomes).known
+    return _decode(*content, KnownOutcomes).entries
 
 
 def read_kills(folders: Iterable[Path]) -> KillMatrix:

@@ -25,7 +25,6 @@ class Pair(Struct, frozen=True, kw_only=True):
         evidence: Where all of it comes from.
         rules: Rule verdicts by id.
         events: Events by scenario.
-        known: Known outcomes by scenario.
         same_catalogue: Whether the run was made with the catalogue that the report shows; None where it does not say.
     """
 
@@ -35,13 +34,17 @@ class Pair(Struct, frozen=True, kw_only=True):
     evidence: RunEvidence
     rules: dict[str, RuleVerdict]
     events: dict[str, tuple[AnyEvent, ...]]
-    known: dict[str, KnownOutcome]
     same_catalogue: bool | None
 
     @property
     def href(self) -> str:
         """The pair's page, from the root of the site."""
         return f"backends/{self.slug}.html"
+
+    def known(self, scenario: ScenarioVerdict) -> KnownOutcome | None:
+        """Return the entry that expects just this verdict, else one that speaks of the scenario at all."""
+        entries = [entry for entry in self.evidence.known if entry.covers(scenario.scenario)]
+        return next((entry for entry in entries if entry.verdict == scenario.verdict), next(iter(entries), None))
 
     @property
     def rule_counts(self) -> tuple[Count, ...]:
@@ -86,7 +89,6 @@ def _pair(run: RunEvidence, catalogue: Catalogue, names: Names) -> Pair:
         evidence=run,
         rules={rule.id: rule for rule in verdicts.rules},
         events=run.of_scenario(),
-        known={known.scenario: known for known in run.known},
         same_catalogue=None if begin is None else begin.catalogue_hash == catalogue.sha256,
     )
 

@@ -84,7 +84,7 @@ def scenario_view(
     """
     events = pair.events.get(verdict.scenario, ())
     feature, name = split_id(verdict.scenario)
-    known = pair.known.get(verdict.scenario)
+    known = pair.known(verdict)
     steps, loose = _steps(events, verdict.findings)
     frames = _frames(events)
     return ScenarioView(
