@@ -11,31 +11,17 @@ import msgspec
 from msgspec import Struct
 
 from assay_evidence.events import AnyEvent, Begin
-from assay_evidence.verdicts import Verdicts
-from assay_features import Catalogue
+from assay_evidence.lines import JournalDamage
+from assay_evidence.reader import read_journals
+from assay_evidence.verdicts import Verdicts, load_verdicts
+from assay_features import Catalogue, load_catalogue
 from assay_reports.errors import SourceError
 
+VERDICTS_FILE = "verdicts.json"
+JOURNALS_FOLDER = "journals"
 KNOWN_FILE = "known.json"
 DEFECTS_FILE = "defects.json"
 _T = TypeVar("_T")
-
-
-class Damage(Struct, frozen=True):
-    """Where a journal cannot be relied on.
-
-    Args:
-        kind: A word: ``gap``, ``checksum``, ``missing-writer`` ...
-        writer: Whose journal.
-        file: The file's name; empty for a missing one.
-        line: Line in the file, from 1; 0 where no line is meant.
-        text: What is wrong, in one sentence.
-    """
-
-    kind: str
-    writer: str
-    file: str
-    line: int
-    text: str
 
 
 class KnownOutcome(Struct, frozen=True):
@@ -107,7 +93,7 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
     verdicts: Verdicts
     events: tuple[AnyEvent, ...]
     catalogue: Catalogue
-    damage: tuple[Damage, ...] = ()
+    damage: tuple[JournalDamage, ...] = ()
     known: tuple[KnownOutcome, ...] = ()
     kills: KillMatrix = KillMatrix()
     folder: Path | None = None
@@ -124,6 +110,31 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
             if event.scenario is not None:
                 found.setdefault(event.scenario, []).append(event)
         return {scenario: tuple(events) for scenario, events in found.items()}
+
+
+def read_run(folder: Path) -> RunEvidence:
+    """Read all that a run has left in its output folder.
+
+    Args:
+        folder: The output folder, or one backend's folder in it.
+
+    Raises:
+        SourceError: There are no verdicts, or `known.json` or `defects.json` is malformed.
+        JournalError: There is no journal, or one cannot be read.
+        VerdictsError: The verdicts are malformed.
+    """
+    if not (folder / VERDICTS_FILE).is_file():
+        raise SourceError(folder, f"it holds no {VERDICTS_FILE}; name a folder that `assay run` has written.")
+    journals = read_journals(folder / JOURNALS_FOLDER)
+    return RunEvidence(
+        verdicts=load_verdicts(folder / VERDICTS_FILE),
+        events=journals.events,
+        catalogue=load_catalogue(),
+        damage=journals.damage,
+        known=read_known(folder),
+        kills=read_kills((folder, folder.parent)),
+        folder=folder,
+    )
 
 
 def read_known(folder: Path) -> tuple[KnownOutcome, ...]:

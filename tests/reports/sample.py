@@ -28,12 +28,14 @@ from assay_evidence.events import (
     Unsupported,
     Watch,
 )
+from assay_evidence.lines import JournalDamage
 from assay_evidence.verdicts import Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst
 from assay_features import Catalogue, load_catalogue
-from assay_reports import Damage, KillMatrix, KnownOutcome, RunEvidence
+from assay_reports import KillMatrix, KnownOutcome, RunEvidence
 from assay_reports.sources import KilledDefect, RuleDefects
 
 E = TypeVar("E", bound=Event)
+DAMAGE = JournalDamage("gap", "worker-2", "worker-2.jsonl", 118, "Lines 117 to 119 are missing.")
 MS = 1_000_000
 START_NS = 1_795_262_400_000_000_000
 
@@ -456,7 +458,7 @@ def _evidence(run: Scenarios, backend: str, catalogue: Catalogue, *, damage: boo
         verdicts=verdicts,
         events=tuple(journal.events),
         catalogue=catalogue,
-        damage=(Damage("gap", "worker-2", "worker-2.jsonl", 118, "Lines 117 to 119 are missing."),) if damage else (),
+        damage=(DAMAGE,) if damage else (),
         known=known if damage else (),
         kills=KillMatrix(
             rules=(

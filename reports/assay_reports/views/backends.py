@@ -9,9 +9,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from assay_evidence.events import AnyEvent, End, Plan, Unsupported
+from assay_evidence.lines import JournalDamage
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_reports.presentation import FACES, Face
-from assay_reports.sources import Damage, KnownOutcome
+from assay_reports.sources import KnownOutcome
 from assay_reports.text import seconds
 from assay_reports.views.matrix import rule_href
 from assay_reports.views.pairs import Pair, scenarios_of
@@ -82,7 +83,7 @@ class BackendPage(Struct, frozen=True, kw_only=True):
     disclosed: tuple[Disclosed, ...]
     known: tuple[KnownView, ...]
     journals: tuple[JournalView, ...]
-    damage: tuple[Damage, ...]
+    damage: tuple[JournalDamage, ...]
     events: int
     took: str
     waited: str

@@ -1,4 +1,4 @@
-"""The start page: rules × pairs, what needs a look, and totals."""
+"""The start page: rules by pairs, what needs a look, and totals."""
 
 from __future__ import annotations
 

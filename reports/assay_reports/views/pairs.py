@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -11,7 +12,7 @@ from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdi
 from assay_features import Catalogue, UnknownRuleError
 from assay_reports.errors import SourceError
 from assay_reports.presentation import Count, counts
-from assay_reports.sources import KnownOutcome, RunEvidence
+from assay_reports.sources import VERDICTS_FILE, KnownOutcome, RunEvidence
 from assay_reports.text import slug
 
 
@@ -97,7 +98,7 @@ def _expect_known(rule_id: str, catalogue: Catalogue, run: RunEvidence) -> None:
     try:
         catalogue.rule(rule_id)
     except UnknownRuleError as error:
-        where = (run.folder / "verdicts.json") if run.folder else run.verdicts.run
+        where = (run.folder or Path(run.verdicts.run)) / VERDICTS_FILE
         raise SourceError(where, f"{error} Use the catalogue that this run was made with.") from error
 
 
