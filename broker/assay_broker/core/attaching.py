@@ -19,7 +19,7 @@ from assay_broker.core.subscriptions import Subscription, Terms, check_reuse, ch
 from assay_broker.core.turn import Turn
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind
-from assay_sdk.model.reasons import Mqrc, refused
+from assay_sdk.model.reasons import Mqrc, Refused, refused
 
 _QUEUES = (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE)
 _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
@@ -179,8 +179,10 @@ def _remember(state: State, subscription: Subscription) -> None:
 def _unmake(state: State, subscription: Subscription, turn: Turn) -> None:
     """Undo the making of a durable subscription: its receivers cannot stay either."""
     _forget(state, subscription)
+    name = str(subscription.terms.name)
+    why = refused(Mqrc.STORAGE_MEDIUM_FULL, f'The subscription "{name}" could not be stored.', name)
     for receiver in tuple(subscription.receivers.values()):
-        close_link(state, turn, state.connections.get(receiver.connection), receiver, LinkInput.REVOKED)
+        close_link(state, turn, state.connections.get(receiver.connection), receiver, LinkInput.REVOKED, why)
 
 
 def _forget(state: State, subscription: Subscription) -> None:
@@ -251,8 +253,19 @@ def unsubscribe(state: State, turn: Turn, connection: Connection, name: str) -> 
     end_subscription(state, turn, found)
 
 
-def close_link(state: State, turn: Turn, connection: Connection, link: Link, happened: LinkInput) -> None:
-    """A link ends, for one reason or another."""
+def close_link(
+    state: State, turn: Turn, connection: Connection, link: Link, happened: LinkInput, why: Refused | None = None
+) -> None:
+    """A link ends, for one reason or another.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        connection: Whose link it is.
+        link: The link.
+        happened: The reason, for the link's table.
+        why: What the peer is told when the broker ends it.
+    """
     action = link.step(happened)
     connection.links.pop(link.number, None)
     if isinstance(link, Sender) and link.queue is not None:
@@ -260,9 +273,8 @@ def close_link(state: State, turn: Turn, connection: Connection, link: Link, hap
         turn.touch(link.queue)
     if isinstance(link, Receiver):
         _close_receiver(state, turn, link)
-    if action is LinkAction.EXPEL:
-        name = link.address.name if link.address is not None else ""
-        turn.close_link(link.connection, link.number, refused(Mqrc.Q_DELETED, f"{name} has gone.", name))
+    if action is LinkAction.EXPEL and why is not None:
+        turn.close_link(link.connection, link.number, why)
 
 
 def _close_receiver(state: State, turn: Turn, receiver: Receiver) -> None:
@@ -287,10 +299,11 @@ def drop_temporary(state: State, turn: Turn, connection: Connection) -> None:
         queue = state.queues.find(str(address))
         if queue is None:
             continue
+        why = refused(Mqrc.Q_DELETED, f"{address.name} has gone with its connection.", address.name)
         for sender in tuple(queue.senders.values()):
             other = state.connections.find(sender.connection)
             if other is not None:
-                close_link(state, turn, other, sender, LinkInput.REVOKED)
+                close_link(state, turn, other, sender, LinkInput.REVOKED, why)
         state.queues.forget(queue)
         _drop_entries(state, turn, queue)
     connection.temporary.clear()

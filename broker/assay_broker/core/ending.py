@@ -83,15 +83,21 @@ def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
         for link in connection.links.values():
             if isinstance(link, Receiver):
                 link.gate = min(link.gate, number - 1)
+    text = f"the store of {state.settings.name} could not take it: {why}"
     for delivery in batch.deliveries:
         take_back_unsent(turn, delivery)
+        receiver = delivery.link
+        if receiver.settled and receiver.state is LinkState.RECEIVING:
+            # With its credit back it would get the message, and need the store, at once again.
+            full = refused(Mqrc.STORAGE_MEDIUM_FULL, f"{Mqrc.STORAGE_MEDIUM_FULL.label}: {text}", state.settings.name)
+            connection = state.connections.get(receiver.connection)
+            close_link(state, turn, connection, receiver, LinkInput.REVOKED, full)
     for undo in reversed(batch.undo):
         undo(turn)
     _unit_over(state, batch.unit, UnitInput.STORE_FAILED)
     reason = Mqrc.STORAGE_MEDIUM_FULL if batch.unit is None else Mqrc.BACKED_OUT
-    text = f"{reason.label}: the store of {state.settings.name} could not take it: {why}"
     for connection_number, token in batch.answers:
-        turn.answer(connection_number, token, refused(reason, text, state.settings.name))
+        turn.answer(connection_number, token, refused(reason, f"{reason.label}: {text}", state.settings.name))
 
 
 def _unit_over(state: State, unit: Unit | None, happened: UnitInput) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum, auto
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from assay_broker.core.entries import Delivery
@@ -52,18 +53,20 @@ class LinkAction(Enum):
 
 LinkTable = Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAction]]
 
-LINKS: LinkTable = {
-    (LinkState.SENDING, LinkInput.PUT): (LinkState.SENDING, LinkAction.TAKE),
-    (LinkState.SENDING, LinkInput.DETACH): (LinkState.CLOSED, LinkAction.LEAVE),
-    (LinkState.SENDING, LinkInput.LOST): (LinkState.CLOSED, LinkAction.LEAVE),
-    (LinkState.SENDING, LinkInput.REVOKED): (LinkState.CLOSED, LinkAction.EXPEL),
-    (LinkState.RECEIVING, LinkInput.FLOW): (LinkState.RECEIVING, LinkAction.GRANT),
-    (LinkState.RECEIVING, LinkInput.DRAIN): (LinkState.RECEIVING, LinkAction.EXHAUST),
-    (LinkState.RECEIVING, LinkInput.SETTLE): (LinkState.RECEIVING, LinkAction.RELEASE),
-    (LinkState.RECEIVING, LinkInput.DETACH): (LinkState.CLOSED, LinkAction.LEAVE),
-    (LinkState.RECEIVING, LinkInput.LOST): (LinkState.CLOSED, LinkAction.LEAVE),
-    (LinkState.RECEIVING, LinkInput.REVOKED): (LinkState.CLOSED, LinkAction.EXPEL),
-}
+LINKS: LinkTable = MappingProxyType(
+    {
+        (LinkState.SENDING, LinkInput.PUT): (LinkState.SENDING, LinkAction.TAKE),
+        (LinkState.SENDING, LinkInput.DETACH): (LinkState.CLOSED, LinkAction.LEAVE),
+        (LinkState.SENDING, LinkInput.LOST): (LinkState.CLOSED, LinkAction.LEAVE),
+        (LinkState.SENDING, LinkInput.REVOKED): (LinkState.CLOSED, LinkAction.EXPEL),
+        (LinkState.RECEIVING, LinkInput.FLOW): (LinkState.RECEIVING, LinkAction.GRANT),
+        (LinkState.RECEIVING, LinkInput.DRAIN): (LinkState.RECEIVING, LinkAction.EXHAUST),
+        (LinkState.RECEIVING, LinkInput.SETTLE): (LinkState.RECEIVING, LinkAction.RELEASE),
+        (LinkState.RECEIVING, LinkInput.DETACH): (LinkState.CLOSED, LinkAction.LEAVE),
+        (LinkState.RECEIVING, LinkInput.LOST): (LinkState.CLOSED, LinkAction.LEAVE),
+        (LinkState.RECEIVING, LinkInput.REVOKED): (LinkState.CLOSED, LinkAction.EXPEL),
+    }
+)
 
 
 class Link:

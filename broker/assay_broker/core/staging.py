@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from enum import Enum, auto
+from types import MappingProxyType
 
 from assay_broker.core.entries import Entry, Place
 from assay_broker.core.schedule import Schedule
@@ -43,14 +44,16 @@ class ProcessorAction(Enum):
 
 ProcessorTable = Mapping[tuple[ProcessorState, ProcessorInput], tuple[ProcessorState, ProcessorAction]]
 
-PROCESSOR: ProcessorTable = {
-    (ProcessorState.STOPPED, ProcessorInput.START): (ProcessorState.IDLE, ProcessorAction.LOOK),
-    (ProcessorState.IDLE, ProcessorInput.STAGED): (ProcessorState.WATCHING, ProcessorAction.HOLD),
-    (ProcessorState.WATCHING, ProcessorInput.STAGED): (ProcessorState.WATCHING, ProcessorAction.HOLD),
-    (ProcessorState.WATCHING, ProcessorInput.DUE): (ProcessorState.WATCHING, ProcessorAction.RELEASE),
-    (ProcessorState.WATCHING, ProcessorInput.TARGET_FULL): (ProcessorState.WATCHING, ProcessorAction.RETRY),
-    (ProcessorState.WATCHING, ProcessorInput.EMPTIED): (ProcessorState.IDLE, ProcessorAction.REST),
-}
+PROCESSOR: ProcessorTable = MappingProxyType(
+    {
+        (ProcessorState.STOPPED, ProcessorInput.START): (ProcessorState.IDLE, ProcessorAction.LOOK),
+        (ProcessorState.IDLE, ProcessorInput.STAGED): (ProcessorState.WATCHING, ProcessorAction.HOLD),
+        (ProcessorState.WATCHING, ProcessorInput.STAGED): (ProcessorState.WATCHING, ProcessorAction.HOLD),
+        (ProcessorState.WATCHING, ProcessorInput.DUE): (ProcessorState.WATCHING, ProcessorAction.RELEASE),
+        (ProcessorState.WATCHING, ProcessorInput.TARGET_FULL): (ProcessorState.WATCHING, ProcessorAction.RETRY),
+        (ProcessorState.WATCHING, ProcessorInput.EMPTIED): (ProcessorState.IDLE, ProcessorAction.REST),
+    }
+)
 
 
 class Staging:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum, auto
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -47,16 +48,18 @@ class UnitAction(Enum):
 
 UnitTable = Mapping[tuple[UnitState, UnitInput], tuple[UnitState, UnitAction]]
 
-UNITS: UnitTable = {
-    (UnitState.OPEN, UnitInput.WORK): (UnitState.OPEN, UnitAction.JOIN),
-    (UnitState.OPEN, UnitInput.COMMIT): (UnitState.COMMITTING, UnitAction.APPLY),
-    (UnitState.OPEN, UnitInput.BACKOUT): (UnitState.ENDED, UnitAction.DISCARD),
-    (UnitState.OPEN, UnitInput.LOST): (UnitState.ENDED, UnitAction.DISCARD),
-    # From here on the store decides; who asked may have gone.
-    (UnitState.COMMITTING, UnitInput.LOST): (UnitState.COMMITTING, UnitAction.AWAIT),
-    (UnitState.COMMITTING, UnitInput.STORED): (UnitState.ENDED, UnitAction.FORGET),
-    (UnitState.COMMITTING, UnitInput.STORE_FAILED): (UnitState.ENDED, UnitAction.FORGET),
-}
+UNITS: UnitTable = MappingProxyType(
+    {
+        (UnitState.OPEN, UnitInput.WORK): (UnitState.OPEN, UnitAction.JOIN),
+        (UnitState.OPEN, UnitInput.COMMIT): (UnitState.COMMITTING, UnitAction.APPLY),
+        (UnitState.OPEN, UnitInput.BACKOUT): (UnitState.ENDED, UnitAction.DISCARD),
+        (UnitState.OPEN, UnitInput.LOST): (UnitState.ENDED, UnitAction.DISCARD),
+        # From here on the store decides; who asked may have gone.
+        (UnitState.COMMITTING, UnitInput.LOST): (UnitState.COMMITTING, UnitAction.AWAIT),
+        (UnitState.COMMITTING, UnitInput.STORED): (UnitState.ENDED, UnitAction.FORGET),
+        (UnitState.COMMITTING, UnitInput.STORE_FAILED): (UnitState.ENDED, UnitAction.FORGET),
+    }
+)
 
 
 class Pending(Struct, frozen=True, eq=False):
