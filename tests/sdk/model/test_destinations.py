@@ -12,7 +12,6 @@ from msgspec import Struct
 from assay_sdk.model.converters import NoConverterError, converter_for
 from assay_sdk.model.destinations import (
     LONGEST_NAME,
-    Destination,
     DestinationError,
     Queue,
     TemporaryQueue,
@@ -22,7 +21,8 @@ from assay_sdk.model.destinations import (
 )
 from assay_sdk.model.message import Address, AddressKind, Body
 
-KINDS: list[tuple[type[Destination[Any]], AddressKind]] = [
+Kind = type[Queue[Any]] | type[Topic[Any]]
+KINDS: list[tuple[Kind, AddressKind]] = [
     (Queue, AddressKind.QUEUE),
     (Topic, AddressKind.TOPIC),
     (TemporaryQueue, AddressKind.TEMPORARY_QUEUE),
@@ -46,7 +46,7 @@ class Shouting:
 
 
 @pytest.mark.parametrize(("kind", "address_kind"), KINDS)
-def test_a_destination_has_an_address(kind: type[Destination[Any]], address_kind: AddressKind) -> None:
+def test_a_destination_has_an_address(kind: Kind, address_kind: AddressKind) -> None:
     one = kind("ORDERS/x y", Order)
     assert one.address == Address(address_kind, "ORDERS/x y")
     assert one.name == "ORDERS/x y"
@@ -60,7 +60,7 @@ def test_a_destination_has_an_address(kind: type[Destination[Any]], address_kind
 @pytest.mark.parametrize(("kind", "_kind"), KINDS)
 @pytest.mark.parametrize(("other", "_other"), KINDS)
 def test_destinations_are_equal_by_kind_and_name(
-    kind: type[Destination[Any]], _kind: AddressKind, other: type[Destination[Any]], _other: AddressKind
+    kind: Kind, _kind: AddressKind, other: Kind, _other: AddressKind
 ) -> None:
     assert (kind("A") == other("A", bytes)) is (kind is other)
     assert len({kind("A"), other("A", bytes), kind("B")}) == (2 if kind is other else 3)

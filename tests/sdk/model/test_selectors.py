@@ -11,6 +11,7 @@ import pytest
 from assay_sdk.model.message import Message, Property
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.selectors import Limits, Selector, SelectorError
+from assay_sdk.model.selectors._literals import LiteralError, number
 
 TRUTHS: dict[bool | None, str] = {True: "TRUE", False: "FALSE", None: "absent"}
 
@@ -117,6 +118,11 @@ def test_numbers_are_written_as_in_java(text: str, value: float) -> None:
 def test_numbers_that_java_would_not_take_are_refused(text: str) -> None:
     with pytest.raises(SelectorError):
         Selector.parse(f"x = {text}")
+
+
+def test_a_hexadecimal_number_without_digits_is_refused() -> None:
+    with pytest.raises(LiteralError, match="no hexadecimal digit"):
+        number("0x.p1")
 
 
 @pytest.mark.parametrize(
@@ -434,8 +440,8 @@ def test_the_deepest_selector_allowed_needs_no_deep_stack() -> None:
 
 def test_limits_are_kept_to_the_character_and_level() -> None:
     limits = Limits(length=6, depth=1)
-    assert Selector.parse("a  = 1", limits)
-    assert Selector.parse("(a)", limits)
+    assert Selector.parse("a  = 1", limits).to_text() == "a = 1"
+    assert Selector.parse("(a)", limits).to_text() == "a"
     with pytest.raises(SelectorError, match="7 characters and 6 are allowed"):
         Selector.parse("a   = 1", limits)
     with pytest.raises(SelectorError, match="nested 2 deep and 1 is allowed") as caught:

@@ -128,7 +128,7 @@ def related(word: str, left: Any, right: Any) -> bool | None:
         left, right = float(left), float(right)
     less, equal = (False, left == right) if kind(left) != "number" else (left < right, left == right)
     unordered = not equal and not less and kind(left) == "number" and not left > right
-    answers = {
+    answers: dict[str, bool] = {
         "=": equal,
         "<>": not equal,
         "<": less,
