@@ -455,6 +455,27 @@ def in_order_cannot_tell_one_instant_of_two_writers(story: Story) -> Finding:
     return by_two_writers(story, 0)
 
 
+@rows.expect(Verdict.FAIL)
+def exactly_fails_when_one_of_two_came_twice(story: Story) -> Finding:
+    received(story, "m", "m", "n", sent="m|n")
+    return story.finds("delivered-exactly", {"kids": "m|n"})
+
+
+@rows.expect(Verdict.FAIL)
+def at_most_fails_when_one_of_two_came_twice(story: Story) -> Finding:
+    received(story, "m", "n", "n", sent="m|n")
+    return story.finds("delivered-at-most", {"kids": "m|n"})
+
+
+@rows.expect(Verdict.FAIL)
+def redelivered_fails_when_one_of_two_did_not_come_again(story: Story) -> Finding:
+    received(story, "m", "n", sent="m|n")
+    with story.watching():
+        story.seen("m", redelivered=True)
+        story.at(90)
+    return story.finds("redelivered", {"kids": "m|n"})
+
+
 @rows.parametrize()
 def test_delivery(tell: Tell, verdict: Verdict, disclosed: str) -> None:
     check_row(tell, verdict, disclosed)
