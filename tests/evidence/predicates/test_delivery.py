@@ -313,6 +313,15 @@ def never_is_not_tried_when_the_watch_was_too_short(story: Story) -> Finding:
 
 
 @rows.expect(Verdict.NOT_DEMONSTRATED)
+def never_counts_from_the_last_of_its_sends(story: Story) -> Finding:
+    with story.watching():
+        story.send()
+        story.at(50).send("n")
+        story.at(60)
+    return story.finds("never-seen", {"kids": "m|n"}, window_ms=20)
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
 def never_is_not_tried_before_the_message_is_due(story: Story) -> Finding:
     story.send(delay_ms=100)
     with story.watching():
