@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from assay_features import load_catalogue
+from assay_reports import SourceError, read_kills, read_known, read_run, rules_json
+
+
+def test_a_folder_without_known_outcomes_and_kill_matrix_has_none(tmp_path: Path) -> None:
+    assert read_known(tmp_path) == ()
+    assert read_kills([tmp_path]).rules == ()
+
+
+def test_known_outcomes_are_patterns_whose_brackets_are_themselves(tmp_path: Path) -> None:
+    entry = {"scenario": "a.feature::b[1 *]", "verdict": "fail", "reason": "r", "since": "ignored"}
+    (tmp_path / "known.json").write_bytes(msgspec.json.encode({"entries": [entry]}))
+    (known,) = read_known(tmp_path)
+    assert known.covers("a.feature::b[1 s]")
+    assert not known.covers("a.feature::b1 s")
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"entries": [{}]}', b"\xff"])
+def test_a_malformed_file_is_named_in_one_sentence(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "known.json").write_bytes(content)
+    with pytest.raises(SourceError, match=r"known\.json: it is malformed \("):
+        read_known(tmp_path)
+
+
+def test_the_kill_matrix_is_found_beside_several_backends(tmp_path: Path) -> None:
+    matrix = {"rules": [{"id": "DD-02", "defects": [{"name": "early", "caught_by": ["x"]}]}], "alarms": []}
+    (tmp_path / "defects.json").write_bytes(msgspec.json.encode(matrix))
+    kills = read_kills([tmp_path / "artemis", tmp_path])
+    assert kills.rules[0].defects[0].caught_by == ("x",)
+
+
+def test_a_folder_that_no_run_wrote_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"it holds no verdicts\.json"):
+        read_run(tmp_path)
+
+
+def test_the_catalogue_as_json_holds_every_rule() -> None:
+    entries = msgspec.json.decode(rules_json(load_catalogue()))
+    assert [entry["id"] for entry in entries] == [rule.id for rule in load_catalogue().rules]
+    assert {"title", "rule", "strength", "judged", "profile", "basis"} <= set(entries[0])
