@@ -142,7 +142,10 @@ def _missing(events: DataFrame, known: DataFrame) -> DataFrame:
 
 def _found(counts: DataFrame, damaged: Column, reason: str, lines: Column) -> DataFrame:
     return counts.where(damaged).select(
-        *WRITER, F.lit(reason).alias("reason"), lines.cast("bigint").alias("lines"), F.lit(None).cast("string").alias("file")
+        *WRITER,
+        F.lit(reason).alias("reason"),
+        lines.cast("bigint").alias("lines"),
+        F.lit(None).cast("string").alias("file"),
     )
 
 

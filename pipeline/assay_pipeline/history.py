@@ -3,12 +3,14 @@
 The rules look at these tables and at no event:
 
 - ``sends``: one row a message sent: where, with which mode, delay and time to live, in which unit of work; how the
-  call was answered, and when the send was *confirmed* (answered, and its unit of work, where it has one, committed);
+  call was answered, when the send was *confirmed* (answered, and its unit of work, where it has one, committed), and
+  the faults of its scenario;
 - ``sightings``: one row for each time that the application was handed a message, and for each time that a browse
   listed it (``look``);
 - ``watches``: one row for each span in which a consumer could have been handed a message, with the consumer's last
   activity in it, and whether silence in it means anything (``telling``);
-- ``faults``, ``actors`` (what each consumer is), ``arrivals`` (when a consumer came to a destination), ``admins``;
+- ``actors`` (what each consumer is), ``arrivals`` (when a consumer came to a destination, or began to watch it),
+  ``browses`` (when somebody looked at a destination), ``admins`` (when an administrator acted);
 - ``batches``: one row a batch, with the size that its listener was set with.
 
 A scenario is one world: its messages, actors and destinations meet no others.  What happened outside of any scenario
@@ -21,7 +23,7 @@ from msgspec import Struct
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
 
-from assay_pipeline.moments import any_of, duration, moment, number
+from assay_pipeline.moments import any_of, duration, moment, no, number
 
 CASE = ("folder", "run", "scenario")
 """What isolates: the key that every table and every join has."""
@@ -36,9 +38,9 @@ class History(Struct, frozen=True):
     sends: DataFrame
     sightings: DataFrame
     watches: DataFrame
-    faults: DataFrame
     actors: DataFrame
     arrivals: DataFrame
+    browses: DataFrame
     admins: DataFrame
     batches: DataFrame
 
@@ -52,15 +54,17 @@ def build_history(events: DataFrame) -> History:
     told = events.withColumn("scenario", F.coalesce("scenario", F.lit(""))).withColumn("at", moment())
     calls = _calls(told)
     actors = _actors(calls)
+    place = (*CASE, "actor", "destination", "at")
+    came = calls.where((F.col("op") == "consumer") & F.col("accepted")).select(*place)
+    began = told.where((F.col("kind") == "watch") & (F.col("phase") == "begin")).select(*place)
+    browses = calls.where((F.col("op") == "browse") & F.col("accepted"))
     return History(
-        sends=_sends(told, calls),
+        sends=_sends(told, calls).join(_faults(told), list(CASE), "left"),
         sightings=_sightings(told, calls),
         watches=_watches(told, actors),
-        faults=_faults(told),
         actors=actors,
-        arrivals=calls.where((F.col("op") == "consumer") & F.col("accepted")).select(
-            *CASE, "actor", "destination", "at"
-        ),
+        arrivals=came.unionByName(began),
+        browses=browses.select(*CASE, "destination", F.col("answered_at").alias("at")),
         admins=told.where(F.col("kind") == "admin").select(*CASE, "at"),
         batches=_batches(told, calls),
     )
@@ -102,7 +106,7 @@ def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
         .withColumn("delay_ns", duration(F.col("args"), "delay_ms"))
         .withColumn("ttl_ns", duration(F.col("args"), "ttl_ms"))
     )
-    # A session that comes back counts its units from the start again, so a send's unit ends with the next of its events.
+    # A session that comes back counts its units from the start again, so a send's unit ends with its next event.
     units = told.where((F.col("kind") == "unit") & F.col("op").isin("begin", "commit", "rollback")).select(
         *IN_WRITER, "unit", F.struct("seq", F.col("op").alias("end"), "at").alias("ending")
     )
@@ -130,10 +134,14 @@ def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
 
 def _sightings(told: DataFrame, calls: DataFrame) -> DataFrame:
     seen = told.where(F.col("kind") == "seen").select(
-        *CASE, F.col("msg.kid").alias("kid"), "actor", "at", F.lit(value=False).alias("look")
+        *CASE, F.col("msg.kid").alias("kid"), "actor", "at", no().alias("look")
     )
     looks = calls.where((F.col("op") == "browse") & F.col("accepted")).select(
-        *CASE, F.explode("kids").alias("kid"), "actor", F.col("answered_at").alias("at"), F.lit(value=True).alias("look")
+        *CASE,
+        F.explode("kids").alias("kid"),
+        "actor",
+        F.col("answered_at").alias("at"),
+        F.lit("true").cast("boolean").alias("look"),
     )
     return seen.unionByName(looks)
 
@@ -145,7 +153,7 @@ def _actors(calls: DataFrame) -> DataFrame:
     selects = args["selector"].isNotNull() | (args["no_local"] == "true")
     return calls.groupBy(*CASE, "actor").agg(
         any_of(consumer).alias("consumes"),
-        any_of(consumer & F.coalesce(selects, F.lit(value=False))).alias("selects"),
+        any_of(consumer & F.coalesce(selects, no())).alias("selects"),
         any_of(consumer & (F.coalesce(args["shared"], F.lit("false")) == "true")).alias("shared"),
         F.min(F.when(consumer, args["name"])).alias("subscription"),
         any_of(F.col("op").isin("listen", "listen-batch") & accepted).alias("listens"),
@@ -177,24 +185,30 @@ def _watches(told: DataFrame, actors: DataFrame) -> DataFrame:
     # A listener that was handed a message and has not come back, or that raised, is silent for reasons of its own.
     occupied = F.col("listens") & (F.col("last.kind") == "seen")
     raised = F.coalesce(F.col("last.ended"), F.lit("returned")) == "raised"
-    telling = F.col("consumes") & ~F.col("selects") & ~F.col("batches") & ~F.coalesce(occupied | raised, F.lit(value=False))
+    telling = (
+        F.col("consumes") & ~F.col("selects") & ~F.col("batches") & ~F.coalesce(occupied | raised, no())
+    )
     return (
         spans.join(last, [*IN_WRITER, "id", "actor"], "left")
         .join(actors, [*CASE, "actor"], "left")
-        .withColumn("telling", F.coalesce(telling, F.lit(value=False)))
+        .withColumn("telling", F.coalesce(telling, no()))
         .select(*CASE, "actor", "destination", "begin", "end", F.col("last.at").alias("last"), "telling")
     )
 
 
 def _faults(told: DataFrame) -> DataFrame:
+    """One row a scenario: its faults, each with its begin and, where it is over, its end."""
+
     def moment_of(phase: str) -> Column:
-        return F.first(F.when(F.col("phase") == phase, F.col("at")), ignorenulls=True)
+        return F.first(F.when(F.col("phase") == phase, F.col("at")), ignorenulls=True).alias(phase)
 
     return (
         told.where(F.col("kind") == "fault")
-        .groupBy(*CASE, F.col("id").alias("fault"))
-        .agg(F.first("what").alias("what"), moment_of("begin").alias("begin"), moment_of("end").alias("end"))
+        .groupBy(*CASE, "id")
+        .agg(F.first("what").alias("what"), moment_of("begin"), moment_of("end"))
         .where(F.col("begin").isNotNull())
+        .groupBy(*CASE)
+        .agg(F.collect_list(F.struct("what", "begin", "end")).alias("faults"))
     )
 
 
@@ -225,5 +239,3 @@ def _batches(told: DataFrame, calls: DataFrame) -> DataFrame:
             F.min_by("at", "at.seq").alias("at"),
         )
     )
-
-

@@ -6,8 +6,6 @@ boot are compared by its monotonic clock, others by wall clocks; the uncertainty
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
 
@@ -55,9 +53,9 @@ def duration(arguments: Column, name: str) -> Column:
 
 def any_of(condition: Column) -> Column:
     """Over a group: whether the condition holds in any row."""
-    return F.coalesce(F.bool_or(condition), F.lit(value=False))
+    return F.coalesce(F.bool_or(condition), no())
 
 
-def columns(names: Iterable[str]) -> list[Column]:
-    """The columns of these names."""
-    return [F.col(name) for name in names]
+def no() -> Column:
+    """The constant false, for conditions that are null where there was nothing to compare."""
+    return F.lit(False)  # noqa: FBT003 - pyspark's parameter has no public name

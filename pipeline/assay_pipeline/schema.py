@@ -88,5 +88,5 @@ def event_schema() -> StructType:
 
 
 def parsing_schema() -> StructType:
-    """What `from_json` reads a line with: the events' schema, the checksum, and the place for a line that does not fit."""
+    """What `from_json` reads a line with: all fields, the checksum, and the place for a line that does not fit."""
     return StructType([*event_schema().fields, StructField(CHECKSUM, StringType()), StructField(CORRUPT, StringType())])
