@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping
 
-from assay_sdk.driver import Driver
 from msgspec import Struct
 
 from assay_adapters.backend import Backend
 from assay_adapters.client import Endpoint
+from assay_sdk.driver import Driver
 
 
 class BackendOptions(Struct, frozen=True, kw_only=True):

@@ -5,9 +5,6 @@ from __future__ import annotations
 import sys
 
 import typer
-from assay_adapters.known import KnownOutcomesError
-from assay_evidence import JournalError
-from assay_features import FeaturesError
 from rich.console import Console
 
 from assay.commands.backends import backends
@@ -17,6 +14,9 @@ from assay.commands.report import report
 from assay.commands.rules import rules
 from assay.commands.run import run
 from assay.exits import Exit, UsageProblem
+from assay_adapters.known import KnownOutcomesError
+from assay_evidence import JournalError
+from assay_features import FeaturesError
 
 app = typer.Typer(
     name="assay",

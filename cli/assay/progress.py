@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from contextlib import suppress
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from rich.console import Console
@@ -43,7 +43,7 @@ class RunProgress:
         self._total = 0
         self.problems: list[str] = []
 
-    def __enter__(self) -> RunProgress:
+    def __enter__(self) -> Self:
         """Show the bar."""
         if self._console.is_terminal:
             self._bar.start()

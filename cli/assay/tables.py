@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from assay_evidence.verdicts import Verdict, Verdicts
-from assay_features import Catalogue
 from rich.table import Table
 from rich.text import Text
+
+from assay_evidence.verdicts import Verdict, Verdicts
+from assay_features import Catalogue
 
 STYLES = {
     Verdict.PASS: "green",

@@ -121,6 +121,7 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
         environment: Versions, platform, image digests: strings by name.
         catalogue_hash: `Catalogue.sha256`.
         seed: The run's seed.
+        capabilities: What the pair declares that it can do, each with its source in one sentence.
     """
 
     backend: str
@@ -129,6 +130,7 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
     environment: dict[str, str]
     catalogue_hash: str
     seed: int
+    capabilities: dict[str, str] = {}
 
 
 class Plan(Event, frozen=True, kw_only=True, tag="plan"):

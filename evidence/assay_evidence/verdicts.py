@@ -9,8 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from pathlib import Path
 
+import msgspec
 from msgspec import Struct
+
+from assay_evidence.errors import VerdictsError
+
+SCHEMA = 1
 
 
 class Verdict(StrEnum):
@@ -105,3 +111,25 @@ class Verdicts(Struct, frozen=True):
     client: str
     rules: tuple[RuleVerdict, ...]
     totals: dict[str, int]
+
+
+def verdicts_json(verdicts: Verdicts) -> bytes:
+    """Write verdicts as the content of a `verdicts.json`: stable, indented, with a newline at its end."""
+    return msgspec.json.format(msgspec.json.encode(verdicts), indent=2) + b"\n"
+
+
+def load_verdicts(path: Path) -> Verdicts:
+    """Read a `verdicts.json`; fields that this version does not know are left out.
+
+    Raises:
+        VerdictsError: The file cannot be read, or is no `verdicts.json` of this schema.
+    """
+    try:
+        verdicts = msgspec.json.decode(path.read_bytes(), type=Verdicts)
+    except OSError as error:
+        raise VerdictsError(f"The verdicts {path} cannot be read ({error.strerror}): name a run's output.") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise VerdictsError(f"{path} is no verdicts.json ({error}): name the one that a run wrote.") from error
+    if verdicts.schema != SCHEMA:
+        raise VerdictsError(f"{path} is of schema {verdicts.schema}, and this version reads {SCHEMA}: use a newer one.")
+    return verdicts

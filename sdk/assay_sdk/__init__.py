@@ -1,1 +1,107 @@
-"""The typed client SDK: JMS 2.0's words written as Python, over in-process and AMQP 1.0 drivers."""
+"""The typed client SDK: JMS 2.0's words written as Python, over in-process and AMQP 1.0 drivers.
+
+`connect` opens the simplified face, `ConnectionFactory` the classic one; both run one engine and mean the same by
+the same words.
+"""
+
+from assay_sdk.driver import Login
+from assay_sdk.engine.acknowledgement import AckMode
+from assay_sdk.engine.settings import DeliveryMode
+from assay_sdk.errors import (
+    ConnectionLostError,
+    ConnectionLostRuntimeError,
+    IllegalStateError,
+    IllegalStateRuntimeError,
+    InvalidClientIdError,
+    InvalidClientIdRuntimeError,
+    InvalidDestinationError,
+    InvalidDestinationRuntimeError,
+    InvalidSelectorError,
+    InvalidSelectorRuntimeError,
+    JmsError,
+    MessageFormatError,
+    MessageFormatRuntimeError,
+    MessagingError,
+    MessagingRuntimeError,
+    ResourceAllocationError,
+    ResourceAllocationRuntimeError,
+    SecurityError,
+    SecurityRuntimeError,
+    TransactionInProgressError,
+    TransactionInProgressRuntimeError,
+    TransactionRolledBackError,
+    TransactionRolledBackRuntimeError,
+    UnsupportedError,
+    UnsupportedRuntimeError,
+)
+from assay_sdk.faces.calling import Duration
+from assay_sdk.faces.classic import Connection, ConnectionFactory, MessageConsumer, MessageProducer, Session
+from assay_sdk.faces.message import Message
+from assay_sdk.faces.producing import Receipt
+from assay_sdk.faces.sessions import QueueBrowser
+from assay_sdk.faces.simplified import Consumer, Context, Producer, connect
+from assay_sdk.model.converters import ConversionError, Converter
+from assay_sdk.model.destinations import Destination, DestinationError, Queue, Topic
+from assay_sdk.model.message import Address, AddressKind, Property
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
+from assay_sdk.observer import Observer, SdkEvent
+from assay_sdk.time import StalledError
+
+__all__ = [
+    "AckMode",
+    "Address",
+    "AddressKind",
+    "Connection",
+    "ConnectionFactory",
+    "ConnectionLostError",
+    "ConnectionLostRuntimeError",
+    "Consumer",
+    "Context",
+    "ConversionError",
+    "Converter",
+    "DeliveryMode",
+    "Destination",
+    "DestinationError",
+    "Duration",
+    "IllegalStateError",
+    "IllegalStateRuntimeError",
+    "InvalidClientIdError",
+    "InvalidClientIdRuntimeError",
+    "InvalidDestinationError",
+    "InvalidDestinationRuntimeError",
+    "InvalidSelectorError",
+    "InvalidSelectorRuntimeError",
+    "JmsError",
+    "JmsErrorKind",
+    "Login",
+    "Message",
+    "MessageConsumer",
+    "MessageFormatError",
+    "MessageFormatRuntimeError",
+    "MessageProducer",
+    "MessagingError",
+    "MessagingRuntimeError",
+    "Mqrc",
+    "Observer",
+    "Producer",
+    "Property",
+    "Queue",
+    "QueueBrowser",
+    "Receipt",
+    "Refused",
+    "ResourceAllocationError",
+    "ResourceAllocationRuntimeError",
+    "SdkEvent",
+    "SecurityError",
+    "SecurityRuntimeError",
+    "Session",
+    "StalledError",
+    "Topic",
+    "TransactionInProgressError",
+    "TransactionInProgressRuntimeError",
+    "TransactionRolledBackError",
+    "TransactionRolledBackRuntimeError",
+    "UnsupportedError",
+    "UnsupportedRuntimeError",
+    "connect",
+]

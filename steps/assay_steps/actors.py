@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from assay_adapters.client import (
     AckMode,
@@ -28,8 +30,6 @@ from assay_adapters.client import (
 from assay_adapters.outcome import Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.model.message import Address
-from msgspec import Struct
-
 from assay_steps.journal import ScenarioJournal
 
 T = TypeVar("T")
@@ -103,7 +103,7 @@ class Recorder:
         destination: str | None = None,
         unit: str | None = None,
         msg: events.MessageRef | None = None,
-        show: Callable[[T], dict[str, object]] = lambda _: {},
+        show: Callable[[T], dict[str, Any]] = lambda _: {},
     ) -> Answer[T]:
         """Make a call on the client under test and leave evidence of it.
 
@@ -240,7 +240,7 @@ class Session:
     def browse(self, queue: Address, selector: str | None = None) -> Answer[tuple[Seen, ...]]:
         """Look at a queue."""
 
-        def listing(found: tuple[Seen, ...]) -> dict[str, object]:
+        def listing(found: tuple[Seen, ...]) -> dict[str, Any]:
             return {"kids": tuple(seen.kid for seen in found)}
 
         return self._recorder.record(
@@ -327,7 +327,7 @@ class Producer:
             "delay_ms": self._settings[Setting.DELAY],
         }
 
-        def shown(sent: Sent) -> dict[str, object]:
+        def shown(sent: Sent) -> dict[str, Any]:
             return {"msg": message_ref(draft.kid, draft.body, sent.message_id, dict(sent.fields))}
 
         return self._recorder.record(
@@ -383,7 +383,7 @@ class Consumer:
         """Wait for one message."""
         self.start_watching()
 
-        def shown(seen: Seen | None) -> dict[str, object]:
+        def shown(seen: Seen | None) -> dict[str, Any]:
             return {"value": {"kid": seen.kid if seen else None}}
 
         def wait() -> Outcome[Seen | None]:

@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
+from pytest_bdd.parser import ScenarioTemplate
+
 from assay_adapters.backend import Needs
 from assay_features import Catalogue, feature_root
 from assay_sdk.model.capabilities import Capability
-from msgspec import Struct
-from pytest_bdd.parser import ScenarioTemplate
 
 STRENGTH_TAGS = ("must", "may", "kit")
 JUDGED_TAGS = {"judges-client": "client", "judges-broker": "broker"}

@@ -21,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the ``--assay-*`` options."""
     group = parser.getgroup("assay", "Assay: conformance of message brokers")
     for name, details in OPTIONS:
-        group.addoption(name, default=None, **details)  # type: ignore[arg-type]  # a table of keyword arguments
+        group.addoption(name, default=None, **details)
 
 
 def asked_for(config: pytest.Config) -> bool:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from assay_evidence.events import Claim, Predicate
 from assay_evidence.judge import judge_claim
 from assay_evidence.verdicts import Finding
-
 from assay_steps.journal import ScenarioJournal
 
 LIST_SEPARATOR = "|"

@@ -10,7 +10,9 @@ VERDICTS = "verdicts.json"
 JUNIT = "junit.xml"
 REPORT = "report"
 LOG = "pytest.log"
-PARTS = frozenset({JOURNALS, VERDICTS, JUNIT, REPORT, LOG})
+KNOWN = "known.json"
+DEFECTS = "defects.json"
+PARTS = frozenset({JOURNALS, VERDICTS, JUNIT, REPORT, LOG, KNOWN, DEFECTS})
 
 
 class FolderError(ValueError):
@@ -36,7 +38,7 @@ def make_room(out: Path) -> None:
         for part in (JOURNALS, REPORT):
             if (out / part).exists():
                 shutil.rmtree(out / part)
-        for part in (VERDICTS, JUNIT):
+        for part in (VERDICTS, JUNIT, KNOWN):
             (out / part).unlink(missing_ok=True)
         (out / JOURNALS).mkdir()
     except OSError as problem:

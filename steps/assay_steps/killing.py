@@ -1,7 +1,7 @@
 """The kill matrix: which scenario catches which named defect.
 
-Once unbroken, all scenarios: one that fails then is an *alarm*.  Then each defect on the scenarios of its rules: one that
-fails there has *caught* it.  A scenario that catches nothing is *unkilled*: nothing shows that it can fail.  A defect
+Once unbroken, all scenarios: one that fails then is an *alarm*.  Then each defect on the scenarios of its rules: one
+that fails there has *caught* it.  A scenario that catches nothing is *unkilled*: nothing shows that it can fail.  A defect
 that fails `TOO_BROAD` of all scenarios or more proves nothing and does not count.
 """
 
@@ -14,10 +14,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
-from assay_evidence.verdicts import Verdict, load_verdicts
-from assay_features import load_catalogue
 from msgspec import Struct
 
+from assay_evidence.verdicts import Verdict, load_verdicts
+from assay_features import load_catalogue
 from assay_steps.defects import all_defects
 from assay_steps.defects.model import Defect
 from assay_steps.folder import VERDICTS
@@ -86,7 +86,7 @@ def outcomes_of(trial: Trial) -> Outcomes:
         written = out / VERDICTS
         if not written.exists():
             raise RuntimeError(f"The suite with defect {trial.defect!r} ended with {code.name} and gave no verdicts.")
-        verdicts = load_verdicts(written.read_bytes())
+        verdicts = load_verdicts(written)
     scenarios = (scenario for rule in verdicts.rules for scenario in rule.scenarios)
     return {scenario.scenario: (scenario.verdict.value, scenario.rules) for scenario in scenarios}
 

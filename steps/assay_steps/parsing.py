@@ -10,11 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import parse
+from msgspec import Struct
+from pytest_bdd import parsers
+
 from assay_adapters.client import AckMode, Mode, Setting
 from assay_sdk.model.durations import parse_duration
 from assay_sdk.model.reasons import Mqrc
-from msgspec import Struct
-from pytest_bdd import parsers
 
 
 class SendOptions(Struct, frozen=True, kw_only=True):
@@ -44,7 +45,8 @@ class SendOptions(Struct, frozen=True, kw_only=True):
 
 
 def _pattern(regex: str) -> Callable[[Callable[[str], Any]], Callable[[str], Any]]:
-    return parse.with_pattern(regex)
+    marked: Callable[[Callable[[str], Any]], Callable[[str], Any]] = parse.with_pattern(regex)
+    return marked
 
 
 @_pattern(r"\d+ ?(?:ms|s|min|minutes?|h|hours?)")

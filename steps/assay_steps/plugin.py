@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_bdd.parser import Feature, Scenario, Step
+
 from assay_adapters.backend import Unsupported
 from assay_evidence import events
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
-from pytest_bdd.parser import Feature, Scenario, Step
-
 from assay_steps import guards
 from assay_steps.actors import SetupRefusedError
 from assay_steps.cases import Case, case_of, template_of
@@ -173,10 +173,8 @@ class AssayPlugin:
         if problem is not None and not isinstance(problem, SetupRefusedError):
             raise problem
         if verdict.verdict is not Verdict.PASS:
-            pytest.fail(
-                f"{verdict.verdict.value}: {verdict.reason}\nexpected: {verdict.expected}\nobserved: {verdict.observed}",
-                pytrace=False,
-            )
+            told = f"{verdict.verdict.value}: {verdict.reason}"
+            pytest.fail(f"{told}\nexpected: {verdict.expected}\nobserved: {verdict.observed}", pytrace=False)
 
     # steps -----------------------------------------------------------------------------------------------------------
 
@@ -222,9 +220,11 @@ class AssayPlugin:
     @pytest.fixture
     def world(self, request: pytest.FixtureRequest) -> World:
         """The scenario's world."""
-        return request.node.stash[WORLD]
+        world: World = request.node.stash[WORLD]
+        return world
 
     @pytest.fixture
     def evidence(self, request: pytest.FixtureRequest) -> Evidence:
         """The scenario's claims."""
-        return request.node.stash[WORLD].evidence
+        world: World = request.node.stash[WORLD]
+        return world.evidence

@@ -12,13 +12,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec import Struct, convert, structs, to_builtins
+
 from assay_adapters.backend import Backend, Instance, Needs, Unavailable, Unsupported
 from assay_adapters.client import Client, Endpoint, Source
 from assay_adapters.known import KnownOutcome, known_outcomes
 from assay_adapters.registry import BackendOptions, open_backend
 from assay_evidence import events
-from assay_evidence.judge import judge, judge_scenario
+from assay_evidence.judge import judge
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import ScenarioVerdict, verdicts_json
 from assay_evidence.writer import JournalWriter
@@ -26,13 +29,12 @@ from assay_features import load_catalogue
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.runners.real import MachineClock
 from assay_sdk.time import Clock
-from msgspec import Struct, convert, structs, to_builtins
-
 from assay_steps import guards
-from assay_steps.cases import JUDGED_TAGS, STRENGTH_TAGS, Case, NEEDS_PREFIX, OWN_INSTANCE
-from assay_steps.defects import Defect, find_defect
+from assay_steps.cases import JUDGED_TAGS, NEEDS_PREFIX, OWN_INSTANCE, STRENGTH_TAGS, Case
+from assay_steps.defects import find_defect
+from assay_steps.defects.model import Defect
 from assay_steps.evidence import Evidence
-from assay_steps.folder import JOURNALS, VERDICTS, make_room
+from assay_steps.folder import JOURNALS, KNOWN, VERDICTS, make_room
 from assay_steps.journal import ScenarioJournal, instant
 from assay_steps.world import Patience, World
 
@@ -143,9 +145,7 @@ class Run:
             Path(options.out) / JOURNALS / f"{options.writer}.jsonl", run=options.run, writer=options.writer
         )
         self._known = known_outcomes(options.backend)
-        self._began = False
-        own = {"client": self.backend.identity(options.face).ours, "broker": self.backend.environment.ours}
-        self._ours = tuple(part for part, is_ours in own.items() if is_ours)
+        self._opening: events.Begin | None = None
 
     # for pytest ------------------------------------------------------------------------------------------------------
 
@@ -187,22 +187,24 @@ class Run:
         self._begin()
         self._journal.write(events.Plan, instant(self.clock), scenarios=planned)
 
-    def _begin(self) -> None:
-        if self._began:
-            return
-        self._began = True
-        environment = self.backend.environment
-        client = self.backend.identity(self.options.face)
-        self._journal.write(
-            events.Begin,
-            instant(self.clock),
-            backend=self.options.backend,
-            client=f"{client.name} {client.version} ({client.face})",
-            ours=self._ours,
-            environment={"product": environment.product, "version": environment.version, **environment.details},
-            catalogue_hash=self.catalogue.sha256,
-            seed=self.options.seed,
-        )
+    def _begin(self) -> events.Begin:
+        """The journal's first line, written when it is first needed."""
+        if self._opening is None:
+            environment = self.backend.environment
+            client = self.backend.identity(self.options.face)
+            own = {"client": client.ours, "broker": environment.ours}
+            self._opening = self._journal.write(
+                events.Begin,
+                instant(self.clock),
+                backend=self.options.backend,
+                client=f"{client.name} {client.version} ({client.face})",
+                ours=tuple(part for part, is_ours in own.items() if is_ours),
+                environment={"product": environment.product, "version": environment.version, **environment.details},
+                catalogue_hash=self.catalogue.sha256,
+                seed=self.options.seed,
+                capabilities={name.value: source.text for name, source in self.backend.capabilities.items()},
+            )
+        return self._opening
 
     # a scenario ------------------------------------------------------------------------------------------------------
 
@@ -222,10 +224,14 @@ class Run:
     def world(self, case: Case, instance: Instance, journal: ScenarioJournal) -> World:
         """The case's world."""
         patience = VIRTUAL_PATIENCE if self.virtual else REAL_PATIENCE
-        world = World(
-            instance, journal, Evidence(journal, case.rules[0]), patience, self._clients(instance), self.options.face
+        return World(
+            instance,
+            journal,
+            Evidence(journal, case.rules[0]),
+            patience=patience,
+            clients=self._clients(instance),
+            face=self.options.face,
         )
-        return world
 
     def _clients(self, instance: Instance) -> dict[str, Client]:
         clients = dict(instance.clients())
@@ -252,7 +258,8 @@ class Run:
 
     def verdict(self, case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
         """What follows from the case's events."""
-        return judge_scenario(journal.events, ours=self._ours)
+        verdicts = judge((self._begin(), *journal.events), self.catalogue)
+        return next(scenario for rule in verdicts.rules for scenario in rule.scenarios if scenario.scenario == case.id)
 
     def known(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:
         """The known outcome that says just this of the case."""
@@ -266,6 +273,7 @@ class Run:
         self._journal.close(instant(self.clock), writers=(*self.writers, self.options.writer) if concludes else ())
         self.backend.close()
         if concludes:
+            (Path(self.options.out) / KNOWN).write_bytes(msgspec.json.format(msgspec.json.encode(self._known)))
             conclude(Path(self.options.out))
 
 

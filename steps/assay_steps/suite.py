@@ -43,7 +43,7 @@ class SuiteOptions(Struct, frozen=True, kw_only=True):
     pytest_args: tuple[str, ...] = ()
 
     def arguments(self) -> list[str]:
-        """pytest's command line."""
+        """Pytest's command line."""
         given = {
             "backend": self.backend,
             "out": str(self.out),

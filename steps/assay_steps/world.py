@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 
+from msgspec import Struct
+
 from assay_adapters.backend import FaultRequest, Injection, Instance, Trigger, Unsupported
 from assay_adapters.client import AckMode, Client, ClientEvent, Draft, Mode, Origin, Seen, Sent
 from assay_adapters.outcome import Ok
 from assay_evidence import events
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind
-from msgspec import Struct
-
 from assay_steps.actors import Answer, Connection, Consumer, Producer, Recorder, Session, message_ref
 from assay_steps.evidence import Evidence
 from assay_steps.journal import ScenarioJournal
@@ -90,6 +90,7 @@ class World:
         instance: Instance,
         journal: ScenarioJournal,
         evidence: Evidence,
+        *,
         patience: Patience,
         clients: Mapping[str, Client],
         face: str | None = None,
@@ -175,7 +176,7 @@ class World:
         face: str | None = None,
         connection: str | None = None,
     ) -> Session:
-        """The session of that name; made, on the named connection or one of its own, when it is not there or is dead."""
+        """The session of that name; made, on the named connection or one of its own, when it is not there or dead."""
         known = self.sessions.get(name)
         if known is not None and known.connection.open:
             return known

@@ -8,9 +8,10 @@ from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from msgspec import Struct, ValidationError, convert
+
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_features.places import Place, places
-from msgspec import Struct, ValidationError, convert
 
 FOLDER = Path(__file__).parent
 EXPECTED_WITHOUT_ENTRY = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})

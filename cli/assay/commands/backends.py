@@ -6,11 +6,12 @@ from typing import Annotated
 
 import msgspec
 import typer
+from msgspec import Struct
+from rich.console import Console
+
 from assay_adapters.backend import Available
 from assay_adapters.client import Source
 from assay_adapters.registry import BACKENDS, open_backend
-from msgspec import Struct
-from rich.console import Console
 
 
 class BackendReport(Struct, frozen=True):

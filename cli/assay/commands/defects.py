@@ -6,12 +6,12 @@ from typing import Annotated
 
 import msgspec
 import typer
-from assay_features import load_catalogue
-from assay_steps.killing import KillMatrix, kill_matrix
 from rich.console import Console
 from rich.progress import Progress
 
 from assay.exits import Exit, UsageProblem
+from assay_features import load_catalogue
+from assay_steps.killing import KillMatrix, kill_matrix
 
 BREAKABLE = ("reference",)
 """Backends that know defects."""
@@ -27,7 +27,9 @@ def defects(
 ) -> int:
     """Run the scenarios against named defects: which scenario catches which."""
     if backend not in BREAKABLE:
-        raise UsageProblem(f"Backend {backend!r} has no defects to switch on; those with defects: {', '.join(BREAKABLE)}.")
+        raise UsageProblem(
+            f"Backend {backend!r} has no defects to switch on; those with defects: {', '.join(BREAKABLE)}."
+        )
     load_catalogue().select(ids=tuple(rule or ()))
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("defects", total=None)

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import msgspec
 import typer
-from assay_features import load_catalogue
 from rich.console import Console
 from rich.table import Table
+
+from assay_features import load_catalogue
 
 
 def rules(

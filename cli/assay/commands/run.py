@@ -9,18 +9,17 @@ from typing import Annotated
 
 import pytest
 import typer
-from assay_adapters.known import known_outcomes
-from assay_adapters.registry import UnknownBackendError, open_backend
-from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts, load_verdicts
-from assay_features import load_catalogue
-from assay_steps.folder import LOG, VERDICTS
-from assay_steps.suite import SuiteOptions, run_suite
 from rich.console import Console
 
 from assay.commands.report import write_reports
 from assay.exits import Exit, UsageProblem
 from assay.progress import RunProgress
 from assay.tables import rules_table
+from assay_adapters.known import known_outcomes
+from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts, load_verdicts
+from assay_features import load_catalogue
+from assay_steps.folder import LOG, VERDICTS
+from assay_steps.suite import SuiteOptions, run_suite
 
 REAL_WORKERS = 16
 """Scenarios on a real broker wait most of their time, so many more of them than cores run at once."""
@@ -106,11 +105,11 @@ def attempt(options: SuiteOptions) -> Verdicts:
         if progress.problems:
             raise UsageProblem(progress.problems[0])
         raise KeyboardInterrupt
-    return load_verdicts(verdicts.read_bytes())
+    return load_verdicts(verdicts)
 
 
 def last_words(log: Path) -> str:
-    """pytest's own sentence about what stopped it."""
+    """Pytest's own sentence about what stopped it."""
     lines = [
         line for line in log.read_text(encoding="utf-8").splitlines() if line.startswith(("ERROR: ", "INTERNALERROR> "))
     ]

@@ -10,7 +10,6 @@ import difflib
 from collections.abc import Mapping
 
 from assay_broker.defects import DEFECTS as BROKER_DEFECTS
-
 from assay_steps.defects.model import Defect
 
 CLIENT_DEFECTS: tuple[Defect, ...] = ()

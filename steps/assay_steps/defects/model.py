@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from assay_adapters.client import Client
 from assay_sdk.driver import Driver
-from msgspec import Struct
 
 
 class Defect(Struct, frozen=True, kw_only=True):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from assay_features import feature_root
 from pytest_bdd import scenarios
+
+from assay_features import feature_root
 
 scenarios(str(feature_root() / "persistence"))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 from pytest_bdd import then
 
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 from assay_steps.evidence import Evidence
 from assay_steps.parsing import phrase
 from assay_steps.world import World

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay_adapters.client import Script
 from pytest_bdd import given, when
 
+from assay_adapters.client import Script
 from assay_steps.actors import Answer
 from assay_steps.parsing import phrase
 from assay_steps.vocabulary.receiving import RECEIVER
@@ -21,12 +21,14 @@ def _(world: World, size: int, timeout: int, name: str = RECEIVER) -> None:
 
 @given(
     phrase(
-        "{name:Name} takes batches of at most {size:Number} within {timeout:Duration} and fails in callback {nth:Number}"
+        "{name:Name} takes batches of at most {size:Number} within {timeout:Duration} "
+        "and fails in callback {nth:Number}"
     )
 )
 @when(
     phrase(
-        "{name:Name} starts to take batches of at most {size:Number} within {timeout:Duration} and fails in callback {nth:Number}"
+        "{name:Name} starts to take batches of at most {size:Number} within {timeout:Duration} "
+        "and fails in callback {nth:Number}"
     )
 )
 def _(world: World, size: int, timeout: int, name: str, nth: int) -> None:

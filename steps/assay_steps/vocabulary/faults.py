@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay_adapters.backend import NOW, AfterAnswer, BeforeAnswer, Cut, FirstSight, Kill, Restart
 from pytest_bdd import given, when
 
+from assay_adapters.backend import NOW, AfterAnswer, BeforeAnswer, Cut, FirstSight, Kill, Restart
 from assay_steps.parsing import Place, SendOptions, phrase
 from assay_steps.vocabulary.sending import PLAIN, prepared, send
 from assay_steps.world import World
@@ -42,7 +42,8 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed before its answer"))
 @when(
     phrase(
-        "message {label:Name} is sent to {place:Place} with {options:Options} and the broker is killed before its answer"
+        "message {label:Name} is sent to {place:Place} with {options:Options} "
+        "and the broker is killed before its answer"
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
@@ -55,7 +56,8 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed at its first sight"))
 @when(
     phrase(
-        "message {label:Name} is sent to {place:Place} with {options:Options} and the broker is killed at its first sight"
+        "message {label:Name} is sent to {place:Place} with {options:Options} "
+        "and the broker is killed at its first sight"
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:

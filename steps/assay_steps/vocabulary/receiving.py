@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay_adapters.client import AckMode, Origin, Script
-from assay_adapters.outcome import Ok
 from pytest_bdd import given, when
 
+from assay_adapters.client import AckMode, Origin, Script
+from assay_adapters.outcome import Ok
 from assay_steps.actors import Answer
 from assay_steps.parsing import Place, phrase
 from assay_steps.world import World

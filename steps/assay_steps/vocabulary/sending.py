@@ -5,9 +5,9 @@ A send with options sets them on a producer made for it; ``for this send only`` 
 
 from __future__ import annotations
 
-from assay_adapters.client import MODE_VALUES, Mode, Setting
 from pytest_bdd import given, when
 
+from assay_adapters.client import MODE_VALUES, Mode, Setting
 from assay_steps.actors import Answer, Producer, Session
 from assay_steps.parsing import Place, SendOptions, phrase
 from assay_steps.world import World
@@ -61,7 +61,8 @@ def _(world: World, mode: Mode) -> None:
 @when(phrase("the producer's {setting:Setting} is set to {value:Duration}"))
 @when(phrase("the producer's {setting:Setting} is set to {value:Number}"))
 def _(world: World, setting: Setting, value: int) -> None:
-    world.last = Answer(*_pair(world.producers["sender"].set(setting, value)))
+    answer = world.producers["sender"].set(setting, value)
+    world.last = Answer(answer.ref, answer.outcome)
 
 
 @when("the producer sends a message")
@@ -106,7 +107,3 @@ def _(world: World, label: str, session: str, place: Place, options: SendOptions
     owner: Session = world.sessions[session]
     producer = prepared(world.producer(world.address(place), f"{session}'s sender", session=owner), options)
     send(world, producer, label, place, options)
-
-
-def _pair(answer: Answer[None]) -> tuple[str, object]:
-    return answer.ref, answer.outcome

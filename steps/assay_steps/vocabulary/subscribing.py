@@ -5,9 +5,9 @@ A durable subscriber's own name is its client id and its subscription's name, un
 
 from __future__ import annotations
 
-from assay_adapters.client import AckMode, Script
 from pytest_bdd import given, when
 
+from assay_adapters.client import AckMode, Script
 from assay_steps.actors import Answer
 from assay_steps.parsing import Place, phrase
 from assay_steps.world import Role, World

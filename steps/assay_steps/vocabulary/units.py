@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay_adapters.client import AckMode, Origin
 from pytest_bdd import given, when
 
+from assay_adapters.client import AckMode, Origin
 from assay_steps.actors import Answer
 from assay_steps.parsing import Place, phrase
 from assay_steps.world import World

@@ -1,0 +1,1 @@
+"""The reference broker: a pure core, stores, the shell that runs it, an in-process driver, named defects."""

@@ -1,0 +1,211 @@
+"""What can be asked of the core.
+
+Connections, links, units and tokens are numbers that the asker chooses.  Every command with a token that is not None
+gets exactly one `Answer`; a token of None says that nobody waits for one.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from assay_sdk.driver import Durability, Outcome
+from assay_sdk.model.message import Address, Message
+
+
+class Connect(Struct, frozen=True, tag=True):
+    """A client comes.
+
+    Args:
+        client_id: JMS client id; None for none.
+    """
+
+    connection: int
+    token: int | None
+    client_id: str | None = None
+
+
+class Disconnect(Struct, frozen=True, tag=True):
+    """A client goes; its open units of work are backed out and what it holds goes back.
+
+    Args:
+        clean: Whether it said goodbye.  What follows is the same; only the reason told to others differs.
+    """
+
+    connection: int
+    token: int | None
+    clean: bool
+
+
+class AttachSender(Struct, frozen=True, tag=True):
+    """Open a sender.
+
+    Args:
+        address: The destination; None for one named in each message.
+    """
+
+    connection: int
+    token: int | None
+    link: int
+    address: Address | None
+
+
+class Attach(Struct, frozen=True, tag=True, kw_only=True):
+    """Open a receiver on a queue, or on a topic through a subscription (JMS 8.3).
+
+    Args:
+        selector: JMS selector; None for none.
+        no_local: Leave out what the same connection, or client id, sent (topics only).
+        durability: Kind of subscription.
+        name: Subscription name; None for an unshared non-durable one or a queue.
+        shared: Whether others may share the subscription.
+        settled: Whether the receiver wants settled deliveries (at most once).
+    """
+
+    connection: int
+    token: int | None
+    link: int
+    address: Address
+    selector: str | None = None
+    no_local: bool = False
+    durability: Durability = Durability.NON_DURABLE
+    name: str | None = None
+    shared: bool = False
+    settled: bool = False
+
+
+class Detach(Struct, frozen=True, tag=True):
+    """Close a link; what a receiver holds goes back as a failed delivery."""
+
+    connection: int
+    token: int | None
+    link: int
+
+
+class Flow(Struct, frozen=True, tag=True):
+    """Allow more deliveries on a receiver.
+
+    Args:
+        credit: How many more.
+        drain: Send what is there and take the rest of the credit back; the answer says that it is done.
+    """
+
+    connection: int
+    token: int | None
+    link: int
+    credit: int
+    drain: bool = False
+
+
+class Put(Struct, frozen=True, tag=True):
+    """Send a message.
+
+    Args:
+        unit: The unit of work it belongs to; None for none.
+    """
+
+    connection: int
+    token: int | None
+    link: int
+    message: Message
+    unit: int | None = None
+
+
+class Settle(Struct, frozen=True, tag=True):
+    """Settle deliveries, or, with a unit, accept them within a unit of work."""
+
+    connection: int
+    token: int | None
+    link: int
+    deliveries: tuple[int, ...]
+    outcome: Outcome
+    unit: int | None = None
+
+
+class Begin(Struct, frozen=True, tag=True):
+    """Begin a local unit of work."""
+
+    connection: int
+    token: int | None
+    unit: int
+
+
+class Commit(Struct, frozen=True, tag=True):
+    """Commit a unit of work."""
+
+    connection: int
+    token: int | None
+    unit: int
+
+
+class Backout(Struct, frozen=True, tag=True):
+    """Back a unit of work out; the deliveries accepted in it stay with their links, unsettled."""
+
+    connection: int
+    token: int | None
+    unit: int
+
+
+class Unsubscribe(Struct, frozen=True, tag=True):
+    """Remove a durable subscription of the connection's client id."""
+
+    connection: int
+    token: int | None
+    name: str
+
+
+class Browse(Struct, frozen=True, tag=True):
+    """Look at a queue; the answer's value is a tuple of messages in the queue's order."""
+
+    connection: int
+    token: int | None
+    address: Address
+    selector: str | None = None
+
+
+class Cancel(Struct, frozen=True, tag=True):
+    """Take a delayed message back, all copies of it, while it is staged."""
+
+    connection: int
+    token: int | None
+    message_id: str
+
+
+class Tick(Struct, frozen=True, tag=True):
+    """Time has come to `Core.next_due_ms`."""
+
+
+class Stored(Struct, frozen=True, tag=True):
+    """A batch is durable, and every batch before it."""
+
+    batch: int
+
+
+class StoreFailed(Struct, frozen=True, tag=True):
+    """A batch could not be made durable: nothing in it has happened.
+
+    Of several failed batches the newest is told first.
+    """
+
+    batch: int
+    why: str
+
+
+Command = (
+    Connect
+    | Disconnect
+    | AttachSender
+    | Attach
+    | Detach
+    | Flow
+    | Put
+    | Settle
+    | Begin
+    | Commit
+    | Backout
+    | Unsubscribe
+    | Browse
+    | Cancel
+    | Tick
+    | Stored
+    | StoreFailed
+)

@@ -1,0 +1,315 @@
+"""One queue manager: a command and the time in, effects out.
+
+The same commands at the same times give the same effects.  Every handler checks first and changes then, so a refused
+command leaves no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import cast
+
+from assay_broker.core import commands
+from assay_broker.core.attaching import attach, attach_sender, close_link, parse_selector, unsubscribe
+from assay_broker.core.commands import Command
+from assay_broker.core.delivery import expire_due, give_back, pump, release_due, remove, unstage
+from assay_broker.core.effects import Effect
+from assay_broker.core.ending import batch_failed, batch_stored, end_connection, end_unit
+from assay_broker.core.entries import Delivery, Entry
+from assay_broker.core.links import LinkAction, LinkInput
+from assay_broker.core.queues import STAGING_QUEUE
+from assay_broker.core.records import Record
+from assay_broker.core.recovery import recover
+from assay_broker.core.refusals import RefusalError, illegal_state, refusal
+from assay_broker.core.sending import place, prepare, reserve
+from assay_broker.core.settings import Settings
+from assay_broker.core.state import State
+from assay_broker.core.tables import TABLES, Tables
+from assay_broker.core.turn import Turn
+from assay_broker.core.units import Unit, UnitInput
+from assay_sdk.driver import Outcome
+from assay_sdk.model.message import AddressKind
+from assay_sdk.model.reasons import Mqrc
+
+_MAX_CREDIT = 2**31 - 1  # AMQP 1.0, 2.7.4: link-credit is an unsigned 32-bit number; half of it is plenty
+
+
+class Core:
+    """One queue manager.
+
+    Args:
+        settings: What it is set to.
+        tables: Its state machines.
+    """
+
+    def __init__(self, settings: Settings, tables: Tables = TABLES) -> None:
+        self._state = State(settings, tables)
+
+    @classmethod
+    def recover(
+        cls, records: Iterable[Record], settings: Settings, now_ms: int, tables: Tables = TABLES
+    ) -> tuple[Core, tuple[Effect, ...]]:
+        """Start from what the store holds: what was flushed is there, what was not has never been.
+
+        Args:
+            records: What the store holds, in the order in which it was stored.
+            settings: What the queue manager is set to.
+            now_ms: When, in milliseconds since the epoch.
+            tables: Its state machines.
+
+        Returns:
+            The queue manager, and what it wants done: what expired meanwhile is removed from the store.
+        """
+        core = cls(settings, tables)
+        turn = core._turn(now_ms)
+        recover(core._state, turn, records)
+        release_due(core._state, turn)
+        return core, core._finish(turn)
+
+    def handle(self, command: Command, now_ms: int) -> tuple[Effect, ...]:
+        """Do what is asked.
+
+        Args:
+            command: What is asked.
+            now_ms: When, in milliseconds since the epoch; never less than before.
+
+        Returns:
+            What is to be done outside, in this order.
+        """
+        turn = self._turn(now_ms)
+        try:
+            _HANDLERS[type(command)](self._state, turn, command)
+        except RefusalError as error:
+            if isinstance(command, commands.Tick | commands.Stored | commands.StoreFailed):
+                raise
+            turn.answer(command.connection, command.token, error.refused)
+        return self._finish(turn)
+
+    def next_due_ms(self) -> int | None:
+        """When `Tick` is wanted next, in milliseconds since the epoch; None when nothing is due by itself."""
+        due = (self._state.staging.next_due_ms(), self._state.expiry.next_due_ms())
+        return min((moment for moment in due if moment is not None), default=None)
+
+    def _turn(self, now_ms: int) -> Turn:
+        return Turn(now_ms, self._state.batch + 1, self._state.pending)
+
+    def _finish(self, turn: Turn) -> tuple[Effect, ...]:
+        while (queue := turn.pop_touched()) is not None:
+            pump(self._state, turn, queue)
+        if turn.recorded:
+            self._state.batch = turn.number
+        return turn.effects()
+
+
+def _connect(state: State, turn: Turn, command: commands.Connect) -> None:
+    client_id = command.client_id
+    if client_id is not None and not 0 < len(client_id.encode(errors="surrogatepass")) <= state.settings.max_name_bytes:
+        raise refusal(Mqrc.IDENTITY_MISMATCH, f"A client id has 1 to {state.settings.max_name_bytes} bytes.")
+    state.connections.open(command.connection, client_id)
+    turn.answer(command.connection, command.token)
+
+
+def _disconnect(state: State, turn: Turn, command: commands.Disconnect) -> None:
+    end_connection(state, turn, state.connections.get(command.connection))
+    turn.answer(command.connection, command.token, gate=state.gate(state.batch))  # after every other answer
+
+
+def _attach_sender(state: State, turn: Turn, command: commands.AttachSender) -> None:
+    attach_sender(state, state.connections.get(command.connection), command)
+    turn.answer(command.connection, command.token)
+
+
+def _attach(state: State, turn: Turn, command: commands.Attach) -> None:
+    attach(state, turn, state.connections.get(command.connection), command)
+    turn.answer(command.connection, command.token)
+
+
+def _detach(state: State, turn: Turn, command: commands.Detach) -> None:
+    connection = state.connections.get(command.connection)
+    close_link(state, turn, connection, connection.link(command.link), LinkInput.DETACH)
+    turn.answer(command.connection, command.token)
+
+
+def _flow(state: State, turn: Turn, command: commands.Flow) -> None:
+    if command.credit < 0:
+        raise illegal_state(f"A credit of {command.credit} cannot be given.")
+    connection = state.connections.get(command.connection)
+    receiver, action = connection.receiving(command.link, LinkInput.DRAIN if command.drain else LinkInput.FLOW)
+    receiver.grant(min(command.credit, _MAX_CREDIT - receiver.credit))
+    pump(state, turn, receiver.queue)
+    if action is LinkAction.EXHAUST:
+        receiver.exhaust()
+    turn.answer(command.connection, command.token, gate=state.gate(receiver.gate))  # after what it was sent
+
+
+def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Unit | None:
+    """The unit of work that a command is part of, if it may still grow."""
+    if command.unit is None:
+        return None
+    unit = state.connections.get(command.connection).unit(command.unit)
+    added = len(command.deliveries) if isinstance(command, commands.Settle) else 1
+    if len(unit) + added > state.settings.max_unit_size:
+        raise refusal(
+            Mqrc.RESOURCE_PROBLEM, f"A unit of work holds {state.settings.max_unit_size} messages; commit or back out."
+        )
+    unit.step(UnitInput.WORK)
+    return unit
+
+
+def _put(state: State, turn: Turn, command: commands.Put) -> None:
+    connection = state.connections.get(command.connection)
+    sender = connection.sending(command.link, LinkInput.PUT)
+    address = sender.address or command.message.to
+    if address is None:
+        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, "Neither the sender nor the message names a destination.")
+    unit = _unit_for_work(state, command)
+    pending = prepare(state, connection, address, command.message, turn.now_ms)
+    if unit is None:
+        place(state, turn, pending)
+    else:
+        reserve(state, pending, 1)
+        unit.puts.append(pending)
+    turn.answer(command.connection, command.token)
+
+
+def _consume(state: State, turn: Turn, delivery: Delivery) -> None:
+    remove(state, turn, delivery.queue, delivery.entry, failed=True)
+    turn.touch(delivery.queue)
+
+
+def _release(state: State, turn: Turn, delivery: Delivery) -> None:
+    give_back(state, turn, delivery, failed=False)
+
+
+def _fail(state: State, turn: Turn, delivery: Delivery) -> None:
+    give_back(state, turn, delivery, failed=True)
+
+
+_OUTCOMES: dict[Outcome, Callable[[State, Turn, Delivery], None]] = {
+    Outcome.ACCEPTED: _consume,
+    Outcome.REJECTED: _consume,  # discarded: its consumer has said that it can never be used
+    Outcome.RELEASED: _release,
+    Outcome.MODIFIED: _fail,
+}
+
+
+def _settle(state: State, turn: Turn, command: commands.Settle) -> None:
+    connection = state.connections.get(command.connection)
+    receiver, _ = connection.receiving(command.link, LinkInput.SETTLE)
+    numbers = tuple(dict.fromkeys(command.deliveries))
+    deliveries = [receiver.unsettled[number] for number in numbers if number in receiver.unsettled]
+    if len(deliveries) < len(numbers) or any(delivery.unit is not None for delivery in deliveries):
+        raise illegal_state(
+            f"Link {command.link} has not got all of these deliveries to settle, or a unit of work has some of them."
+        )
+    unit = _unit_for_work(state, command)
+    if unit is not None:
+        for delivery in deliveries:
+            delivery.unit = unit
+        unit.accepted.extend(deliveries)
+    else:
+        settle = _OUTCOMES[command.outcome]
+        for delivery in deliveries:
+            del receiver.unsettled[delivery.number]
+            settle(state, turn, delivery)
+    turn.answer(command.connection, command.token)
+
+
+def _begin(state: State, turn: Turn, command: commands.Begin) -> None:
+    connection = state.connections.get(command.connection)
+    if command.unit in connection.units:
+        raise illegal_state(f"Unit of work {command.unit} has begun already.")
+    if len(connection.units) >= state.settings.max_units:
+        raise refusal(
+            Mqrc.RESOURCE_PROBLEM, f"The connection has {state.settings.max_units} open units of work; end one first."
+        )
+    connection.units[command.unit] = Unit(command.connection, command.unit, state.tables.units)
+    turn.answer(command.connection, command.token)
+
+
+def _commit(state: State, turn: Turn, command: commands.Commit) -> None:
+    connection = state.connections.get(command.connection)
+    end_unit(state, turn, connection, connection.unit(command.unit), UnitInput.COMMIT)
+    turn.answer(command.connection, command.token)
+
+
+def _backout(state: State, turn: Turn, command: commands.Backout) -> None:
+    connection = state.connections.get(command.connection)
+    end_unit(state, turn, connection, connection.unit(command.unit), UnitInput.BACKOUT)
+    turn.answer(command.connection, command.token)
+
+
+def _unsubscribe(state: State, turn: Turn, command: commands.Unsubscribe) -> None:
+    unsubscribe(state, turn, state.connections.get(command.connection), command.name)
+    turn.answer(command.connection, command.token)
+
+
+def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
+    state.connections.get(command.connection)
+    if command.address.kind not in (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE):
+        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, "Only a queue can be browsed.", command.address.name)
+    selector = parse_selector(command.selector)
+    entries: list[Entry]
+    if command.address.name == STAGING_QUEUE:
+        entries = list(state.staging)
+    else:
+        queue = state.queues.find(str(command.address))
+        entries = [] if queue is None else queue.waiting()
+    shown = [
+        entry
+        for entry in entries
+        if not entry.expired(turn.now_ms) and (selector is None or selector.matches(entry.message))
+    ]
+    gate = state.gate(max((entry.batch for entry in shown), default=0))
+    value = tuple(entry.message for entry in shown)
+    turn.answer(command.connection, command.token, value=value, gate=gate)
+
+
+def _cancel(state: State, turn: Turn, command: commands.Cancel) -> None:
+    state.connections.get(command.connection)
+    copies = state.staging.copies(command.message_id)
+    if not copies:
+        raise refusal(Mqrc.NO_MSG_AVAILABLE, f"No delayed message {command.message_id} is staged.", STAGING_QUEUE)
+    for entry in copies:
+        unstage(state, turn, entry)
+    turn.answer(command.connection, command.token)
+
+
+def _tick(state: State, turn: Turn, _command: commands.Tick) -> None:
+    expire_due(state, turn)
+    release_due(state, turn)
+
+
+def _stored(state: State, _turn: Turn, command: commands.Stored) -> None:
+    batch_stored(state, command.batch)
+
+
+def _store_failed(state: State, turn: Turn, command: commands.StoreFailed) -> None:
+    batch_failed(state, turn, command.batch, command.why)
+
+
+_Handler = Callable[[State, Turn, Command], None]
+
+# Each handler takes its own command; the key says which, and no type can say that of a mapping.
+_HANDLERS: dict[type[Command], _Handler] = cast(
+    "dict[type[Command], _Handler]",
+    {
+        commands.Connect: _connect,
+        commands.Disconnect: _disconnect,
+        commands.AttachSender: _attach_sender,
+        commands.Attach: _attach,
+        commands.Detach: _detach,
+        commands.Flow: _flow,
+        commands.Put: _put,
+        commands.Settle: _settle,
+        commands.Begin: _begin,
+        commands.Commit: _commit,
+        commands.Backout: _backout,
+        commands.Unsubscribe: _unsubscribe,
+        commands.Browse: _browse,
+        commands.Cancel: _cancel,
+        commands.Tick: _tick,
+        commands.Stored: _stored,
+        commands.StoreFailed: _store_failed,
+    },
+)

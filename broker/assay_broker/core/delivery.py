@@ -1,0 +1,177 @@
+"""From queue to receiver and back: handing out, consuming, returning, expiring, releasing."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from assay_broker.core.effects import Deliver
+from assay_broker.core.entries import Delivery, Entry, Place
+from assay_broker.core.links import LinkState, Receiver
+from assay_broker.core.queues import Queue
+from assay_broker.core.records import MessageMarked, MessageRemoved
+from assay_broker.core.state import State
+from assay_broker.core.turn import Turn
+
+
+def pump(state: State, turn: Turn, queue: Queue) -> None:
+    """Hand out everything that has a receiver with credit."""
+    while (pair := queue.next_pair()) is not None:
+        receiver, entry = pair
+        if entry.expired(turn.now_ms):  # DD-56: never delivered, even if its Tick has not come yet
+            remove(state, turn, queue, entry, failed=False)
+        else:
+            _hand_out(state, turn, queue, receiver, entry)
+    state.queues.forget_if_idle(queue)
+
+
+def _hand_out(state: State, turn: Turn, queue: Queue, receiver: Receiver, entry: Entry) -> None:
+    number = state.connections.get(receiver.connection).next_delivery()
+    gate = max(entry.batch, receiver.gate)
+    if receiver.settled:
+        remove(state, turn, queue, entry, failed=False)
+        if entry.recorded:  # at most once, a kill included: its removal is on disk before it leaves
+            gate = turn.number
+    else:
+        queue.take(entry)
+    receiver.gate = gate  # PD-24: what is not on disk yet does not leave, and nothing overtakes it on the link
+    delivery = Delivery(number, entry, queue, receiver, gate)
+    if not receiver.settled:
+        receiver.unsettled[number] = delivery
+    queue.served(receiver)
+    effect = Deliver(
+        connection=receiver.connection,
+        link=receiver.number,
+        origin=receiver.origin,
+        delivery=number,
+        message=entry.message,
+        count=entry.count,
+        redelivered=entry.redelivered,
+        after=state.gate(gate) or None,
+    )
+    turn.deliver(delivery, effect)
+
+
+def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool) -> None:
+    """A copy is gone from its queue: consumed or expired.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        queue: Where it stood.
+        entry: The copy.
+        failed: Whether it counts as a failed delivery if the store cannot say so and it comes back.
+    """
+    queue.remove(entry)
+    state.expiry.discard(entry.key)
+    if entry.recorded:
+        turn.record(MessageRemoved(entry.key), partial(_restore, state, queue, entry, failed=failed))
+
+
+def _restore(state: State, queue: Queue, entry: Entry, turn: Turn, *, failed: bool) -> None:
+    """Undo `remove`."""
+    if queue.gone and queue.on_use:
+        queue = state.queues.restore(queue.home)
+    if queue.gone:
+        return
+    if failed:
+        entry.count += 1
+        entry.redelivered = True
+    queue.enter(entry)
+    turn.touch(queue)
+    if entry.expires_ms is not None:
+        state.expiry.add(entry.key, entry.expires_ms, entry)
+
+
+def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> None:
+    """A delivery is over and its message was not consumed: it waits again, at its original place.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        delivery: The delivery.
+        failed: Whether the delivery counts (JMS 3.4.7, 3.5.11).  One that has never left the broker does not.
+    """
+    entry, queue = delivery.entry, delivery.queue
+    if entry.place is not Place.HELD:
+        return  # its queue has gone
+    if failed and not state.gate(delivery.gate):
+        entry.count += 1
+        entry.redelivered = True
+        if entry.recorded:
+            turn.record(MessageMarked(entry.key, entry.count), _nothing)
+    if entry.expired(turn.now_ms):  # DD-56: its Tick came while it was held
+        remove(state, turn, queue, entry, failed=False)
+    else:
+        queue.put_back(entry)
+    turn.touch(queue)
+
+
+def _nothing(_turn: Turn) -> None:
+    """A mark that was not stored needs no undoing: it stands in memory, and a restart may forget it."""
+
+
+def take_back_unsent(turn: Turn, delivery: Delivery) -> None:
+    """A delivery that waited for a batch cannot leave: the message waits again, the receiver has its credit back."""
+    receiver = delivery.link
+    receiver.unsettled.pop(delivery.number, None)
+    if delivery.entry.place is Place.HELD:
+        delivery.queue.put_back(delivery.entry)
+    if receiver.state is LinkState.RECEIVING:
+        receiver.grant(1)
+    turn.touch(delivery.queue)
+
+
+def unstage(state: State, turn: Turn, entry: Entry) -> None:
+    """A staged copy is gone: cancelled, expired, or without a target."""
+    if entry.place is Place.STAGED:
+        state.staging.unstage(entry)
+    entry.place = Place.GONE
+    state.expiry.discard(entry.key)
+    if entry.recorded:
+        turn.record(MessageRemoved(entry.key), partial(_stage_again, state, entry))
+
+
+def stage(state: State, entry: Entry) -> None:
+    """A copy is staged until its delay is over."""
+    if entry.due_ms is None:
+        raise ValueError(f"message {entry.key} has no delay and cannot be staged")
+    state.staging.stage(entry, entry.due_ms)
+    if entry.expires_ms is not None:
+        state.expiry.add(entry.key, entry.expires_ms, entry)
+
+
+def _stage_again(state: State, entry: Entry, _turn: Turn) -> None:
+    """Undo `unstage`."""
+    stage(state, entry)
+
+
+def expire_due(state: State, turn: Turn) -> None:
+    """Let everything go whose time to live is over (DD-56), staged or waiting; what is held is left to its holder."""
+    while (entry := state.expiry.pop_due(turn.now_ms)) is not None:
+        if entry.place is Place.STAGED:
+            unstage(state, turn, entry)
+        elif entry.place is Place.WAITING:
+            queue = state.queues.find(entry.home)
+            if queue is not None:
+                remove(state, turn, queue, entry, failed=False)
+                turn.touch(queue)
+
+
+def release_due(state: State, turn: Turn) -> None:
+    """Move every staged copy whose delay is over to its target (DD-03).
+
+    A copy for a subscription that has gone is dropped (DD-51).  A target that is full is tried again later.
+    """
+    while (entry := state.staging.pop_due(turn.now_ms)) is not None:
+        queue = state.queues.find(entry.home)
+        if queue is None and entry.home.startswith("queue://"):
+            queue = state.queues.restore(entry.home)
+        if queue is None:
+            entry.place = Place.GONE
+            unstage(state, turn, entry)
+        elif queue.full:
+            state.staging.retry(entry, turn.now_ms)
+        else:
+            entry.order = state.next_order()
+            queue.enter(entry)
+            turn.touch(queue)

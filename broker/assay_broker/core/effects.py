@@ -1,0 +1,61 @@
+"""What the core wants done.
+
+`after` names a batch: the shell lets nothing with ``after=n`` out before ``Stored(n)``, and drops it on
+``StoreFailed(n)``, whose effects replace it.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from assay_broker.core.records import Record
+from assay_sdk.model.message import Address, Message
+from assay_sdk.model.reasons import Refused
+
+
+class Persist(Struct, frozen=True, tag=True):
+    """Make these records durable, all of them or none; answer with `Stored` or `StoreFailed`."""
+
+    batch: int
+    records: tuple[Record, ...]
+
+
+class Deliver(Struct, frozen=True, tag=True, kw_only=True):
+    """Hand a message to a receiver.
+
+    Args:
+        origin: The destination at which the receiver listens.
+        delivery: The delivery's number on this connection.
+        count: Earlier deliveries that failed.
+        redelivered: Whether it may have been delivered before.
+    """
+
+    connection: int
+    link: int
+    origin: Address
+    delivery: int
+    message: Message
+    count: int
+    redelivered: bool
+    after: int | None
+
+
+class Answer(Struct, frozen=True, tag=True):
+    """A command is done, or refused."""
+
+    connection: int
+    token: int
+    refused: Refused | None = None
+    value: tuple[Message, ...] | None = None
+    after: int | None = None
+
+
+class CloseLink(Struct, frozen=True, tag=True):
+    """A link is closed by the broker."""
+
+    connection: int
+    link: int
+    refused: Refused
+
+
+Effect = Persist | Deliver | Answer | CloseLink

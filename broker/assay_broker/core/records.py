@@ -1,0 +1,83 @@
+"""What the store holds.  Replaying the records flushed so far gives the state after a kill.
+
+Messages are recorded only when they are persistent and stand on a queue or a durable subscription (PD-20, PD-23);
+subscriptions only when they are durable.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from assay_sdk.model.message import Address, Message
+
+
+class SubscriptionDefined(Struct, frozen=True, tag=True, kw_only=True):
+    """A durable subscription exists.
+
+    Args:
+        number: The subscription's number; never used again.
+        client_id: Whose it is; None for a shared one of clients without an id.
+        name: Its name.
+        topic: What it subscribes to.
+        selector: JMS selector; None for none.
+        no_local: Whether it leaves out what its own client sends.
+        shared: Whether it is shared.
+    """
+
+    number: int
+    client_id: str | None
+    name: str
+    topic: Address
+    selector: str | None
+    no_local: bool
+    shared: bool
+
+
+class SubscriptionRemoved(Struct, frozen=True, tag=True):
+    """A durable subscription is gone; its messages are removed by records of their own."""
+
+    number: int
+
+
+class MessageStored(Struct, frozen=True, tag=True, kw_only=True):
+    """One copy of a message, on a queue or staged for one.
+
+    Args:
+        key: The copy's number; never used again.
+        home: The queue it stands on or is staged for.
+        message: The message.
+        arrived_ms: When it arrived, in milliseconds since the epoch.
+        expires_ms: When it expires; None never.
+        due_ms: When its delay is over; None for one without a delay.
+    """
+
+    key: int
+    home: str
+    message: Message
+    arrived_ms: int
+    expires_ms: int | None
+    due_ms: int | None
+
+
+class MessageMarked(Struct, frozen=True, tag=True):
+    """A delivery of a stored message has failed: it is marked as redelivered from now on, also after a restart.
+
+    Written when a delivery comes back, an orderly shutdown included, not at each delivery: what was out at the moment
+    of a kill is therefore not known to have been, and comes again without the mark.  JMS 3.4.7 asks for no more: the
+    mark says "likely"; to know it after a kill, each delivery would have to wait for a flush of its own.
+
+    Args:
+        count: Failed deliveries so far.
+    """
+
+    key: int
+    count: int
+
+
+class MessageRemoved(Struct, frozen=True, tag=True):
+    """A stored copy is gone: consumed, expired, cancelled, or its subscription has gone."""
+
+    key: int
+
+
+Record = SubscriptionDefined | SubscriptionRemoved | MessageStored | MessageMarked | MessageRemoved

@@ -1,0 +1,100 @@
+"""The start: from records to a running queue manager."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from assay_broker.core.attaching import make_subscription, parse_selector
+from assay_broker.core.delivery import stage, unstage
+from assay_broker.core.entries import Entry, Place
+from assay_broker.core.records import (
+    MessageMarked,
+    MessageRemoved,
+    MessageStored,
+    Record,
+    SubscriptionDefined,
+)
+from assay_broker.core.sending import DEFAULT_PRIORITY
+from assay_broker.core.staging import ProcessorInput
+from assay_broker.core.state import State
+from assay_broker.core.subscriptions import Terms
+from assay_broker.core.turn import Turn
+
+_NO_CONNECTION = 0
+
+
+def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
+    """Replay records into an empty state and start the delay processor.
+
+    Messages stand in the order in which they came to their queues: a delayed one came when its delay was over.  What
+    expired meanwhile, or belongs to a subscription that has gone, is removed.
+    """
+    subscriptions: dict[int, SubscriptionDefined] = {}
+    messages: dict[int, MessageStored] = {}
+    counts: dict[int, int] = {}
+    highest_key = highest_subscription = 0
+    for record in records:
+        if isinstance(record, MessageStored):
+            messages[record.key] = record
+            highest_key = max(highest_key, record.key)
+        elif isinstance(record, MessageRemoved):
+            messages.pop(record.key, None)
+            highest_key = max(highest_key, record.key)
+        elif isinstance(record, MessageMarked):
+            counts[record.key] = record.count
+        elif isinstance(record, SubscriptionDefined):
+            subscriptions[record.number] = record
+            highest_subscription = max(highest_subscription, record.number)
+        else:
+            subscriptions.pop(record.number, None)
+            highest_subscription = max(highest_subscription, record.number)
+    state.reserve_numbers(highest_key, highest_subscription)
+    for defined in subscriptions.values():
+        _define(state, defined)
+    state.staging.step(ProcessorInput.START)
+    for stored in sorted(messages.values(), key=lambda one: (one.due_ms or one.arrived_ms, one.key)):
+        _place(state, turn, stored, counts.get(stored.key, 0))
+
+
+def _define(state: State, record: SubscriptionDefined) -> None:
+    terms = Terms(
+        topic=record.topic,
+        client_id=record.client_id,
+        name=record.name,
+        selector=record.selector,
+        no_local=record.no_local,
+        shared=record.shared,
+        durable=True,
+    )
+    make_subscription(state, record.number, terms, parse_selector(record.selector), _NO_CONNECTION)
+
+
+def _place(state: State, turn: Turn, stored: MessageStored, count: int) -> None:
+    message = stored.message
+    entry = Entry(
+        key=stored.key,
+        home=stored.home,
+        message=message,
+        priority=DEFAULT_PRIORITY if message.priority is None else message.priority,
+        recorded=True,
+        arrived_ms=stored.arrived_ms,
+        expires_ms=stored.expires_ms,
+        due_ms=stored.due_ms,
+        count=count,
+        redelivered=count > 0,
+    )
+    queue = state.queues.find(stored.home)
+    if queue is None and stored.home.startswith("queue://"):
+        queue = state.queues.restore(stored.home)
+    if queue is None or entry.expired(turn.now_ms):
+        entry.place = Place.GONE
+        unstage(state, turn, entry)
+        return
+    if entry.due_ms is not None and entry.due_ms > turn.now_ms:
+        stage(state, entry)
+        turn.touch(queue)
+        return
+    entry.order = state.next_order()
+    queue.enter(entry)
+    if entry.expires_ms is not None:
+        state.expiry.add(entry.key, entry.expires_ms, entry)

@@ -1,0 +1,55 @@
+"""Things that fall due, in the order of their due times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heapify, heappop, heappush
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+_SLACK = 64  # dead heap items tolerated before the heap is rebuilt
+
+
+class Schedule(Generic[T]):
+    """A heap of due times that also forgets: adding and discarding cost O(log n), amortised."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int]] = []
+        self._live: dict[int, tuple[int, T]] = {}
+
+    def __len__(self) -> int:
+        return len(self._live)
+
+    def __iter__(self) -> Iterator[T]:
+        """What is scheduled, in the order of due times and then of keys."""
+        return (self._live[key][1] for _, key in sorted((due, key) for key, (due, _) in self._live.items()))
+
+    def add(self, key: int, due_ms: int, what: T) -> None:
+        """Schedule something; an earlier due time of the same key is forgotten."""
+        self._live[key] = (due_ms, what)
+        heappush(self._heap, (due_ms, key))
+
+    def discard(self, key: int) -> None:
+        """Forget something; nothing happens when it is not scheduled."""
+        if self._live.pop(key, None) is not None and len(self._heap) > 2 * len(self._live) + _SLACK:
+            self._heap = [(due, key) for key, (due, _) in self._live.items()]
+            heapify(self._heap)
+
+    def next_due_ms(self) -> int | None:
+        """When the next thing is due; None when nothing is scheduled."""
+        while self._heap:
+            due, key = self._heap[0]
+            live = self._live.get(key)
+            if live is not None and live[0] == due:
+                return due
+            heappop(self._heap)
+        return None
+
+    def pop_due(self, now_ms: int) -> T | None:
+        """Take the next thing that is due at this time; None when nothing is."""
+        due = self.next_due_ms()
+        if due is None or due > now_ms:
+            return None
+        _, key = heappop(self._heap)
+        return self._live.pop(key)[1]

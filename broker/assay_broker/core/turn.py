@@ -1,0 +1,115 @@
+"""One turn of the core: what one command causes, gathered until its end.
+
+Everything recorded in a turn is one batch, and so happens altogether or not at all.  What leaves the broker because of
+it waits for that batch (PD-20, PD-24).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist
+from assay_broker.core.entries import Delivery
+from assay_broker.core.queues import Queue
+from assay_broker.core.records import Record
+from assay_broker.core.units import Unit
+from assay_sdk.model.message import Message
+from assay_sdk.model.reasons import Refused
+
+
+class Batch(Struct, eq=False):
+    """What has to be taken back, or told, when a batch cannot be stored.
+
+    Args:
+        undo: Takes back what the batch's records say, to be called from the last to the first.
+        answers: Connection and token of the answers that wait for it.
+        deliveries: Deliveries that wait for it.
+        unit: The unit of work that it commits; None for none.
+    """
+
+    undo: list[Callable[[Turn], None]]
+    answers: list[tuple[int, int]]
+    deliveries: list[Delivery]
+    unit: Unit | None = None
+
+
+class Turn:
+    """What one command causes.
+
+    Args:
+        now_ms: When, in milliseconds since the epoch.
+        number: The number of the batch, if something is recorded.
+        pending: The batches that are not stored yet, by their numbers.
+    """
+
+    def __init__(self, now_ms: int, number: int, pending: dict[int, Batch]) -> None:
+        self.now_ms = now_ms
+        self.number = number
+        self.batch = Batch([], [], [])
+        self._pending = pending
+        self._records: list[Record] = []
+        self._effects: list[Effect] = []
+        self._touched: dict[str, Queue] = {}
+
+    @property
+    def recorded(self) -> bool:
+        """Whether something is to be stored."""
+        return bool(self._records)
+
+    def record(self, record: Record, undo: Callable[[Turn], None]) -> int:
+        """Something is to be stored.
+
+        Args:
+            record: What.
+            undo: Takes it back when the store fails.
+
+        Returns:
+            The batch that stores it.
+        """
+        self._records.append(record)
+        self._pending[self.number] = self.batch
+        self.batch.undo.append(undo)
+        return self.number
+
+    def answer(
+        self,
+        connection: int,
+        token: int | None,
+        refused: Refused | None = None,
+        value: tuple[Message, ...] | None = None,
+        gate: int = 0,
+    ) -> None:
+        """Answer a command, once everything recorded so far, and the gate, is stored."""
+        if token is None:
+            return
+        after = self.number if self._records else gate
+        waits_for = self._pending.get(after)
+        if waits_for is not None:
+            waits_for.answers.append((connection, token))
+        self._effects.append(Answer(connection, token, refused, value, after or None))
+
+    def deliver(self, delivery: Delivery, effect: Deliver) -> None:
+        """Hand a message out, once its gate is stored."""
+        if effect.after is not None:
+            self._pending[effect.after].deliveries.append(delivery)
+        self._effects.append(effect)
+
+    def close_link(self, connection: int, link: int, refused: Refused) -> None:
+        """Close a link from our side."""
+        self._effects.append(CloseLink(connection, link, refused))
+
+    def touch(self, queue: Queue) -> None:
+        """A queue may have something for a receiver: to be looked at before the turn ends."""
+        self._touched[queue.home] = queue
+
+    def pop_touched(self) -> Queue | None:
+        """A queue that was touched; None when there is none left."""
+        return self._touched.pop(next(iter(self._touched))) if self._touched else None
+
+    def effects(self) -> tuple[Effect, ...]:
+        """Everything that is to be done, what is to be stored first."""
+        if self._records:
+            return (Persist(self.number, tuple(self._records)), *self._effects)
+        return tuple(self._effects)

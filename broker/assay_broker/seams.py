@@ -1,0 +1,60 @@
+"""The seams of a queue manager: where a named defect may stand, and nowhere else.
+
+Commands on their way in, effects on their way out, records on their way to the store and from it, the settings, and
+the cells of the state tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from assay_broker.core.commands import Command
+from assay_broker.core.effects import Effect
+from assay_broker.core.records import Record
+from assay_broker.core.settings import Settings
+from assay_broker.core.tables import Tables
+
+
+def _same_command(command: Command, _now_ms: int) -> tuple[Command, ...]:
+    return (command,)
+
+
+def _same_effects(effects: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+    return effects
+
+
+def _same_records(records: Sequence[Record]) -> tuple[Record, ...]:
+    return tuple(records)
+
+
+def _same_settings(settings: Settings) -> Settings:
+    return settings
+
+
+def _same_tables(tables: Tables) -> Tables:
+    return tables
+
+
+class Seams(Struct, frozen=True, kw_only=True):
+    """Filters; each lets everything through unless it is given.
+
+    Args:
+        command: A command and the time in milliseconds since the epoch, to the commands that the core gets.
+        effects: The effects of one command and the time, to those that the shell carries out.
+        written: Records to those that are written.
+        read: Records that are durable to those from which the core starts.
+        settings: The settings at each start.
+        tables: The state tables at each start.
+    """
+
+    command: Callable[[Command, int], tuple[Command, ...]] = _same_command
+    effects: Callable[[tuple[Effect, ...], int], tuple[Effect, ...]] = _same_effects
+    written: Callable[[Sequence[Record]], tuple[Record, ...]] = _same_records
+    read: Callable[[Sequence[Record]], tuple[Record, ...]] = _same_records
+    settings: Callable[[Settings], Settings] = _same_settings
+    tables: Callable[[Tables], Tables] = _same_tables
+
+
+NO_SEAMS = Seams()

@@ -1,0 +1,51 @@
+"""Where records are kept.
+
+A store is written to at once and flushed later; what was written and not flushed is lost when the machine dies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from assay_broker.core.records import Record
+
+
+class StoreError(Exception):
+    """A store could not do its work.
+
+    Args:
+        why: One sentence for whoever waits for the store.
+    """
+
+
+class Store(Protocol):
+    """A place for records."""
+
+    def write(self, records: Sequence[Record]) -> None:
+        """Take records, all of them or none, after those taken before; they are durable after the next `flush`.
+
+        Raises:
+            StoreError: They cannot be taken.
+        """
+        ...
+
+    def flush(self) -> None:
+        """Make everything written durable.
+
+        Raises:
+            StoreError: It cannot be made durable; it is dropped.
+        """
+        ...
+
+    def drop(self) -> None:
+        """Lose everything that was written and not flushed: the machine dies."""
+        ...
+
+    def load(self) -> tuple[Record, ...]:
+        """What is durable, fit to be replayed: records that others have made void may be left out."""
+        ...
+
+    def holds(self, octets: bytes) -> bool:
+        """Whether these octets are anywhere in what is stored, flushed or not (PD-31)."""
+        ...

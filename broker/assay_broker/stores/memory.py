@@ -1,0 +1,113 @@
+"""A simulated disk: everything is kept in memory, with a notion of what was flushed.
+
+What stands on it stands there serialised, so that asking for an octet string (PD-31) is as honest as searching a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import msgspec
+
+from assay_broker.core.records import (
+    MessageMarked,
+    MessageRemoved,
+    MessageStored,
+    Record,
+    SubscriptionDefined,
+)
+from assay_broker.stores import StoreError
+
+Operation = Literal["write", "flush", "drop"]
+Observer = Callable[[Operation, tuple[Record, ...]], None]
+
+_Table = Literal["subscription", "message", "mark"]
+_Slot = tuple[_Table, int]
+
+_ADDING = (MessageStored, SubscriptionDefined)
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODER: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(Record)
+
+
+class MemoryStore:
+    """A simulated disk.
+
+    Args:
+        capacity_bytes: How much it holds; None for no limit.
+    """
+
+    def __init__(self, capacity_bytes: int | None = None) -> None:
+        self._capacity = capacity_bytes
+        self._durable: dict[_Slot, bytes] = {}
+        self._used = 0
+        self._written: list[tuple[Record, bytes]] = []
+        self._observers: list[Observer] = []
+
+    def observe(self, observer: Observer) -> None:
+        """Tell this observer every write (one record each), flush and drop (all records covered), as it happens."""
+        self._observers.append(observer)
+
+    def write(self, records: Sequence[Record]) -> None:
+        """Take records into the buffer.
+
+        Raises:
+            StoreError: The disk is full.
+        """
+        encoded = [(record, _ENCODER.encode(record)) for record in records]
+        if self._capacity is not None:
+            buffered = sum(len(octets) for _, octets in self._written)
+            # Removing needs no room, so that a full disk can be emptied.
+            added = sum(len(octets) for record, octets in encoded if isinstance(record, _ADDING))
+            if added and self._used + buffered + added > self._capacity:
+                raise StoreError(f"the simulated disk of {self._capacity} bytes is full")
+        for record, octets in encoded:
+            self._written.append((record, octets))
+            self._tell("write", (record,))
+
+    def flush(self) -> None:
+        """Make the buffer durable."""
+        written, self._written = self._written, []
+        for record, octets in written:
+            self._apply(record, octets)
+        self._tell("flush", tuple(record for record, _ in written))
+
+    def drop(self) -> None:
+        """Lose the buffer."""
+        written, self._written = self._written, []
+        self._tell("drop", tuple(record for record, _ in written))
+
+    def load(self) -> tuple[Record, ...]:
+        """What is durable, decoded from what stands on the disk."""
+        return tuple(_DECODER.decode(octets) for octets in self._durable.values())
+
+    def holds(self, octets: bytes) -> bool:
+        """Whether these octets stand anywhere on the disk or in its buffer."""
+        return any(octets in stored for stored in self._durable.values()) or any(
+            octets in stored for _, stored in self._written
+        )
+
+    def _apply(self, record: Record, octets: bytes) -> None:
+        if isinstance(record, MessageStored):
+            self._put(("message", record.key), octets)
+        elif isinstance(record, SubscriptionDefined):
+            self._put(("subscription", record.number), octets)
+        elif isinstance(record, MessageMarked):
+            self._put(("mark", record.key), octets)
+        elif isinstance(record, MessageRemoved):
+            self._delete(("message", record.key))
+            self._delete(("mark", record.key))
+        else:
+            self._delete(("subscription", record.number))
+
+    def _put(self, slot: _Slot, octets: bytes) -> None:
+        self._delete(slot)
+        self._durable[slot] = octets
+        self._used += len(octets)
+
+    def _delete(self, slot: _Slot) -> None:
+        self._used -= len(self._durable.pop(slot, b""))
+
+    def _tell(self, operation: Operation, records: tuple[Record, ...]) -> None:
+        for observer in self._observers:
+            observer(operation, records)

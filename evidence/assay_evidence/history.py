@@ -1,0 +1,232 @@
+"""The evidence of one scenario, indexed: calls with their answers, sightings, looks, watches, faults, disk.
+
+Times are compared on one axis at a time: the distance of two events is that of their monotonic readings when both are
+of one boot, else that of their wall clocks; its uncertainty is the sum of both events' uncertainties.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from typing import TypeVar
+
+from msgspec import Struct
+
+from assay_evidence.errors import ClaimError
+from assay_evidence.events import (
+    AnyEvent,
+    Call,
+    Callback,
+    Claim,
+    Disk,
+    Event,
+    Fault,
+    Return,
+    ScenarioBegin,
+    ScenarioEnd,
+    Seen,
+    Step,
+    Unit,
+    Watch,
+)
+
+_ABOUT_THE_SUITE = (Claim, Step, ScenarioBegin, ScenarioEnd)
+E = TypeVar("E", bound=Event)
+
+
+class Distance(Struct, frozen=True):
+    """How far one event lies behind another.
+
+    Args:
+        ns: Nanoseconds; negative when it lies before.
+        unc_ns: How far `ns` may be off, plus or minus.
+    """
+
+    ns: int
+    unc_ns: int
+
+
+def distance(later: Event, earlier: Event) -> Distance:
+    """Measure how far `later` lies behind `earlier`."""
+    unc_ns = later.unc_ns + earlier.unc_ns
+    if later.boot == earlier.boot:
+        return Distance(later.mono_ns - earlier.mono_ns, unc_ns)
+    return Distance(later.wall_ns - earlier.wall_ns, unc_ns)
+
+
+def follows(event: Event, other: Event) -> bool:
+    """Say whether an event lies behind another: by time, and at one instant by the writer's own order."""
+    apart = distance(event, other).ns
+    return apart > 0 or (apart == 0 and (event.writer != other.writer or event.seq > other.seq))
+
+
+class Watched(Struct, frozen=True):
+    """One watch; without an end it was still on when the claim was made."""
+
+    begin: Watch
+    end: Watch | None
+
+
+class Faulted(Struct, frozen=True):
+    """One fault; without an end it was still there when the claim was made."""
+
+    begin: Fault
+    end: Fault | None
+
+
+class Look(Struct, frozen=True):
+    """A browse that was answered: what it lists was there no later than its answer."""
+
+    call: Call
+    answer: Return
+
+
+def visible_to(claim: Claim, events: Iterable[AnyEvent]) -> list[AnyEvent]:
+    """Keep the evidence that a claim speaks of: what its writer wrote before it, and what others saw no later.
+
+    So a claim that was decided when it was made is decided in the same way from the whole journal.
+    """
+    kept: list[AnyEvent] = []
+    for event in events:
+        if isinstance(event, _ABOUT_THE_SUITE):
+            continue
+        if event.writer == claim.writer:
+            if event.seq < claim.seq:
+                kept.append(event)
+        else:
+            apart = distance(event, claim)
+            if apart.ns <= apart.unc_ns:
+                kept.append(event)
+    return kept
+
+
+class History:
+    """Index over the evidence of one scenario, up to a claim.
+
+    Args:
+        events: The scenario's events that the claim may speak of (`visible_to`).
+
+    Attributes:
+        watches: Every watch.
+        faults: Every fault.
+        disk: What storage did, in the order of each writer.
+        callbacks: Every end of a listener's callback.
+        units: Every change of a unit of work.
+    """
+
+    def __init__(self, events: Iterable[AnyEvent]) -> None:
+        self._by_ref: dict[str, AnyEvent] = {}
+        self._answers: dict[tuple[str, str], Return] = {}
+        self._sends: defaultdict[str, list[Call]] = defaultdict(list)
+        self._seen: list[Seen] = []
+        self._browses: list[Call] = []
+        self.disk: list[Disk] = []
+        self.callbacks: list[Callback] = []
+        self.units: list[Unit] = []
+        watches: list[Watch] = []
+        faults: list[Fault] = []
+        for event in events:
+            self._by_ref[event.ref] = event
+            match event:
+                case Call():
+                    self._add_call(event)
+                case Return():
+                    self._add_answer(event)
+                case Seen():
+                    self._seen.append(event)
+                case Watch():
+                    watches.append(event)
+                case Fault():
+                    faults.append(event)
+                case Disk():
+                    self.disk.append(event)
+                case Callback():
+                    self.callbacks.append(event)
+                case Unit():
+                    self.units.append(event)
+                case _:
+                    pass  # settlements, frames and the rest are found by reference only
+        self._seen = in_order(self._seen)
+        self.watches = [Watched(begin, end) for begin, end in _pairs(watches)]
+        self.faults = [Faulted(begin, end) for begin, end in _pairs(faults)]
+
+    def _add_call(self, call: Call) -> None:
+        if call.op == "send" and call.msg is not None:
+            self._sends[call.msg.kid].append(call)
+        if call.op == "browse":
+            self._browses.append(call)
+
+    def _add_answer(self, answer: Return) -> None:
+        if self._answers.setdefault((answer.writer, answer.call), answer) is not answer:
+            raise ClaimError(f"The call {answer.call} has two answers, so the journal contradicts itself.")
+
+    def event(self, ref: str) -> AnyEvent | None:
+        """The event of this reference, ``writer:seq``, or None."""
+        return self._by_ref.get(ref)
+
+    def call(self, ref: str) -> Call:
+        """The call of this reference.
+
+        Raises:
+            ClaimError: The evidence before the claim holds no such call.
+        """
+        event = self._by_ref.get(ref)
+        if not isinstance(event, Call):
+            raise ClaimError(f"The claim refers to the call {ref}, and the evidence before it holds no such call.")
+        return event
+
+    def answer(self, call: Call) -> Return | None:
+        """What a call gave; None when it has not come back."""
+        return self._answers.get((call.writer, call.id))
+
+    def sends(self, kids: Collection[str]) -> list[Call]:
+        """Every send of these messages."""
+        return [send for kid in kids for send in self._sends.get(kid, ())]
+
+    def sightings(self, kids: Collection[str] | None, actors: Collection[str] | None) -> list[Seen]:
+        """What these actors (None: any) were handed of these messages (None: any), in order of time."""
+        return [
+            seen
+            for seen in self._seen
+            if (kids is None or seen.msg.kid in kids) and (actors is None or seen.actor in actors)
+        ]
+
+    def looks(self, destination: str | None = None, actors: Collection[str] | None = None) -> list[Look]:
+        """The browses of a destination (None: any) by these actors (None: any) that were answered and not refused."""
+        looks: list[Look] = []
+        for call in self._browses:
+            answer = self.answer(call)
+            if answer is None or answer.refused is not None:
+                continue
+            if destination in {None, call.destination} and (actors is None or call.actor in actors):
+                looks.append(Look(call, answer))
+        return looks
+
+
+def in_order(events: Iterable[E]) -> list[E]:
+    """Sort events by time, and at one instant by writer and the writer's own order."""
+    listed = list(events)
+    if not listed:
+        return listed
+    origin = listed[0]
+    return sorted(listed, key=lambda event: (distance(event, origin).ns, event.writer, event.seq))
+
+
+_Phased = TypeVar("_Phased", Watch, Fault)
+
+
+def _pairs(events: list[_Phased]) -> list[tuple[_Phased, _Phased | None]]:
+    """Join each begin with the end of the same writer and id."""
+    pairs: list[tuple[_Phased, _Phased | None]] = []
+    still_open: dict[tuple[str, str], int] = {}
+    for event in events:
+        key = (event.writer, event.id)
+        if event.phase == "begin":
+            still_open[key] = len(pairs)
+            pairs.append((event, None))
+        elif key in still_open:
+            index = still_open.pop(key)
+            pairs[index] = (pairs[index][0], event)
+        else:
+            raise ClaimError(f"{event.id} ends at {event.ref} without having begun, so the journal contradicts itself.")
+    return pairs

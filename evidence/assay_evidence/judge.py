@@ -1,0 +1,290 @@
+"""The only maker of verdicts: pure functions from journal events to findings, and from findings to verdicts.
+
+1. A claim is decided by its predicate, from the evidence of its scenario up to the claim (`judge_claim`).  A predicate
+   that crashes gives `error`, never a pass.
+2. A finding is weighed: a pass or a fail that rests on a damaged journal is inconclusive; a `kit` rule fails our own
+   parts only.
+3. A scenario's verdict is the worst of its findings and of what its steps met; a rule's is the worst of its scenarios.
+
+Which scenarios damage touches: those with an event of the damaged writer; all of them when a writer's file is missing,
+when the damaged writer keeps no scenario of its own or writes into another's (it watches for others, so what was lost
+may belong to any), and when no plan is found, since then nobody knows what else should have run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from assay_evidence.errors import ClaimError
+from assay_evidence.events import (
+    AnyEvent,
+    Begin,
+    Claim,
+    Event,
+    Plan,
+    PlannedScenario,
+    ScenarioBegin,
+    ScenarioEnd,
+    Step,
+    Unsupported,
+)
+from assay_evidence.history import History, visible_to
+from assay_evidence.lines import JournalDamage
+from assay_evidence.predicates import PREDICATES
+from assay_evidence.predicates.shapes import check_shape
+from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst
+from assay_features import Catalogue, Rule, UnknownRuleError
+
+NS_PER_SECOND = 1_000_000_000
+KIT = "kit"
+_DECIDED = frozenset({Verdict.PASS, Verdict.FAIL})
+E = TypeVar("E", bound=Event)
+
+
+def judge_claim(claim: Claim, events: Iterable[AnyEvent]) -> Finding:
+    """Decide one claim from its scenario's events, as a Then-step does when it makes the claim.
+
+    Args:
+        claim: The claim.
+        events: The events of its scenario; those behind the claim change nothing.
+    """
+    return _decide(claim, visible_to(claim, events), None)[0]
+
+
+def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[JournalDamage] = ()) -> Verdicts:
+    """Make all verdicts of one run, from its journals alone.
+
+    Args:
+        events: Every event of the run, in any order.
+        catalogue: The rules.
+        damage: What is wrong with the journals, as `assay_evidence.reader.read_journals` found it.
+
+    Returns:
+        Rules in the catalogue's order, each with its scenarios by id; only rules with a planned or a seen scenario.
+    """
+    ordered = sorted(events, key=lambda event: (event.writer, event.seq))
+    bench = _Bench(ordered, catalogue, damage)
+    scenarios = [bench.scenario(name) for name in bench.names()]
+    rules = _rules(scenarios, catalogue)
+    begin = bench.begin
+    totals = Counter(rule.verdict.value for rule in rules)
+    return Verdicts(
+        schema=SCHEMA,
+        run=ordered[0].run if ordered else "",
+        backend=begin.backend if begin else "",
+        client=begin.client if begin else "",
+        rules=rules,
+        totals={verdict.value: totals[verdict.value] for verdict in Verdict},
+    )
+
+
+def _decide(
+    claim: Claim, visible: list[AnyEvent], known: tuple[list[AnyEvent], History] | None
+) -> tuple[Finding, tuple[list[AnyEvent], History] | None]:
+    """Decide a claim; the index is used again when the evidence is the same as for the claim before."""
+    try:
+        check_shape(claim)
+        if known is None or known[0] != visible:
+            known = (visible, History(visible))
+        return PREDICATES[claim.predicate](claim, known[1]), known
+    except ClaimError as error:
+        return _error(claim, str(error)), known
+    except Exception as error:  # noqa: BLE001 - whatever a predicate does wrong is an error verdict, never a pass
+        return _error(claim, f"The predicate {claim.predicate} crashed: {type(error).__name__}: {error}."), known
+
+
+def _error(claim: Claim, reason: str) -> Finding:
+    return Finding(claim=claim.ref, verdict=Verdict.ERROR, reason=reason, expected=claim.text, observed="not decided")
+
+
+class _Facts(Struct, frozen=True):
+    """What is known of a scenario besides its claims."""
+
+    rules: tuple[str, ...]
+    strength: str
+    judged: str
+
+
+class _Bench:
+    """The events of a run by scenario, and what weighs on their findings."""
+
+    def __init__(self, events: list[AnyEvent], catalogue: Catalogue, damage: Sequence[JournalDamage]) -> None:
+        self._catalogue = catalogue
+        self._planned: dict[str, PlannedScenario] = {}
+        self._traces: defaultdict[str, list[AnyEvent]] = defaultdict(list)
+        self._begins: dict[str, Begin] = {}
+        plans: list[Plan] = []
+        for event in events:
+            if isinstance(event, Plan):
+                plans.append(event)
+                self._planned.update((scenario.id, scenario) for scenario in event.scenarios)
+            elif event.scenario is not None:
+                self._traces[event.scenario].append(event)
+            elif isinstance(event, Begin):
+                self._begins.setdefault(event.writer, event)
+        self._has_plan = bool(plans)
+        controllers = [plan.writer for plan in plans]
+        chosen = [self._begins[name] for name in (*controllers, *sorted(self._begins)) if name in self._begins]
+        self.begin: Begin | None = chosen[0] if chosen else None
+        self._damage: dict[str, JournalDamage] = {}
+        for harm in damage:
+            self._damage.setdefault(harm.writer, harm)
+        self._spoilt = self._spoils_all(damage)
+
+    def names(self) -> list[str]:
+        """Every scenario that was planned or left a trace."""
+        return sorted(self._planned.keys() | self._traces.keys())
+
+    def _spoils_all(self, damage: Sequence[JournalDamage]) -> str:
+        """Why no scenario of this run can be relied on; empty when some can."""
+        if not self._has_plan:
+            return "No plan was found in the journals, so nobody knows what else should have run."
+        begun = {
+            name: {event.writer for event in trace if isinstance(event, ScenarioBegin)}
+            for name, trace in self._traces.items()
+        }
+        own = {writer for writers in begun.values() for writer in writers}
+        guests = {
+            event.writer for name, trace in self._traces.items() for event in trace if event.writer not in begun[name]
+        }
+        for harm in damage:
+            if harm.kind == "missing-writer" or harm.writer not in own or harm.writer in guests:
+                return _harmed(harm)
+        return ""
+
+    def scenario(self, name: str) -> ScenarioVerdict:
+        """The verdict of one scenario."""
+        trace = self._traces.get(name, [])
+        facts = self._facts(name, trace)
+        findings = [self._weigh(finding, claim, facts, trace) for claim, finding in _findings(trace)]
+        met = [*findings, *self._circumstances(name, facts, trace)]
+        verdict = worst(finding.verdict for finding in met)
+        because = next((finding for finding in met if finding.verdict is verdict), None)
+        disclosed = dict.fromkeys(finding.disclosed for finding in findings if finding.disclosed)
+        ends = _of_kind(trace, ScenarioEnd)
+        return ScenarioVerdict(
+            scenario=name,
+            rules=facts.rules,
+            verdict=verdict,
+            strength=facts.strength,
+            judged=facts.judged,
+            reason=because.reason if because else "The scenario made no claim.",
+            expected=because.expected if because else "",
+            observed=because.observed if because else "",
+            disclosed="; ".join(disclosed),
+            seconds=sum(end.elapsed_ns for end in ends) / NS_PER_SECOND,
+            waited_seconds=sum(end.waited_ns for end in ends) / NS_PER_SECOND,
+            findings=tuple(findings),
+        )
+
+    def _facts(self, name: str, trace: list[AnyEvent]) -> _Facts:
+        planned = self._planned.get(name)
+        begins = _of_kind(trace, ScenarioBegin)
+        rules = dict.fromkeys(planned.rules if planned else ())
+        rules.update(dict.fromkeys(rule for begin in begins for rule in begin.rules))
+        rules.update(dict.fromkeys(claim.rule for claim in _of_kind(trace, Claim)))
+        source = begins[0] if begins else planned
+        return _Facts(tuple(rules), source.strength if source else "", source.judged if source else "")
+
+    def _circumstances(self, name: str, facts: _Facts, trace: list[AnyEvent]) -> list[Finding]:
+        """What else decides: as findings without a claim."""
+        if not trace:
+            return [Finding(claim="", verdict=Verdict.ERROR, reason="The scenario was planned and was not run.")]
+        found: list[Finding] = []
+        for event in trace:
+            if isinstance(event, Unsupported):
+                reason = f"The pair lacks {event.capability}: {event.reason}"
+                found.append(
+                    Finding(claim=event.ref, verdict=Verdict.UNSUPPORTED, reason=reason, observed=event.source)
+                )
+            elif isinstance(event, Step) and event.outcome != "done":
+                verdict = Verdict.ERROR if event.outcome == "broken" else Verdict.INCONCLUSIVE
+                reason = f"{event.keyword} {event.text}: {event.detail or event.outcome}"
+                found.append(Finding(claim=event.ref, verdict=verdict, reason=reason))
+        for rule in facts.rules:
+            if _rule(self._catalogue, rule) is None:
+                reason = f"The catalogue has no rule {rule}, by which the scenario {name} is tagged."
+                found.append(Finding(claim="", verdict=Verdict.ERROR, reason=reason))
+        begins, ends = len(_of_kind(trace, ScenarioBegin)), len(_of_kind(trace, ScenarioEnd))
+        if begins > ends:
+            found.append(self._unfinished(trace))
+        return found
+
+    def _unfinished(self, trace: list[AnyEvent]) -> Finding:
+        harm = self._harm(trace)
+        if harm:
+            return Finding(claim="", verdict=Verdict.INCONCLUSIVE, reason=harm)
+        return Finding(claim="", verdict=Verdict.ERROR, reason="The scenario began and did not end.")
+
+    def _harm(self, trace: list[AnyEvent]) -> str:
+        """Why the journal of a scenario cannot be relied on; empty when it can."""
+        writers = sorted({event.writer for event in trace} & self._damage.keys())
+        return _harmed(self._damage[writers[0]]) if writers else self._spoilt
+
+    def _weigh(self, finding: Finding, claim: Claim, facts: _Facts, trace: list[AnyEvent]) -> Finding:
+        harm = self._harm(trace)
+        if harm and finding.verdict in _DECIDED:
+            return msgspec.structs.replace(finding, verdict=Verdict.INCONCLUSIVE, reason=harm)
+        if finding.verdict is Verdict.FAIL and facts.strength == KIT:
+            begin = self._begins.get(claim.writer, self.begin)
+            foreign = [part for part in facts.judged.split("+") if begin is None or part not in begin.ours]
+            if foreign:
+                return msgspec.structs.replace(
+                    finding,
+                    verdict=Verdict.UNSUPPORTED,
+                    reason=f"No document asks this of a {' or '.join(foreign)} that is not ours: {finding.reason}",
+                    disclosed=finding.disclosed or f"not kept: {finding.observed}",
+                )
+        return finding
+
+
+def _findings(trace: list[AnyEvent]) -> list[tuple[Claim, Finding]]:
+    known: tuple[list[AnyEvent], History] | None = None
+    findings: list[tuple[Claim, Finding]] = []
+    for claim in _of_kind(trace, Claim):
+        finding, known = _decide(claim, visible_to(claim, trace), known)
+        findings.append((claim, finding))
+    return findings
+
+
+def _of_kind(trace: Iterable[AnyEvent], kind: type[E]) -> list[E]:
+    return [event for event in trace if isinstance(event, kind)]
+
+
+def _harmed(harm: JournalDamage) -> str:
+    where = f", line {harm.line} of {harm.file}" if harm.line else ""
+    return f"The journal of {harm.writer} is damaged ({harm.kind}{where}): {harm.text}"
+
+
+def _rule(catalogue: Catalogue, rule_id: str) -> Rule | None:
+    try:
+        return catalogue.rule(rule_id)
+    except UnknownRuleError:
+        return None
+
+
+def _rules(scenarios: list[ScenarioVerdict], catalogue: Catalogue) -> tuple[RuleVerdict, ...]:
+    tried: defaultdict[str, list[ScenarioVerdict]] = defaultdict(list)
+    for scenario in scenarios:
+        for rule_id in scenario.rules:
+            tried[rule_id].append(scenario)
+    verdicts: list[RuleVerdict] = []
+    unknown = sorted(tried.keys() - {rule.id for rule in catalogue.rules})
+    for rule_id in [rule.id for rule in catalogue.rules if rule.id in tried] + unknown:
+        rule = _rule(catalogue, rule_id)
+        verdicts.append(
+            RuleVerdict(
+                id=rule_id,
+                verdict=worst(scenario.verdict for scenario in tried[rule_id]),
+                strength=rule.strength.value if rule else "",
+                judged="+".join(part.value for part in rule.judged) if rule else "",
+                profile=rule.profile.value if rule else "",
+                scenarios=tuple(tried[rule_id]),
+            )
+        )
+    return tuple(verdicts)

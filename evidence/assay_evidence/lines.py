@@ -1,0 +1,98 @@
+"""One event, one line: how a line is written, checked and read back.
+
+A line is the event's JSON object with one more field at its end, ``"sum"``: eight lower-case hexadecimal digits, the
+CRC-32 (ISO 3309, as in zlib) of the line's bytes before ``,"sum":``.  So an altered line shows, and so do two objects
+in one line: the checksum of the last cannot fit the bytes of both.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+from zlib import crc32
+
+import msgspec
+from msgspec import Struct
+
+from assay_evidence.errors import LineError
+from assay_evidence.events import AnyEvent, Event
+
+DamageKind = Literal[
+    "checksum",
+    "undecodable",
+    "gap",
+    "duplicate",
+    "foreign",
+    "no-begin",
+    "no-end",
+    "count",
+    "digest",
+    "missing-writer",
+]
+NEWLINE = b"\n"
+_MARK = b',"sum":"'
+_CLOSE = b'"}'
+_SUM_DIGITS = 8
+_TAIL = len(_MARK) + _SUM_DIGITS + len(_CLOSE)
+
+
+class JournalDamage(Struct, frozen=True):
+    """Something that is wrong with a journal: as data, so that `judge` can weigh it and a report can show it.
+
+    Args:
+        kind: ``checksum``: a line was altered; ``undecodable``: blank, torn, or no event of the schema; ``gap``: lines
+            are missing or out of order; ``duplicate``: a line, or a writer's name, stands twice; ``foreign``: a line
+            of another run or another writer; ``no-begin`` and ``no-end``: first or last record missing; ``count`` and
+            ``digest``: the last record disagrees with the lines before it; ``missing-writer``: a writer of the run has
+            no file.
+        writer: Whose journal.  Where no line says so, the file's name without its ending.
+        file: The file's name; empty for a missing one.
+        line: Line in the file, from 1; 0 where no line is meant.
+        text: One sentence.
+    """
+
+    kind: DamageKind
+    writer: str
+    file: str
+    line: int
+    text: str
+
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+
+
+def encode_line(event: Event) -> bytes:
+    """Encode an event as its line, newline included.
+
+    Raises:
+        TypeError: The event holds a value that JSON cannot carry.
+        UnicodeEncodeError: A text holds half of a surrogate pair.
+    """
+    body = _encoder.encode(event)[:-1]
+    return b'%b,"sum":"%08x"}\n' % (body, crc32(body))
+
+
+def decode_line(line: bytes) -> AnyEvent:
+    """Read a line back, without its newline, after checking its checksum.
+
+    Args:
+        line: The line's bytes.
+
+    Raises:
+        LineError: The line is blank, its checksum is absent or does not fit, or it is no event of the schema.
+    """
+    if not line.strip():
+        raise LineError("undecodable", "The line is blank.")
+    body, tail = line[:-_TAIL], line[-_TAIL:]
+    if not (body and tail.startswith(_MARK) and tail.endswith(_CLOSE)):
+        raise LineError("undecodable", "The line does not end with a checksum: it is torn, or no line of a journal.")
+    expected = b"%08x" % crc32(body)
+    found = tail[len(_MARK) : -len(_CLOSE)]
+    if found != expected:
+        raise LineError(
+            "checksum", f"The line's checksum should be {expected.decode()} and reads {found.decode(errors='replace')}."
+        )
+    try:
+        return _decoder.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise LineError("undecodable", f"The line is no event of this schema: {error}.") from error

@@ -1,0 +1,8 @@
+"""The predicates: how a claim is decided from the evidence of its scenario (`docs/predicates.md`)."""
+
+from __future__ import annotations
+
+from assay_evidence.predicates.shapes import SHAPES, Shape
+from assay_evidence.predicates.table import PREDICATES, Decide
+
+__all__ = ["PREDICATES", "SHAPES", "Decide", "Shape"]

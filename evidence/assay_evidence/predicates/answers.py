@@ -1,0 +1,160 @@
+"""Predicates over what a call gave: accepted, refused-with, one-of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from assay_evidence.errors import ClaimError
+from assay_evidence.events import Claim, RefusedInfo, Return
+from assay_evidence.history import History
+from assay_evidence.predicates.claims import (
+    CONNECTION_LOST,
+    UNSUPPORTED,
+    Saying,
+    actors_of,
+    phrase,
+    quiet_ns,
+    reference,
+)
+from assay_evidence.verdicts import Finding
+from assay_evidence.watching import Axis, release_marks, watchers_of
+
+OPTION = "option."
+
+
+def accepted(claim: Claim, history: History) -> Finding:
+    """Decide whether the call was accepted."""
+    call = history.call(reference(claim, "call"))
+    say = Saying(claim, f"the {call.op} is accepted")
+    answer = history.answer(call)
+    if answer is None:
+        return say.inconclusive("The call has not come back.", "no answer")
+    refusal = answer.refused
+    if refusal is None:
+        return say.passed("The call was accepted.", "accepted")
+    if refusal.kind == CONNECTION_LOST:
+        return say.inconclusive("The connection was lost during the call.", phrase(refusal))
+    if refusal.kind == UNSUPPORTED:
+        return say.error("The pair lacks what it declared to have.", phrase(refusal))
+    return say.failed("The call was refused.", f"refused: {phrase(refusal)}")
+
+
+def refused_with(claim: Claim, history: History) -> Finding:
+    """Decide whether the call was refused, for the reason that the claim names."""
+    call = history.call(reference(claim, "call"))
+    wanted = _wanted(claim)
+    asked = ", ".join(f"{part} {value}" for part, value in wanted.items())
+    say = Saying(claim, f"the {call.op} is refused" + (f" with {asked}" if asked else ""))
+    answer = history.answer(call)
+    if answer is None:
+        return say.inconclusive("The call has not come back.", "no answer")
+    refusal = answer.refused
+    if refusal is None:
+        return say.failed("The call was accepted.", "accepted")
+    kind = wanted.get("kind")
+    if refusal.kind == CONNECTION_LOST != kind:
+        return say.inconclusive("The connection was lost during the call.", phrase(refusal))
+    if refusal.kind == UNSUPPORTED != kind:
+        return say.error("The pair lacks what it declared to have.", phrase(refusal))
+    had = _parts(refusal)
+    wrong = [part for part, value in wanted.items() if had[part] != value]
+    observed = f"refused: {phrase(refusal)} ({had['exception']} exception)"
+    if wrong:
+        return say.failed(f"The call was refused with another {' and '.join(wrong)}.", observed)
+    return say.passed("The call was refused as it must be.", observed)
+
+
+def _wanted(claim: Claim) -> dict[str, str]:
+    wanted: dict[str, str] = {}
+    if kind := claim.of.get("kind"):
+        wanted["kind"] = kind
+    if (mqrc := claim.bounds.get("mqrc")) is not None:
+        wanted["reason"] = str(mqrc)
+    if (checked := claim.bounds.get("checked")) is not None:
+        wanted["exception"] = "checked" if checked else "runtime"
+    return wanted
+
+
+def _parts(refusal: RefusedInfo) -> dict[str, str]:
+    return {
+        "kind": refusal.kind,
+        "reason": "none" if refusal.mqrc is None else str(refusal.mqrc),
+        "exception": "checked" if refusal.checked else "runtime",
+    }
+
+
+def one_of(claim: Claim, history: History) -> Finding:
+    """Decide which of the permitted outcomes came about; the first that holds is disclosed.
+
+    An option without evidence does not hold.  Where none holds, an option that could still have held leaves the rule
+    not demonstrated; only when every one is ruled out has it been broken.
+    """
+    options = {name.removeprefix(OPTION): text for name, text in claim.of.items() if name.startswith(OPTION)}
+    if not options:
+        raise ClaimError(f"The claim {claim.ref} (one-of) names no option.")
+    say = Saying(claim, "one of: " + ", ".join(options))
+    states: dict[str, bool | None] = {}
+    for name, text in options.items():
+        states[name] = _holds(claim, history, text)
+        if states[name]:
+            return say.passed(f"The outcome is one that is permitted: {name}.", text, disclosed=name)
+    observed = ", ".join(f"{name}: {'open' if state is None else 'no'}" for name, state in states.items())
+    if None in states.values():
+        return say.not_demonstrated("No permitted outcome is proved, and not all are ruled out.", observed)
+    return say.failed("None of the permitted outcomes came about.", observed)
+
+
+def _holds(claim: Claim, history: History, text: str) -> bool | None:
+    """Whether an option holds; None when the evidence for or against it is missing."""
+    kind, _, subject = text.partition(" ")
+    decide = _OPTIONS.get(kind)
+    if decide is None or not subject:
+        raise ClaimError(f"The claim {claim.ref} (one-of) has the option {text!r}, which is none that there is.")
+    return decide(claim, history, subject)
+
+
+def _answered(history: History, ref: str) -> Return | None:
+    answer = history.answer(history.call(ref))
+    lost = answer is not None and answer.refused is not None and answer.refused.kind == CONNECTION_LOST
+    return None if lost else answer
+
+
+def _is_accepted(_claim: Claim, history: History, ref: str) -> bool | None:
+    answer = _answered(history, ref)
+    return None if answer is None else answer.refused is None
+
+
+def _is_refused(claim: Claim, history: History, ref: str) -> bool | None:
+    answer = _answered(history, ref)
+    if answer is None:
+        return None
+    mqrc = claim.bounds.get("mqrc")
+    return answer.refused is not None and (mqrc is None or answer.refused.mqrc == mqrc)
+
+
+def _is_seen(claim: Claim, history: History, kid: str) -> bool | None:
+    if history.sightings({kid}, actors_of(claim)):
+        return True
+    return False if _silence(claim, history, kid) else None
+
+
+def _is_unseen(claim: Claim, history: History, kid: str) -> bool | None:
+    seen = _is_seen(claim, history, kid)
+    return None if seen is None else not seen
+
+
+def _silence(claim: Claim, history: History, kid: str) -> bool:
+    """Whether the actors watched in vain after the message could have been delivered."""
+    marks = release_marks(history, (kid,))
+    if not marks:
+        return False
+    watchers = watchers_of(history, actors_of(claim), (kid,))
+    return Axis(history, claim, claim).quiet(watchers, marks, quiet_ns(claim)) is not None
+
+
+_OPTIONS: Mapping[str, Callable[[Claim, History, str], bool | None]] = {
+    "accepted": _is_accepted,
+    "refused": _is_refused,
+    "seen": _is_seen,
+    "unseen": _is_unseen,
+}

@@ -1,0 +1,158 @@
+"""Predicate over batch delivery: batch-shape (BT-04, BT-05, BT-06)."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from assay_evidence.events import Call, Claim, Event, Seen
+from assay_evidence.history import History, distance, follows
+from assay_evidence.predicates.claims import Saying, figure, listed, number, reference
+from assay_evidence.verdicts import Finding
+from assay_evidence.watching import NS_PER_MS
+
+PERCENT = 100
+
+
+class Batch(Struct, frozen=True):
+    """What one callback was handed, in order."""
+
+    messages: tuple[Seen, ...]
+
+    @property
+    def size(self) -> int:
+        """How many messages."""
+        return len(self.messages)
+
+
+class Lateness(Struct, frozen=True):
+    """How long after a moment a batch was handed over."""
+
+    ns: int
+    unc_ns: int
+    limit_ns: int
+    number: int
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"batch {self.number} {figure(self.ns)} after it could have been, of {figure(self.limit_ns)}"
+
+
+def batch_shape(claim: Claim, history: History) -> Finding:
+    """Decide whether an actor's batches have the sizes, the number and the moments that the claim names.
+
+    A batch's deadline counts from the moment at which its first message could have been delivered (BT-05): the latest
+    of the send's answer plus its delay, the commit of the send's unit of work, the begin of the actor's watch, the end
+    of the actor's callback before, and the end of a fault.
+    """
+    actor, largest, least = reference(claim, "actor"), number(claim, "max"), claim.bounds.get("min", 1)
+    say = Saying(claim, _expected(claim, actor, least, largest))
+    batches = _batches(history, actor, listed(claim, "kids", "kid"))
+    if not batches:
+        return say.not_demonstrated("The actor was handed no batch.", "no batch")
+    sizes = [batch.size for batch in batches]
+    observed = f"{len(sizes)} batches of {', '.join(map(str, sizes))}"
+    if any(not least <= size <= largest for size in sizes):
+        return say.failed("A batch is too large or too small.", observed)
+    count = claim.bounds.get("batches")
+    if count is not None and len(batches) != count:
+        return say.failed(f"There are {len(batches)} batches and not {count}.", observed)
+    if late := _judge_moments(claim, history, say, batches):
+        return late
+    if not claim.bounds.get("fill"):
+        return say.passed("The batches are as they must be.", observed)
+    rate = sum(sizes) * PERCENT // (len(sizes) * largest)
+    disclosed = f"filled to {rate} % ({sum(sizes)} of {len(sizes) * largest})"
+    return say.passed("The batches are as they must be.", observed, disclosed)
+
+
+def _expected(claim: Claim, actor: str, least: int, largest: int) -> str:
+    parts = [f"batches of {least} to {largest} messages for {actor}"]
+    if (count := claim.bounds.get("batches")) is not None:
+        parts.append(f"{count} of them")
+    if (defer_ms := claim.bounds.get("defer_ms")) is not None:
+        parts.append(f"none deferred beyond {defer_ms} ms (limit {claim.bounds.get('limit_ms', 0)} ms more)")
+    if (full_ms := claim.bounds.get("full_ms")) is not None:
+        parts.append(f"a full one within {full_ms} ms")
+    return ", ".join(parts)
+
+
+def _batches(history: History, actor: str, kids: tuple[str, ...]) -> list[Batch]:
+    groups: dict[tuple[str, str, int], list[Seen]] = {}
+    for seen in history.sightings(None, {actor}):
+        if seen.batch is not None:
+            groups.setdefault((seen.writer, seen.link, seen.batch), []).append(seen)
+    batches = [Batch(tuple(messages)) for messages in groups.values()]
+    return [batch for batch in batches if not kids or any(seen.msg.kid in kids for seen in batch.messages)]
+
+
+def _judge_moments(claim: Claim, history: History, say: Saying, batches: list[Batch]) -> Finding | None:
+    """A finding when a batch was handed over too late, or perhaps so, or when nothing tells; else None."""
+    defer_ms, full_ms = claim.bounds.get("defer_ms"), claim.bounds.get("full_ms")
+    measured: list[Lateness] = []
+    for bound, sort in ((defer_ms, _deferred), (full_ms, _full)):
+        delays = sort(claim, history, batches) if bound is not None else []
+        if bound is not None and not delays:
+            return say.not_demonstrated("No batch tells how long it was held back.", "no batch to be measured")
+        measured += delays
+    late = [delay for delay in measured if delay.ns > delay.limit_ns]
+    if not late:
+        return None
+    observed = "; ".join(delay.text for delay in late)
+    if any(delay.ns > delay.limit_ns + delay.unc_ns for delay in late):
+        return say.failed("A batch was deferred for too long.", observed)
+    return say.inconclusive("The clocks are too uncertain to tell late from in time.", observed)
+
+
+def _deferred(claim: Claim, history: History, batches: list[Batch]) -> list[Lateness]:
+    limit_ns = (number(claim, "defer_ms") + claim.bounds.get("limit_ms", 0)) * NS_PER_MS
+    return [
+        late
+        for index, batch in enumerate(batches)
+        for late in _lateness(history, index, batch, batch.messages[0], limit_ns)
+    ]
+
+
+def _full(claim: Claim, history: History, batches: list[Batch]) -> list[Lateness]:
+    limit_ns = number(claim, "full_ms") * NS_PER_MS
+    return [
+        late
+        for index, batch in enumerate(batches)
+        if batch.size == number(claim, "max")
+        for late in _lateness(history, index, batch, batch.messages[-1], limit_ns)
+    ]
+
+
+def _lateness(history: History, index: int, batch: Batch, message: Seen, limit_ns: int) -> list[Lateness]:
+    """How long after `message` could have been delivered the batch was handed over; empty when nothing tells."""
+    handed = batch.messages[0]
+    delays: list[Lateness] = []
+    for event, later_ns in _could_be_delivered(history, message, handed):
+        apart = distance(handed, event)
+        delays.append(Lateness(apart.ns - later_ns, apart.unc_ns, limit_ns, index))
+    return [min(delays, key=lambda delay: delay.ns)] if delays else []
+
+
+def _could_be_delivered(history: History, message: Seen, handed: Seen) -> list[tuple[Event, int]]:
+    """Events, each with nanoseconds after it, before which the message could not have been delivered to the actor."""
+    moments: list[tuple[Event, int]] = []
+    for send in history.sends({message.msg.kid}):
+        delay_ms = send.args.get("delay_ms")
+        delay_ns = delay_ms * NS_PER_MS if isinstance(delay_ms, int) else 0
+        moments.append((history.answer(send) or send, delay_ns))
+        moments.extend((commit, 0) for commit in _commits(history, send))
+    if not moments:
+        return []
+    others: list[Event] = [watch.begin for watch in history.watches if watch.begin.actor == handed.actor]
+    others += [callback for callback in history.callbacks if callback.actor == handed.actor]
+    others += [fault.end for fault in history.faults if fault.end is not None]
+    moments.extend((event, 0) for event in others if follows(handed, event))
+    return moments
+
+
+def _commits(history: History, send: Call) -> list[Event]:
+    return [
+        unit
+        for unit in history.units
+        if send.unit is not None and unit.unit == send.unit and unit.op == "commit" and unit.writer == send.writer
+    ]

@@ -1,0 +1,170 @@
+"""Reading a claim and phrasing what is found of it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from assay_evidence.errors import ClaimError
+from assay_evidence.events import Call, Claim, RefusedInfo, Scalar
+from assay_evidence.history import History
+from assay_evidence.verdicts import Finding, Verdict
+from assay_evidence.watching import NS_PER_MS
+
+SEPARATOR = "|"
+DEFAULT_QUIET_MS = 1
+CONNECTION_LOST = "connection-lost"
+UNSUPPORTED = "unsupported"
+
+
+def listed(claim: Claim, *names: str) -> tuple[str, ...]:
+    """The entries of the first of these references that the claim has; empty when it has none."""
+    for name in names:
+        if value := claim.of.get(name):
+            return tuple(value.split(SEPARATOR))
+    return ()
+
+
+def kids_of(claim: Claim) -> tuple[str, ...]:
+    """The messages that a claim speaks of.
+
+    Raises:
+        ClaimError: It names none.
+    """
+    kids = listed(claim, "kids", "kid")
+    if not kids:
+        raise ClaimError(f"The claim {claim.ref} ({claim.predicate}) names no message.")
+    return kids
+
+
+def kid_of(claim: Claim) -> str:
+    """The one message that a claim speaks of.
+
+    Raises:
+        ClaimError: It names none, or several.
+    """
+    kids = kids_of(claim)
+    if len(kids) != 1:
+        raise ClaimError(f"The claim {claim.ref} ({claim.predicate}) names {len(kids)} messages where one is meant.")
+    return kids[0]
+
+
+def actors_of(claim: Claim) -> tuple[str, ...] | None:
+    """The actors that a claim names; None for any."""
+    return listed(claim, "actors", "actor") or None
+
+
+def reference(claim: Claim, name: str) -> str:
+    """A reference that a claim cannot do without.
+
+    Raises:
+        ClaimError: It has none of this name.
+    """
+    value = claim.of.get(name)
+    if not value:
+        raise ClaimError(f"The claim {claim.ref} ({claim.predicate}) lacks the reference {name!r}.")
+    return value
+
+
+def number(claim: Claim, name: str) -> int:
+    """A bound that a claim cannot do without.
+
+    Raises:
+        ClaimError: It has none of this name.
+    """
+    value = claim.bounds.get(name)
+    if value is None:
+        raise ClaimError(f"The claim {claim.ref} ({claim.predicate}) lacks the bound {name!r}.")
+    return value
+
+
+def quiet_ns(claim: Claim) -> int:
+    """How long nothing must happen, in nanoseconds."""
+    return claim.bounds.get("quiet_ms", DEFAULT_QUIET_MS) * NS_PER_MS
+
+
+def sends_of(claim: Claim, history: History) -> list[Call]:
+    """The sends that a claim rests on: those that it names, else of each message those accepted, or else the last."""
+    named = listed(claim, "call")
+    if named:
+        return [history.call(ref) for ref in named]
+    sends: list[Call] = []
+    for kid in kids_of(claim):
+        tried = history.sends({kid})
+        answers = [(send, history.answer(send)) for send in tried]
+        accepted = [send for send, answer in answers if answer is not None and answer.refused is None]
+        sends += accepted or tried[-1:]
+    return sends
+
+
+def figure(ns: int) -> str:
+    """A duration for people: milliseconds, exact to the nanosecond."""
+    whole, rest = divmod(abs(ns), NS_PER_MS)
+    digits = f"{whole}.{rest:06}".rstrip("0").rstrip(".")
+    return f"{'-' if ns < 0 else ''}{digits} ms"
+
+
+def phrase(refusal: RefusedInfo) -> str:
+    """A refusal for people."""
+    reason = "" if refusal.mqrc is None else f", reason {refusal.mqrc}"
+    return f"{refusal.kind}{reason}: {refusal.text}" if refusal.text else f"{refusal.kind}{reason}"
+
+
+def as_text(value: Scalar) -> str:
+    """A value as claims write it: ``none``, ``true``, ``false``, else its text."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+class Saying(Struct, frozen=True):
+    """Phrases findings of one claim.
+
+    Args:
+        claim: The claim.
+        expected: What the rule demands, with figures.
+    """
+
+    claim: Claim
+    expected: str
+
+    def passed(self, reason: str, observed: str, disclosed: str = "") -> Finding:
+        """The rule was tried and kept."""
+        return self._say(Verdict.PASS, reason, observed, disclosed)
+
+    def failed(self, reason: str, observed: str, disclosed: str = "") -> Finding:
+        """The rule was tried and broken."""
+        return self._say(Verdict.FAIL, reason, observed, disclosed)
+
+    def inconclusive(self, reason: str, observed: str) -> Finding:
+        """The rule was tried, and the evidence does not decide."""
+        return self._say(Verdict.INCONCLUSIVE, reason, observed, "")
+
+    def not_demonstrated(self, reason: str, observed: str) -> Finding:
+        """Nothing happened that could have broken the rule."""
+        return self._say(Verdict.NOT_DEMONSTRATED, reason, observed, "")
+
+    def error(self, reason: str, observed: str) -> Finding:
+        """The kit or the environment is at fault."""
+        return self._say(Verdict.ERROR, reason, observed, "")
+
+    def _say(self, verdict: Verdict, reason: str, observed: str, disclosed: str) -> Finding:
+        return Finding(
+            claim=self.claim.ref,
+            verdict=verdict,
+            reason=reason,
+            expected=self.expected,
+            observed=observed,
+            disclosed=disclosed,
+        )
+
+    def unless_accepted(self, history: History, sends: list[Call]) -> Finding | None:
+        """Inconclusive when a send that the claim rests on was refused or has not come back; else None."""
+        for send in sends:
+            answer = history.answer(send)
+            if answer is None:
+                return self.inconclusive(f"The {send.op} {send.ref} has not come back.", "no answer")
+            if answer.refused is not None:
+                return self.inconclusive(f"The {send.op} was refused: {phrase(answer.refused)}.", "refused")
+        return None

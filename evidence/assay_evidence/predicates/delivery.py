@@ -1,0 +1,183 @@
+"""Predicates over how often and in which order messages come: exactly, at most, never, again, in order.
+
+That something did *not* come is proved by a quiet watch only (`assay_evidence.watching.Axis.quiet`), and only after the
+moment at which it could have come: the sends are answered, their delays over, the faults ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from assay_evidence.errors import ClaimError
+from assay_evidence.events import Claim, Seen
+from assay_evidence.history import History, distance, follows
+from assay_evidence.predicates.claims import (
+    Saying,
+    actors_of,
+    figure,
+    kids_of,
+    listed,
+    quiet_ns,
+    sends_of,
+)
+from assay_evidence.spans import Span, clip, total
+from assay_evidence.verdicts import Finding
+from assay_evidence.watching import NS_PER_MS, Axis, Mark, release_marks, watchers_of
+
+DEFAULT_TIMES = 1
+DEFAULT_REDELIVERED_TIMES = 2
+FEWEST_FOR_AN_ORDER = 2
+
+
+def _by_kid(claim: Claim, history: History) -> dict[str, list[Seen]]:
+    kids = kids_of(claim)
+    actors = actors_of(claim)
+    return {kid: history.sightings({kid}, actors) for kid in kids}
+
+
+def _counts(seen: dict[str, list[Seen]]) -> str:
+    return ", ".join(f"{kid} seen {len(sightings)} times" for kid, sightings in seen.items())
+
+
+def _silence(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> Span | None:
+    """A quiet watch behind the last sighting of these messages and everything that could still bring one."""
+    marks = release_marks(history, tuple(seen))
+    if not marks:
+        return None
+    marks.extend(Mark(sighting) for sightings in seen.values() for sighting in sightings)
+    watchers = watchers_of(history, actors_of(claim), tuple(seen))
+    return Axis(history, claim, claim).quiet(watchers, marks, quiet_ns(claim))
+
+
+def _heard(silence: Span | None) -> str:
+    return f"then silence for {figure(silence[1] - silence[0])}" if silence else "no watch afterwards"
+
+
+def delivered_exactly(claim: Claim, history: History) -> Finding:
+    """Decide whether each message came exactly so often."""
+    seen = _by_kid(claim, history)
+    times = claim.bounds.get("times", DEFAULT_TIMES)
+    say = Saying(claim, f"each of {', '.join(seen)} is delivered exactly {times} times")
+    if open_send := say.unless_accepted(history, sends_of(claim, history)):
+        return open_send
+    silence = _silence(claim, history, seen)
+    observed = f"{_counts(seen)}; {_heard(silence)}"
+    if any(len(sightings) > times for sightings in seen.values()):
+        return say.failed("A message came too often.", observed)
+    if silence is None:
+        return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
+    if any(len(sightings) < times for sightings in seen.values()):
+        return say.failed("A message did not come, or not often enough.", observed)
+    return say.passed("Each message came as often as it must.", observed)
+
+
+def delivered_at_most(claim: Claim, history: History) -> Finding:
+    """Decide whether no message came more often than permitted; whether they were kept or lost is disclosed."""
+    seen = _by_kid(claim, history)
+    times = claim.bounds.get("times", DEFAULT_TIMES)
+    say = Saying(claim, f"each of {', '.join(seen)} is delivered at most {times} times")
+    if open_send := say.unless_accepted(history, sends_of(claim, history)):
+        return open_send
+    silence = _silence(claim, history, seen)
+    observed = f"{_counts(seen)}; {_heard(silence)}"
+    if any(len(sightings) > times for sightings in seen.values()):
+        return say.failed("A message came too often.", observed)
+    if silence is None:
+        return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
+    kept = sum(1 for sightings in seen.values() if sightings)
+    disclosed = {0: "lost", len(seen): "kept"}.get(kept, f"{kept} of {len(seen)}")
+    return say.passed("No message came more often than it may.", observed, disclosed)
+
+
+def never_seen(claim: Claim, history: History) -> Finding:
+    """Decide whether these actors were never handed these messages, although they watched.
+
+    With `from`, what was seen before that event does not count.
+    """
+    kids = kids_of(claim)
+    actors = actors_of(claim)
+    window_ns = claim.bounds.get("window_ms", 0) * NS_PER_MS
+    say = Saying(claim, f"{', '.join(kids)} never seen" + (f" in {figure(window_ns)}" if window_ns else ""))
+    if open_send := say.unless_accepted(history, [history.call(ref) for ref in listed(claim, "call")]):
+        return open_send
+    seen = history.sightings(set(kids), actors)
+    marks = release_marks(history, kids)
+    if ref := claim.of.get("from"):
+        start = history.event(ref)
+        if start is None:
+            raise ClaimError(f"The claim refers to the event {ref}, and the evidence before it holds no such event.")
+        seen = [sighting for sighting in seen if follows(sighting, start)]
+        marks = [Mark(start)]
+    if seen:
+        observed = ", ".join(f"{sighting.msg.kid} by {sighting.actor} ({sighting.ref})" for sighting in seen)
+        return say.failed("A message was seen that must not be.", observed)
+    if not marks:
+        return say.not_demonstrated("None of these messages was ever sent.", "never sent")
+    axis = Axis(history, claim, claim)
+    watchers = watchers_of(history, actors, kids)
+    begin = max(axis.place(mark) for mark in marks)
+    covered = total(clip(axis.watched(watchers), begin, max(begin, axis.now)))
+    observed = f"never seen; watched for {figure(covered)}"
+    if covered >= window_ns and axis.quiet(watchers, marks, quiet_ns(claim)) is not None:
+        return say.passed("It was watched for, and did not come.", observed)
+    return say.not_demonstrated("Nobody watched long enough to tell.", observed)
+
+
+def redelivered(claim: Claim, history: History) -> Finding:
+    """Decide whether each message came again, marked as redelivered."""
+    seen = _by_kid(claim, history)
+    times = claim.bounds.get("times", DEFAULT_REDELIVERED_TIMES)
+    flagged = bool(claim.bounds.get("flagged", 1))
+    marked = ", marked as redelivered" if flagged else ""
+    say = Saying(claim, f"each of {', '.join(seen)} is delivered at least {times} times{marked}")
+    if open_send := say.unless_accepted(history, sends_of(claim, history)):
+        return open_send
+    bare = [sighting for sightings in seen.values() for sighting in sightings[1:] if not _is_flagged(sighting)]
+    if flagged and bare:
+        observed = ", ".join(f"{sighting.msg.kid} at {sighting.ref} is not marked" for sighting in bare)
+        return say.failed("A message came again without the mark of redelivery.", observed)
+    if all(len(sightings) >= times for sightings in seen.values()):
+        return say.passed("Each message came again.", _counts(seen))
+    silence = _silence(claim, history, seen)
+    observed = f"{_counts(seen)}; {_heard(silence)}"
+    if silence is None:
+        return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
+    return say.failed("A message did not come again.", observed)
+
+
+def _is_flagged(seen: Seen) -> bool:
+    return seen.redelivered or seen.count > 1
+
+
+def in_order(claim: Claim, history: History) -> Finding:
+    """Decide whether messages were first seen in the order that the claim lists."""
+    say = Saying(claim, f"first seen in the order {', '.join(kids_of(claim))}")
+    firsts = [sightings[0] for sightings in _by_kid(claim, history).values() if sightings]
+    observed = "seen in the order " + (", ".join(_order(firsts)) or "of none")
+    if len(firsts) < FEWEST_FOR_AN_ORDER:
+        return say.not_demonstrated("Fewer than two of the messages were seen.", observed)
+    behind = [_is_behind(later, earlier) for earlier, later in pairwise(firsts)]
+    if False in behind:
+        return say.failed("A message was seen before one that goes before it.", observed)
+    if None in behind:
+        return say.inconclusive("The clocks are too uncertain to tell the order.", observed)
+    return say.passed("They were seen in their order.", observed)
+
+
+def _is_behind(later: Seen, earlier: Seen) -> bool | None:
+    """Whether one sighting lies behind another; None when the clocks cannot tell."""
+    if later.writer == earlier.writer:
+        return later.seq > earlier.seq
+    apart = distance(later, earlier)
+    if abs(apart.ns) <= apart.unc_ns or apart.ns == 0:
+        return None
+    return apart.ns > 0
+
+
+def _order(firsts: Sequence[Seen]) -> list[str]:
+    if not firsts:
+        return []
+    origin = firsts[0]
+    placed = sorted(firsts, key=lambda seen: (distance(seen, origin).ns, seen.writer, seen.seq))
+    return [seen.msg.kid for seen in placed]

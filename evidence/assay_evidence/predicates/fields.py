@@ -1,0 +1,136 @@
+"""Predicates over what a message or an answer shows: equal-fields, found-by-browse."""
+
+from __future__ import annotations
+
+from assay_evidence.errors import ClaimError
+from assay_evidence.events import Admin, AnyEvent, Call, Claim, MessageRef, RefusedInfo, Return, Scalar, Seen
+from assay_evidence.history import History
+from assay_evidence.predicates.claims import SEPARATOR, Saying, actors_of, as_text, kid_of, kids_of, phrase, reference
+from assay_evidence.verdicts import Finding
+
+FIELD = "field."
+SENT = "sent"
+_DIGEST = "sha256"
+
+
+def equal_fields(claim: Claim, history: History) -> Finding:
+    """Decide whether an event shows the values that the claim names.
+
+    Values are compared as text (`assay_evidence.predicates.claims.as_text`); ``field.sha256 = sent`` asks for the body
+    that was sent.  Of a call, its answer's fields go before its own.
+    """
+    wanted = {name.removeprefix(FIELD): value for name, value in claim.of.items() if name.startswith(FIELD)}
+    if not wanted:
+        raise ClaimError(f"The claim {claim.ref} (equal-fields) names no field.")
+    say = Saying(claim, ", ".join(f"{name} = {value}" for name, value in wanted.items()))
+    event = _event(claim, history)
+    if event is None:
+        return say.not_demonstrated("There is no such event.", "nothing")
+    if wanted.get(_DIGEST) == SENT:
+        sent = _digest_sent(event, history)
+        if sent is None:
+            return say.not_demonstrated("The message was never sent, so there is no body to compare.", event.ref)
+        wanted[_DIGEST] = sent
+    shown = _shown(event, history)
+    observed = ", ".join(f"{name} = {shown.get(name, 'absent')}" for name in wanted)
+    answer = history.answer(event) if isinstance(event, Call) else event
+    if any(name not in shown for name in wanted):
+        if answer is None:
+            return say.inconclusive("The call has not come back.", observed)
+        if isinstance(answer, Return) and answer.refused is not None:
+            return say.inconclusive(f"The call was refused: {phrase(answer.refused)}.", observed)
+    wrong = [name for name, value in wanted.items() if shown.get(name) != value]
+    if wrong:
+        return say.failed(f"{', '.join(wrong)} differ or are absent.", observed)
+    return say.passed("All fields are as they must be.", observed)
+
+
+def _event(claim: Claim, history: History) -> AnyEvent | None:
+    if ref := claim.of.get("at"):
+        return history.event(ref)
+    seen = history.sightings({kid_of(claim)}, actors_of(claim))
+    which = claim.of.get("which", "first")
+    if which not in {"first", "last"}:
+        raise ClaimError(
+            f"The claim {claim.ref} (equal-fields) asks for the {which!r} sighting: first or last is meant."
+        )
+    return (seen[0] if which == "first" else seen[-1]) if seen else None
+
+
+def _digest_sent(event: AnyEvent, history: History) -> str | None:
+    message = event.msg if isinstance(event, (Seen, Call, Return)) else None
+    if message is None:
+        return None
+    sends = history.sends({message.kid})
+    return sends[-1].msg.sha256 if sends and sends[-1].msg else None
+
+
+def _shown(event: AnyEvent, history: History) -> dict[str, str]:
+    values: dict[str, Scalar] = {}
+    match event:
+        case Seen():
+            values = {
+                "actor": event.actor,
+                "link": event.link,
+                "destination": event.destination,
+                "count": event.count,
+                "redelivered": event.redelivered,
+                "batch": event.batch,
+                **_of_message(event.msg),
+            }
+        case Call():
+            values = {"actor": event.actor, "op": event.op, "destination": event.destination, "unit": event.unit}
+            values |= _of_message(event.msg) | event.args
+            answer = history.answer(event)
+            values |= _of_answer(answer) if answer else {}
+        case Return():
+            values = _of_answer(event)
+        case Admin():
+            values = {"command": event.command, **event.answer}
+        case _:
+            raise ClaimError(f"The event {event.ref} is none that shows fields.")
+    return {name: as_text(value) for name, value in values.items()}
+
+
+def _of_answer(answer: Return) -> dict[str, Scalar]:
+    return {**_of_refusal(answer.refused), **_of_message(answer.msg), **answer.value}
+
+
+def _of_refusal(refusal: RefusedInfo | None) -> dict[str, Scalar]:
+    if refusal is None:
+        return {}
+    return {
+        "kind": refusal.kind,
+        "checked": refusal.checked,
+        "mqrc": refusal.mqrc,
+        "objects": SEPARATOR.join(refusal.objects),
+        "text": refusal.text,
+    }
+
+
+def _of_message(message: MessageRef | None) -> dict[str, Scalar]:
+    if message is None:
+        return {}
+    return {
+        "kid": message.kid,
+        _DIGEST: message.sha256,
+        "bytes": message.bytes,
+        "broker_id": message.broker_id,
+        **message.fields,
+    }
+
+
+def found_by_browse(claim: Claim, history: History) -> Finding:
+    """Decide whether a browse lists each message exactly so often; a count of 0 asks for its absence."""
+    call = history.call(reference(claim, "call"))
+    kids = kids_of(claim)
+    count = claim.bounds.get("count", 1)
+    say = Saying(claim, f"the browse lists each of {', '.join(kids)} {count} times")
+    if unanswered := say.unless_accepted(history, [call]):
+        return unanswered
+    answer = history.answer(call)
+    found = answer.kids if answer else ()
+    observed = ", ".join(f"{kid} {found.count(kid)} times" for kid in kids) + f", of {len(found)} listed"
+    if any(found.count(kid) != count for kid in kids):
+        return say.failed("The browse lists something else.", observed)
+    return say.passed("The browse lists what it must.", observed)

@@ -1,0 +1,68 @@
+"""Which references and bounds each predicate reads: anything else in a claim is a mistake of the step that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from assay_evidence.errors import ClaimError
+from assay_evidence.events import Claim, Predicate
+
+
+class Shape(Struct, frozen=True):
+    """What a predicate reads of a claim.
+
+    Args:
+        of: Names of references; one that ends with a dot stands for every name that begins so.
+        bounds: Names of numbers.
+    """
+
+    of: frozenset[str]
+    bounds: frozenset[str] = frozenset()
+
+    def reads(self, name: str) -> bool:
+        """Say whether the predicate reads this reference."""
+        return name in self.of or any(known.endswith(".") and name.startswith(known) for known in self.of)
+
+
+_MESSAGE = frozenset({"kid", "kids"})
+_WHO = frozenset({"actor", "actors"})
+_CALL = frozenset({"call"})
+_SENT = _MESSAGE | _WHO | _CALL
+
+SHAPES: Mapping[Predicate, Shape] = {
+    "accepted": Shape(_CALL),
+    "refused-with": Shape(_CALL | {"kind"}, frozenset({"mqrc", "checked"})),
+    "not-before": Shape(_SENT, frozenset({"delay_ms", "watched_percent"})),
+    "by": Shape(_SENT | {"after"}, frozenset({"delay_ms", "limit_ms"})),
+    "delivered-exactly": Shape(_SENT, frozenset({"times", "quiet_ms"})),
+    "delivered-at-most": Shape(_SENT, frozenset({"times", "quiet_ms"})),
+    "never-seen": Shape(_SENT | {"from"}, frozenset({"window_ms", "quiet_ms"})),
+    "redelivered": Shape(_SENT, frozenset({"times", "flagged", "quiet_ms"})),
+    "in-order": Shape(_MESSAGE | _WHO),
+    "equal-fields": Shape(_MESSAGE | _WHO | {"at", "which", "field."}),
+    "found-by-browse": Shape(_MESSAGE | _CALL, frozenset({"count"})),
+    "flushed-before": Shape(_SENT, frozenset({"copies"})),
+    "batch-shape": Shape(
+        _MESSAGE | {"actor"},
+        frozenset({"max", "min", "batches", "defer_ms", "limit_ms", "full_ms", "fill"}),
+    ),
+    "one-of": Shape(_WHO | {"option."}, frozenset({"mqrc", "quiet_ms"})),
+}
+
+
+def check_shape(claim: Claim) -> None:
+    """Refuse a claim that names what its predicate does not read: it would be ignored, and the claim weakened.
+
+    Raises:
+        ClaimError: The claim has such a reference, or such a bound, or a negative one.
+    """
+    shape = SHAPES[claim.predicate]
+    unread = [name for name in claim.of if not shape.reads(name)]
+    unread += [name for name in claim.bounds if name not in shape.bounds]
+    if unread:
+        raise ClaimError(f"The claim {claim.ref} names {', '.join(unread)}, which {claim.predicate} does not read.")
+    negative = [name for name, value in claim.bounds.items() if value < 0]
+    if negative:
+        raise ClaimError(f"The claim {claim.ref} has a negative {', '.join(negative)}.")

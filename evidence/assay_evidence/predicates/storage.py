@@ -1,0 +1,69 @@
+"""Predicate over storage: flushed-before."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from assay_evidence.events import Claim, Disk, Event
+from assay_evidence.history import History, distance
+from assay_evidence.predicates.claims import Saying, actors_of, kid_of, sends_of
+from assay_evidence.verdicts import Finding
+
+
+def flushed_before(claim: Claim, history: History) -> Finding:
+    """Decide whether a message's copies were on disk before its sender was answered, or before an actor saw it.
+
+    Written is not enough: a flush must lie between.  Disk events of the deadline's own writer are ordered by its
+    counter, others by time; what the clocks cannot order decides nothing.
+    """
+    kid = kid_of(claim)
+    actors = actors_of(claim)
+    copies = claim.bounds.get("copies", 1)
+    what = f"{' or '.join(actors)} sees it" if actors else "its send is answered"
+    say = Saying(claim, f"{copies} copies of {kid} are flushed to disk before {what}")
+    sends = sends_of(claim, history)
+    if open_send := say.unless_accepted(history, sends):
+        return open_send
+    deadline: Event | None
+    if actors:
+        seen = history.sightings({kid}, actors)
+        deadline = seen[0] if seen else None
+    else:
+        deadline = history.answer(sends[-1]) if sends else None
+    if deadline is None:
+        return say.not_demonstrated("There is no moment to compare with.", "never sent" if not sends else "never seen")
+    if not history.disk:
+        return say.not_demonstrated("Nobody looked at the disk.", "no disk event")
+    source = ", ".join(sorted({event.source for event in history.disk}))
+    surely = _durable((event for event in history.disk if _before(event, deadline) is True), kid)
+    maybe = _durable((event for event in history.disk if _before(event, deadline) is not False), kid)
+    observed = f"{surely} copies flushed before {deadline.ref}, seen by {source}"
+    if surely >= copies and maybe >= copies:
+        return say.passed("It was on disk in time.", observed, disclosed=source)
+    if maybe >= copies or surely >= copies:
+        return say.inconclusive("The clocks are too uncertain to order the flush and the answer.", observed)
+    return say.failed("It was not on disk in time.", observed, disclosed=source)
+
+
+def _before(event: Disk, deadline: Event) -> bool | None:
+    if event.writer == deadline.writer:
+        return event.seq < deadline.seq
+    apart = distance(deadline, event)
+    if apart.ns == 0 or abs(apart.ns) <= apart.unc_ns:
+        return None
+    return apart.ns > 0
+
+
+def _durable(events: Iterable[Disk], kid: str) -> int:
+    """How many copies of a message are durable once these events are over; each source is a disk of its own."""
+    durable = 0
+    written: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for event in events:
+        if event.op == "write":
+            written[event.source].update(event.kids)
+            continue
+        if event.op == "flush":
+            durable += written[event.source][kid]
+        written[event.source].clear()
+    return durable

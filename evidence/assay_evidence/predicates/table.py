@@ -1,0 +1,29 @@
+"""The table of predicates: the one place where a predicate's name meets what decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from assay_evidence.events import Claim, Predicate
+from assay_evidence.history import History
+from assay_evidence.predicates import answers, batches, delivery, fields, storage, timing
+from assay_evidence.verdicts import Finding
+
+Decide = Callable[[Claim, History], Finding]
+
+PREDICATES: Mapping[Predicate, Decide] = {
+    "accepted": answers.accepted,
+    "refused-with": answers.refused_with,
+    "not-before": timing.not_before,
+    "by": timing.by,
+    "delivered-exactly": delivery.delivered_exactly,
+    "delivered-at-most": delivery.delivered_at_most,
+    "never-seen": delivery.never_seen,
+    "redelivered": delivery.redelivered,
+    "in-order": delivery.in_order,
+    "equal-fields": fields.equal_fields,
+    "found-by-browse": fields.found_by_browse,
+    "flushed-before": storage.flushed_before,
+    "batch-shape": batches.batch_shape,
+    "one-of": answers.one_of,
+}

@@ -1,0 +1,161 @@
+"""Predicates over the moment of a delivery: not-before, by.
+
+A delivery is a sighting, or a look: a browse that lists the message, placed at the moment of its answer.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from assay_evidence.errors import ClaimError
+from assay_evidence.events import Call, Claim, Event
+from assay_evidence.history import History, distance
+from assay_evidence.predicates.claims import Saying, actors_of, figure, kid_of, number, reference
+from assay_evidence.spans import clip, total
+from assay_evidence.verdicts import Finding
+from assay_evidence.watching import NS_PER_MS, Axis, watchers_of
+
+DEFAULT_WATCHED_PERCENT = 50
+PERCENT = 100
+
+
+class Delivery(Struct, frozen=True):
+    """A proof that a message was to be had.
+
+    Args:
+        event: The sighting, or the answer of a browse.
+        who: Whose.
+    """
+
+    event: Event
+    who: str
+
+
+def _deliveries(
+    history: History, kid: str, actors: tuple[str, ...] | None, lookers: tuple[str, ...] | None
+) -> list[Delivery]:
+    handed = [Delivery(seen, seen.actor) for seen in history.sightings({kid}, actors)]
+    looked = [
+        Delivery(look.answer, f"{look.call.actor} (a look)")
+        for look in history.looks(actors=lookers)
+        if kid in look.answer.kids
+    ]
+    return handed + looked
+
+
+def not_before(claim: Claim, history: History) -> Finding:
+    """Decide whether nobody had the message before the start of its send plus its delay (DD-02).
+
+    Everybody's looks count, whoever the claim names: what anyone can see early is early.
+    """
+    kid, call = kid_of(claim), history.call(reference(claim, "call"))
+    delay_ns = number(claim, "delay_ms") * NS_PER_MS
+    say = Saying(claim, f"{kid} is not to be had before {figure(delay_ns)} after the start of its send")
+    if open_send := say.unless_accepted(history, [call]):
+        return open_send
+    deliveries = _deliveries(history, kid, actors_of(claim), None)
+    early: list[str] = []
+    doubtful: list[str] = []
+    for delivery in deliveries:
+        apart = distance(delivery.event, call)
+        ahead = delay_ns - apart.ns
+        text = f"{delivery.who} had it {figure(apart.ns)} after the send, give or take {figure(apart.unc_ns)}"
+        if ahead > apart.unc_ns:
+            early.append(text)
+        elif ahead >= 0 and apart.unc_ns > 0:
+            doubtful.append(text)
+    if early:
+        return say.failed("The message was to be had too early.", "; ".join(early))
+    if doubtful:
+        return say.inconclusive("The clocks are too uncertain to tell early from due.", "; ".join(doubtful))
+    if not deliveries:
+        return say.not_demonstrated("Nobody had the message at all.", "never seen")
+    first = min(deliveries, key=lambda delivery: distance(delivery.event, call).ns)
+    seen = f"{first.who} had it {figure(distance(first.event, call).ns)} after the send"
+    return _tried(claim, history, call, say, seen)
+
+
+def _tried(claim: Claim, history: History, call: Call, say: Saying, seen: str) -> Finding:
+    """Pass when somebody could have had the message early, and had not."""
+    delay_ns = number(claim, "delay_ms") * NS_PER_MS
+    needed = claim.bounds.get("watched_percent", DEFAULT_WATCHED_PERCENT)
+    axis = Axis(history, call, claim)
+    answered = axis.at(history.answer(call) or call)
+    # A send that took longer than its delay leaves only its own time to be watched.
+    start = answered if answered < delay_ns else 0
+    looks = [
+        look
+        for look in history.looks(call.destination)
+        if start <= axis.at(look.call) and axis.at(look.answer) < delay_ns
+    ]
+    if looks:
+        return say.passed("It was looked for before it was due, and not there.", f"{len(looks)} early looks; {seen}")
+    window = delay_ns - start
+    watchers = watchers_of(history, actors_of(claim), {kid_of(claim)})
+    covered = total(clip(axis.watched(watchers), start, delay_ns)) if window > 0 else 0
+    observed = f"watched for {figure(covered)} of the {figure(window)} before it was due; {seen}"
+    if window > 0 and covered * PERCENT >= needed * window:
+        return say.passed("It was watched for before it was due, and did not come early.", observed)
+    return say.not_demonstrated(f"Nobody watched for {needed} % of the time before it was due.", observed)
+
+
+def by(claim: Claim, history: History) -> Finding:
+    """Decide whether the message was delivered within the limit after its due moment, or after a later event."""
+    kid, call = kid_of(claim), history.call(reference(claim, "call"))
+    limit_ns = number(claim, "limit_ms") * NS_PER_MS
+    origin, due_ns, since = _reference_moment(claim, history, call)
+    say = Saying(claim, f"{kid} is delivered within {figure(limit_ns)} after {since}")
+    if open_send := say.unless_accepted(history, [call]):
+        return open_send
+    actors = actors_of(claim)
+    deliveries = _deliveries(history, kid, actors, actors)
+    axis = Axis(history, origin, claim)
+    if not deliveries:
+        return _never(claim, axis, due_ns, limit_ns, say)
+    first = min(deliveries, key=lambda delivery: axis.at(delivery.event))
+    apart = distance(first.event, origin)
+    late = apart.ns - due_ns
+    observed = f"{first.who} had it {figure(late)} after {since}, give or take {figure(apart.unc_ns)}"
+    if late <= limit_ns:
+        return say.passed("It was delivered in time.", observed)
+    if late <= limit_ns + apart.unc_ns:
+        return say.inconclusive("The clocks are too uncertain to tell late from in time.", observed)
+    if _could_have_come(claim, axis, call, due_ns, limit_ns):
+        return say.failed("It was delivered too late.", observed)
+    return say.not_demonstrated("Nobody watched before the limit, so it may have been there in time.", observed)
+
+
+def _never(claim: Claim, axis: Axis, due_ns: int, limit_ns: int, say: Saying) -> Finding:
+    """Fail when somebody watched until the limit."""
+    last = due_ns + limit_ns
+    spans = axis.watched(watchers_of(axis.history, actors_of(claim), {kid_of(claim)}))
+    observed = f"never; watched for {figure(total(clip(spans, due_ns, last)))} of the {figure(limit_ns)}"
+    if any(start <= last <= end and end > start for start, end in spans):
+        return say.failed("It was watched for until the limit, and did not come.", observed)
+    return say.not_demonstrated("Nobody watched until the limit.", observed)
+
+
+def _could_have_come(claim: Claim, axis: Axis, call: Call, due_ns: int, limit_ns: int) -> bool:
+    """Whether somebody watched or looked between the due moment and the limit; else lateness is the observer's own."""
+    last = due_ns + limit_ns
+    actors = actors_of(claim)
+    spans = axis.watched(watchers_of(axis.history, actors, {kid_of(claim)}))
+    looks = axis.history.looks(call.destination, actors)
+    return any(start <= last and end >= due_ns for start, end in spans) or any(
+        due_ns <= axis.at(look.call) and axis.at(look.answer) <= last for look in looks
+    )
+
+
+def _reference_moment(claim: Claim, history: History, call: Call) -> tuple[Event, int, str]:
+    """The event from which the limit is counted, how long after it the limit starts, and its name for people."""
+    delay_ns = claim.bounds.get("delay_ms", 0) * NS_PER_MS
+    of_send: tuple[Event, int, str] = (call, delay_ns, "its due moment" if delay_ns else "its send")
+    ref = claim.of.get("after")
+    if not ref:
+        return of_send
+    later = history.event(ref)
+    if later is None:
+        raise ClaimError(f"The claim refers to the event {ref}, and the evidence before it holds no such event.")
+    return (
+        (later, 0, f"the {later.__class__.__name__.lower()} {ref}") if distance(later, call).ns > delay_ns else of_send
+    )

@@ -1,0 +1,175 @@
+"""Reading journals back: every line is accounted for, as an event or as damage.
+
+What is checked, in this order:
+
+1. each line by itself: blank, torn, altered, not of the schema (`assay_evidence.lines.decode_line`);
+2. each line against its file: the run and the writer of the file's first intact line, sequence numbers without gaps or
+   repeats, nothing behind the ``end`` record;
+3. the ``end`` record against the bytes before it: their count and their digest;
+4. the files against each other: one run, one file for each writer, a file for each writer that an ``end`` record names.
+
+The run is that of the file with the plan, else that of the first file by name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from assay_evidence.errors import JournalError, LineError
+from assay_evidence.events import AnyEvent, Begin, End, Plan
+from assay_evidence.lines import NEWLINE, DamageKind, JournalDamage, decode_line
+
+SUFFIX = ".jsonl"
+
+
+class Journals(Struct, frozen=True):
+    """What the journals of one run hold.
+
+    Args:
+        events: Every intact event of the run, in the order of (writer, seq).
+        damage: Everything that is wrong, by file and line.
+    """
+
+    events: tuple[AnyEvent, ...]
+    damage: tuple[JournalDamage, ...]
+
+
+def read_journals(source: Path | Iterable[Path]) -> Journals:
+    """Read the journals of one run.
+
+    Args:
+        source: A folder, of which every ``*.jsonl`` is read, or the files themselves.
+
+    Raises:
+        JournalError: There is no journal, or a file cannot be read.
+    """
+    pages = [_Page(path) for path in _files(source)]
+    run = _run_of(pages)
+    owners: dict[str, _Page] = {}
+    named: set[str] = set()
+    damage: list[JournalDamage] = []
+    for page in pages:
+        if page.run not in {run, None}:
+            page.blame("foreign", 0, f"The file belongs to the run {page.run}, not to {run}.")
+        elif page.writer in owners:
+            other = owners[page.writer].file
+            page.blame("duplicate", 0, f"The files {other} and {page.file} are both of the writer {page.writer}.")
+        else:
+            owners[page.writer] = page
+            named.update(page.end.writers if page.end else ())
+        damage.extend(page.damage)
+    damage.extend(
+        JournalDamage("missing-writer", name, "", 0, f"The writer {name} belongs to the run and has no journal.")
+        for name in sorted(named - owners.keys())
+    )
+    events = tuple(event for name in sorted(owners) for event in owners[name].ordered())
+    return Journals(events, tuple(damage))
+
+
+def _files(source: Path | Iterable[Path]) -> list[Path]:
+    if isinstance(source, Path) and source.is_dir():
+        found = [path for path in source.iterdir() if path.name.endswith(SUFFIX)]
+        where = str(source)
+    else:
+        found = [source] if isinstance(source, Path) else list(source)
+        where = "the list given"
+    if not found:
+        raise JournalError(f"There is no journal (*{SUFFIX}) in {where}: name the folder that a run wrote them to.")
+    return sorted(found, key=lambda path: (path.name, path))
+
+
+def _run_of(pages: list[_Page]) -> str | None:
+    with_plan = (page.run for page in pages if page.plans)
+    return next(with_plan, None) or next((page.run for page in pages if page.run is not None), None)
+
+
+class _Page:
+    """One file: its intact events by sequence number, and its damage."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.name
+        self.run: str | None = None
+        self.writer = path.name.removesuffix(SUFFIX)
+        self.events: dict[int, AnyEvent] = {}
+        self.damage: list[JournalDamage] = []
+        self.end: End | None = None
+        self.plans = False
+        self._next = 0
+        self._read(path)
+
+    def blame(self, kind: DamageKind, line: int, text: str) -> None:
+        """Note damage."""
+        self.damage.append(JournalDamage(kind, self.writer, self.file, line, text))
+
+    def ordered(self) -> list[AnyEvent]:
+        """The intact events by sequence number."""
+        return [self.events[seq] for seq in sorted(self.events)]
+
+    def _read(self, path: Path) -> None:
+        digest = hashlib.sha256()
+        number = 0
+        # What stands before the first intact line can only be blamed once the writer's name is known.
+        early: list[tuple[DamageKind, int, str]] = []
+        try:
+            with path.open("rb") as file:
+                for number, line in enumerate(file, start=1):
+                    if self.end is not None:
+                        self.blame("count", number, "A line stands behind the end record.")
+                        continue
+                    try:
+                        event = self._intact(line)
+                    except LineError as error:
+                        if self.run is None:
+                            early.append((error.kind, number, error.text))
+                        else:
+                            self.blame(error.kind, number, error.text)
+                    else:
+                        self._take(event, number, digest.hexdigest() if isinstance(event, End) else "")
+                    digest.update(line)
+        except OSError as error:
+            raise JournalError(
+                f"The journal {path} cannot be read ({error.strerror}): mend its access rights."
+            ) from error
+        for kind, line_number, text in early:
+            self.blame(kind, line_number, text)
+        if not isinstance(self.events.get(0), Begin):
+            self.blame("no-begin", 0, "The journal does not start with a begin record.")
+        if self.end is None:
+            self.blame("no-end", number, "The journal does not end with an end record: its writer was cut off.")
+
+    def _intact(self, line: bytes) -> AnyEvent:
+        if not line.endswith(NEWLINE):
+            raise LineError("undecodable", "The last line is torn: it does not end with a newline.")
+        return decode_line(line[: -len(NEWLINE)])
+
+    def _take(self, event: AnyEvent, number: int, digest: str) -> None:
+        if self.run is None:
+            self.run, self.writer = event.run, event.writer
+        if (event.run, event.writer) != (self.run, self.writer):
+            text = f"The line is of the run {event.run} and the writer {event.writer}."
+            self.blame("foreign", number, text)
+            return
+        if event.seq in self.events:
+            self.blame("duplicate", number, f"The line with number {event.seq} stands twice.")
+            return
+        if event.seq > self._next:
+            self.blame("gap", number, f"The lines with numbers {self._next} to {event.seq - 1} are missing before it.")
+        elif event.seq < self._next:
+            self.blame("gap", number, f"The line with number {event.seq} stands behind number {self._next - 1}.")
+        self._next = max(self._next, event.seq + 1)
+        self.events[event.seq] = event
+        if isinstance(event, Plan):
+            self.plans = True
+        elif isinstance(event, End):
+            self._close(event, number, digest)
+
+    def _close(self, end: End, number: int, digest: str) -> None:
+        self.end = end
+        if end.events != number - 1:
+            self.blame("count", number, f"The end record counts {end.events} lines before it, and {number - 1} stand.")
+        if end.sha256 != digest:
+            self.blame("digest", number, "The end record's digest does not fit the bytes before it.")

@@ -1,0 +1,57 @@
+"""Stretches of time on one axis, in nanoseconds: half-open pairs (start, end) with start <= end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+Span = tuple[int, int]
+
+
+def merge(spans: Iterable[Span]) -> list[Span]:
+    """Unite stretches that touch or overlap, in order."""
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def clip(spans: Iterable[Span], start: int, end: int) -> list[Span]:
+    """Keep what lies within [start, end]."""
+    return [(max(low, start), min(high, end)) for low, high in spans if low <= end and high >= start]
+
+
+def subtract(spans: Iterable[Span], holes: Iterable[Span]) -> list[Span]:
+    """Cut the holes out."""
+    left = list(spans)
+    for hole_start, hole_end in holes:
+        pieces: list[Span] = []
+        for start, end in left:
+            if hole_end <= start or hole_start >= end:
+                pieces.append((start, end))
+                continue
+            if start < hole_start:
+                pieces.append((start, hole_start))
+            if hole_end < end:
+                pieces.append((hole_end, end))
+        left = pieces
+    return left
+
+
+def split(spans: Iterable[Span], points: Iterable[int]) -> list[Span]:
+    """Cut stretches in two at each point inside them."""
+    left = list(spans)
+    for point in points:
+        left = [
+            piece
+            for start, end in left
+            for piece in (((start, point), (point, end)) if start < point < end else ((start, end),))
+        ]
+    return left
+
+
+def total(spans: Iterable[Span]) -> int:
+    """How much time the stretches cover; what two of them cover counts once."""
+    return sum(end - start for start, end in merge(spans))

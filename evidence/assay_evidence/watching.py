@@ -1,0 +1,144 @@
+"""What watches prove: that somebody could have been handed a message, and was not.
+
+All functions measure on the axis of one origin event.  No watch counts as watching while a fault lasts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from msgspec import Struct
+
+from assay_evidence.events import Claim, Event, Watch
+from assay_evidence.history import History, Watched, distance, in_order
+from assay_evidence.spans import Span, clip, merge, split, subtract
+
+NS_PER_MS = 1_000_000
+
+
+class Watchers(Struct, frozen=True):
+    """Whose watches count.
+
+    Args:
+        actors: The actors that a claim names; None when it names none.
+        destinations: Without named actors, only watches of these destinations count; empty for any.
+    """
+
+    actors: tuple[str, ...] | None
+    destinations: frozenset[str] = frozenset()
+
+    def include(self, watch: Watch) -> bool:
+        """Say whether a watch counts."""
+        if self.actors is not None:
+            return watch.actor in self.actors
+        return not self.destinations or watch.destination in self.destinations
+
+
+def watchers_of(history: History, actors: tuple[str, ...] | None, kids: Collection[str]) -> Watchers:
+    """The watchers of a claim: the named actors, else whoever watched where the messages were sent."""
+    sent_to = {send.destination for send in history.sends(kids)}
+    return Watchers(actors, frozenset(name for name in sent_to if name is not None))
+
+
+class Mark(Struct, frozen=True):
+    """A moment after which something must lie.
+
+    Args:
+        event: An event.
+        later_ns: How long after it.
+    """
+
+    event: Event
+    later_ns: int = 0
+
+
+def release_marks(history: History, kids: Collection[str]) -> list[Mark]:
+    """The moments before which silence proves nothing of these messages.
+
+    Each send's answer, the end of each send's delivery delay (``delay_ms`` of its arguments), and each fault's end;
+    empty when none of the messages was sent.
+    """
+    marks: list[Mark] = []
+    for send in history.sends(kids):
+        marks.append(Mark(history.answer(send) or send))
+        delay_ms = send.args.get("delay_ms")
+        if isinstance(delay_ms, int) and delay_ms > 0:
+            marks.append(Mark(send, delay_ms * NS_PER_MS))
+    if marks:
+        marks.extend(Mark(fault.end) for fault in history.faults if fault.end is not None)
+    return marks
+
+
+class Axis:
+    """Watches, faults and sightings in nanoseconds after one origin event.
+
+    Args:
+        history: The evidence.
+        origin: The event at 0.
+        claim: Where what is still open ends.
+    """
+
+    def __init__(self, history: History, origin: Event, claim: Claim) -> None:
+        self.history = history
+        self.origin = origin
+        self.now = distance(claim, origin).ns
+        self.faults: list[Span] = [
+            (self.at(fault.begin), self.now if fault.end is None else self.at(fault.end)) for fault in history.faults
+        ]
+
+    def at(self, event: Event) -> int:
+        """Where an event lies."""
+        return distance(event, self.origin).ns
+
+    def place(self, mark: Mark) -> int:
+        """Where a mark lies."""
+        return self.at(mark.event) + mark.later_ns
+
+    def span(self, watch: Watched) -> Span:
+        """From where to where a watch goes."""
+        start = self.at(watch.begin)
+        return (start, max(start, self.now if watch.end is None else self.at(watch.end)))
+
+    def watched(self, watchers: Watchers) -> list[Span]:
+        """When the watchers watched, less the faults."""
+        spans = merge(self.span(watch) for watch in self.history.watches if watchers.include(watch.begin))
+        return subtract(spans, self.faults)
+
+    def quiet(self, watchers: Watchers, after: Collection[Mark], quiet_ns: int) -> Span | None:
+        """The first quiet watch that lies behind all the marks, of which there must be one.
+
+        It is a stretch of at least `quiet_ns` of a watch in which its actor was handed nothing; or a whole watch that
+        ended by itself with nothing handed over (a receive that waited in vain), with no fault in it.
+        """
+        if any(fault.end is None for fault in self.history.faults):
+            return None
+        start = max(self.place(mark) for mark in after)
+        for watch in self.history.watches:
+            if not watchers.include(watch.begin):
+                continue
+            low, high = self.span(watch)
+            handed = [self.at(seen) for seen in self.history.sightings(None, {watch.begin.actor})]
+            free = subtract(clip([(low, high)], start, max(start, high)), self.faults)
+            for piece in split(free, handed):
+                if piece[1] - piece[0] >= max(quiet_ns, 1):
+                    return piece
+            if self._in_vain(watch) and all(self._behind(watch.begin, mark) for mark in after):
+                return (low, high)
+        return None
+
+    def _in_vain(self, watch: Watched) -> bool:
+        end = watch.end
+        if end is None:
+            return False
+        low, high = self.span(watch)
+        if any(start < high and stop > low for start, stop in self.faults):
+            return False
+        handed = [*self.history.sightings(None, {watch.begin.actor}), watch.begin, end]
+        order = in_order(handed)
+        return order.index(end) == order.index(watch.begin) + 1
+
+    def _behind(self, begin: Watch, mark: Mark) -> bool:
+        apart = self.at(begin) - self.place(mark)
+        if apart != 0 or mark.later_ns or begin.writer != mark.event.writer:
+            return apart >= 0
+        return begin.seq > mark.event.seq

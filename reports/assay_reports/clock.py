@@ -1,0 +1,30 @@
+"""Times of one scenario's events, counted from its first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay_evidence.events import AnyEvent
+
+
+class ScenarioClock:
+    """Puts events of one scenario on one line of time.
+
+    Events of the first event's boot are placed by their monotonic time; those of another by wall-clock time, whose
+    uncertainty the journal states.
+
+    Args:
+        events: The scenario's events; the earliest is the zero.
+    """
+
+    def __init__(self, events: Sequence[AnyEvent]) -> None:
+        zero = min(events, key=lambda event: event.wall_ns, default=None)
+        self._boot = zero.boot if zero else ""
+        self._mono_ns = zero.mono_ns if zero else 0
+        self._wall_ns = zero.wall_ns if zero else 0
+
+    def at_ns(self, event: AnyEvent) -> int:
+        """Return the event's time after the first one, in nanoseconds."""
+        if event.boot == self._boot:
+            return event.mono_ns - self._mono_ns
+        return event.wall_ns - self._wall_ns

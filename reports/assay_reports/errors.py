@@ -1,0 +1,32 @@
+"""What can go wrong with a report.
+
+ReportError
+├── SourceError    a file that the report is made of cannot be used: path, text
+└── OutputError    the report cannot be written: path, text
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class ReportError(Exception):
+    """Base of all errors of this package; its text is one sentence for the user."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        super().__init__(path, text)
+        self.path = path
+        """The file or folder at fault."""
+        self.text = text
+        """What is wrong there and what to do."""
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.text}"
+
+
+class SourceError(ReportError):
+    """A file that the report is made of cannot be used."""
+
+
+class OutputError(ReportError):
+    """The report cannot be written."""

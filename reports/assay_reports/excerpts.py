@@ -1,0 +1,140 @@
+"""A scenario's part of the journal in lines that a person reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from assay_evidence.events import (
+    AnyEvent,
+    Call,
+    Claim,
+    Event,
+    Fault,
+    Frame,
+    MessageRef,
+    RefusedInfo,
+    Return,
+    ScenarioEnd,
+    Seen,
+    Settle,
+    Step,
+    Unsupported,
+    Watch,
+)
+from assay_reports.clock import ScenarioClock
+from assay_reports.text import duration
+
+_ENVELOPE = frozenset(Event.__struct_fields__)
+LINES = 400
+"""How many lines an excerpt shows; a longer one loses its middle, and says so."""
+
+
+class Line(Struct, frozen=True):
+    """One line of an excerpt.
+
+    Args:
+        at: Time after the scenario's first event.
+        ref: ``writer:seq``, by which claims refer to it.
+        kind: The event's kind.
+        text: What it says.
+    """
+
+    at: str
+    ref: str
+    kind: str
+    text: str
+
+
+class Excerpt(Struct, frozen=True):
+    """The lines of an excerpt.
+
+    Args:
+        head: Lines from the start.
+        left_out: How many lines between head and tail are not shown.
+        tail: Lines up to the end.
+    """
+
+    head: tuple[Line, ...]
+    left_out: int = 0
+    tail: tuple[Line, ...] = ()
+
+
+def excerpt(events: Sequence[AnyEvent], limit: int = LINES) -> Excerpt:
+    """Show a scenario's events in the order of time, without wire frames.
+
+    Args:
+        events: The scenario's events.
+        limit: How many lines to show at most.
+    """
+    clock = ScenarioClock(events)
+    # Sorting is stable, so events of one writer at one instant (virtual time) keep the order of `seq`.
+    shown = sorted((event for event in events if not isinstance(event, Frame)), key=clock.at_ns)
+    lines = tuple(Line(duration(clock.at_ns(event)), event.ref, kind(event), describe(event)) for event in shown)
+    if len(lines) <= limit:
+        return Excerpt(lines)
+    half = limit // 2
+    return Excerpt(lines[: limit - half], len(lines) - limit, lines[len(lines) - half :])
+
+
+def kind(event: AnyEvent) -> str:
+    """Return the event's kind as the journal writes it."""
+    return str(event.__struct_config__.tag)
+
+
+def describe(event: AnyEvent) -> str:  # noqa: PLR0911 - a table with one row for each kind
+    """Say in one line what an event holds."""
+    match event:
+        case Call(actor=actor, op=op, args=args, destination=destination, unit=unit, msg=msg):
+            return _join(f"{actor} {op}", destination, _message(msg), _pairs(args), unit and f"in {unit}")
+        case Return(call=call, refused=refused, value=value, msg=msg, kids=kids):
+            outcome = "accepted" if refused is None else _refused(refused)
+            return _join(f"{call}: {outcome}", _message(msg), _pairs(value), kids and f"listed {', '.join(kids)}")
+        case Seen():
+            return _seen(event)
+        case Settle(actor=actor, msg=msg, outcome=outcome, unit=unit):
+            return _join(f"{actor} settles {msg.kid}: {outcome}", unit and f"in {unit}")
+        case Step(keyword=keyword, text=text, outcome=outcome, detail=detail):
+            return _join(f"{keyword} {text}", outcome if outcome != "done" else "", detail)
+        case Claim(rule=rule, predicate=predicate, of=of, bounds=bounds):
+            return _join(f"{rule} {predicate}", _pairs(of), _pairs(bounds))
+        case Fault(what=what, target=target, phase=phase) | Watch(actor=what, destination=target, phase=phase):
+            return f"{phase} {what} on {target}"
+        case ScenarioEnd(elapsed_ns=elapsed_ns, waited_ns=waited_ns):
+            return f"took {duration(elapsed_ns)}, waited {duration(waited_ns)}"
+        case Unsupported(capability=capability, reason=reason, source=source):
+            return _join(f"{capability}: {reason}", source)
+        case _:
+            return _pairs({name: value for name, value in structs.asdict(event).items() if name not in _ENVELOPE})
+
+
+def _seen(event: Seen) -> str:
+    marks = [f"count {event.count}"] if event.count else []
+    if event.redelivered:
+        marks.append("redelivered")
+    if event.batch is not None:
+        marks.append(f"batch {event.batch}")
+    return _join(f"{event.actor} sees {_message(event.msg)}", event.destination, " ".join(marks))
+
+
+def _message(msg: MessageRef | None) -> str:
+    return f"{msg.kid} ({msg.bytes} bytes)" if msg else ""
+
+
+def _refused(refused: RefusedInfo) -> str:
+    reason = f"MQRC {refused.mqrc}" if refused.mqrc is not None else ""
+    why = ", ".join(part for part in (refused.kind, reason, *refused.objects) if part)
+    return f"refused ({why}) {refused.text}".strip()
+
+
+def _pairs(values: Mapping[str, object]) -> str:
+    return " ".join(f"{name}={_value(value)}" for name, value in values.items())
+
+
+def _value(value: object) -> str:
+    return ", ".join(str(one) for one in value) if isinstance(value, tuple) else str(value)
+
+
+def _join(*parts: str | bool | tuple[str, ...] | None) -> str:
+    return " · ".join(part for part in parts if isinstance(part, str) and part)

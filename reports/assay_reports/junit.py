@@ -1,0 +1,98 @@
+"""JUnit XML: what continuous integration reads.
+
+JUnit has four outcomes, verdicts are six.  A pass is a pass and a fail a failure; `error` and `inconclusive` are
+errors, because nothing is known and somebody must look; `unsupported` and `not-demonstrated` are skipped, because the
+rule was not tried, and that must not look like a pass.  The verdict itself stands in the element's `type`.
+"""
+
+from collections.abc import Iterable, Sequence
+from xml.etree import ElementTree as ET
+
+from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
+from assay_reports.text import visible
+
+_ELEMENTS = {
+    Verdict.FAIL: "failure",
+    Verdict.ERROR: "error",
+    Verdict.INCONCLUSIVE: "error",
+    Verdict.UNSUPPORTED: "skipped",
+    Verdict.NOT_DEMONSTRATED: "skipped",
+}
+_COUNTED = {"failure": "failures", "error": "errors", "skipped": "skipped"}
+
+
+def junit_xml(runs: Sequence[Verdicts]) -> bytes:
+    """Write one document over all runs: a suite for each feature on each pair, a case for each scenario.
+
+    Args:
+        runs: The runs' verdicts.
+
+    Returns:
+        The document, encoded as UTF-8.
+    """
+    root = ET.Element("testsuites", name="assay")
+    everything: list[ScenarioVerdict] = []
+    for run in runs:
+        for feature, scenarios in _by_feature(run).items():
+            suite = ET.SubElement(root, "testsuite", name=visible(f"{run.backend}: {feature}"))
+            _count(suite, scenarios)
+            properties = ET.SubElement(suite, "properties")
+            _property(properties, "run", run.run)
+            _property(properties, "backend", run.backend)
+            _property(properties, "client", run.client)
+            for scenario in scenarios:
+                _case(suite, run.backend, feature, scenario)
+            everything += scenarios
+    _count(root, everything)
+    ET.indent(root)
+    document: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return document + b"\n"
+
+
+def _by_feature(run: Verdicts) -> dict[str, list[ScenarioVerdict]]:
+    scenarios = {scenario.scenario: scenario for rule in run.rules for scenario in rule.scenarios}
+    features: dict[str, list[ScenarioVerdict]] = {}
+    for name in sorted(scenarios):
+        features.setdefault(name.partition("::")[0], []).append(scenarios[name])
+    return features
+
+
+def _count(element: ET.Element, scenarios: Iterable[ScenarioVerdict]) -> None:
+    scenarios = tuple(scenarios)
+    elements = [_ELEMENTS.get(scenario.verdict) for scenario in scenarios]
+    element.set("tests", str(len(scenarios)))
+    for name, attribute in _COUNTED.items():
+        element.set(attribute, str(elements.count(name)))
+    element.set("time", f"{sum(scenario.seconds for scenario in scenarios):.3f}")
+
+
+def _case(suite: ET.Element, backend: str, feature: str, scenario: ScenarioVerdict) -> None:
+    name = scenario.scenario.partition("::")[2] or scenario.scenario
+    case = ET.SubElement(
+        suite,
+        "testcase",
+        name=visible(name),
+        classname=visible(f"{backend}.{feature.removesuffix('.feature').replace('/', '.')}"),
+        time=f"{scenario.seconds:.3f}",
+    )
+    properties = ET.SubElement(case, "properties")
+    _property(properties, "rules", " ".join(scenario.rules))
+    _property(properties, "verdict", scenario.verdict)
+    _property(properties, "strength", scenario.strength)
+    _property(properties, "judged", scenario.judged)
+    if scenario.disclosed:
+        _property(properties, "disclosed", scenario.disclosed)
+    if element := _ELEMENTS.get(scenario.verdict):
+        # JUnit's readers show the message in lists: it names the verdict, since several share one element.
+        message = visible(f"{scenario.verdict}: {scenario.reason}" if scenario.reason else scenario.verdict)
+        outcome = ET.SubElement(case, element, type=scenario.verdict, message=message)
+        outcome.text = visible(_details(scenario))
+
+
+def _details(scenario: ScenarioVerdict) -> str:
+    lines = (("expected", scenario.expected), ("observed", scenario.observed))
+    return "\n".join(f"{name}: {text}" for name, text in lines if text)
+
+
+def _property(properties: ET.Element, name: str, value: str) -> None:
+    ET.SubElement(properties, "property", name=name, value=visible(value))

@@ -1,0 +1,124 @@
+"""The HTML report: a folder of static pages that work from the file system, without scripts and without a network."""
+
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path, PurePosixPath
+
+import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from assay_evidence.verdicts import Verdict
+from assay_reports.errors import OutputError
+from assay_reports.presentation import FACES, READING_ORDER, STRENGTHS
+from assay_reports.sources import RunEvidence
+from assay_reports.text import visible
+from assay_reports.timeline import LEFT
+from assay_reports.views.backends import backend_page
+from assay_reports.views.matrix import matrix
+from assay_reports.views.pairs import pairs_of
+from assay_reports.views.rules import rule_page
+
+MANIFEST = "site.json"
+"""Names every file of the site, so that a later report knows which ones it may replace."""
+_ASSETS = ("style.css", "report.js")
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """The content of `site.json`."""
+
+    files: tuple[str, ...]
+
+
+def render_site(runs: Sequence[RunEvidence], out: Path) -> Path:
+    """Write the report of one or several runs.
+
+    Args:
+        runs: The runs, one for each pair of client and broker, in the order of the matrix's columns.
+        out: The site's folder; made where it is absent. A report that is there is replaced.
+
+    Returns:
+        The start page.
+
+    Raises:
+        SourceError: A run's verdicts name a rule that the catalogue does not have.
+        OutputError: There is no run to report on, the folder cannot be written, or it holds something else.
+    """
+    if not runs:
+        raise OutputError(out, "there is no run to report on; name a folder that `assay run` has written.")
+    pages = dict(_pages(runs, out))
+    try:
+        _clear(out)
+        for name, content in pages.items():
+            path = out / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        (out / MANIFEST).write_bytes(msgspec.json.encode(Manifest(tuple(sorted(pages)))))
+    except OSError as error:
+        raise OutputError(out, f"the report cannot be written ({error.strerror}); name a folder that can.") from error
+    return out / "index.html"
+
+
+def _pages(runs: Sequence[RunEvidence], out: Path) -> Iterator[tuple[str, bytes]]:
+    catalogue = runs[0].catalogue
+    pairs = pairs_of(runs, catalogue)
+    environment = _environment()
+    faces = [FACES[Verdict.PASS], *(FACES[verdict] for verdict in READING_ORDER if verdict is not Verdict.PASS)]
+
+    def page(template: str, root: str, **values: object) -> bytes:
+        text = environment.get_template(template).render(
+            root=root,
+            pairs=pairs,
+            catalogue=catalogue,
+            faces=faces,
+            strengths=STRENGTHS,
+            timeline_left=LEFT,
+            **values,
+        )
+        return text.encode()
+
+    yield "index.html", page("index.html", "", matrix=matrix(pairs, catalogue))
+    for rule in catalogue.rules:
+        yield f"rules/{rule.id}.html", page("rule.html", "../", page=rule_page(rule, pairs, catalogue))
+    for pair in pairs:
+        yield pair.href, page("backend.html", "../", page=backend_page(pair, out))
+    for name in _ASSETS:
+        yield name, resources.files("assay_reports").joinpath("assets", name).read_bytes()
+
+
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("assay_reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _finalize(value: object) -> object:
+    """Make every value that a template puts out fit to be shown; escaping follows."""
+    return value if isinstance(value, Markup) else visible(str(value))
+
+
+def _clear(out: Path) -> None:
+    """Remove the report that is there, and nothing else.
+
+    Raises:
+        OutputError: The folder holds something that is not a report.
+    """
+    manifest = out / MANIFEST
+    if not manifest.is_file():
+        if out.is_dir() and any(out.iterdir()):
+            raise OutputError(out, "the folder holds files that are not a report; empty it or name another one.")
+        out.mkdir(parents=True, exist_ok=True)
+        return
+    try:
+        files = msgspec.json.decode(manifest.read_bytes(), type=Manifest).files
+    except msgspec.MsgspecError as error:
+        raise OutputError(manifest, f"it is malformed ({error}); delete the report's folder.") from error
+    for name in files:
+        parts = PurePosixPath(name)
+        if not parts.is_absolute() and ".." not in parts.parts:
+            (out / parts).unlink(missing_ok=True)

@@ -1,0 +1,179 @@
+"""What a report is made of: one run on one pair, read from its output folder and from nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from assay_evidence.events import AnyEvent, Begin
+from assay_evidence.lines import JournalDamage
+from assay_evidence.reader import read_journals
+from assay_evidence.verdicts import Verdicts, load_verdicts
+from assay_features import Catalogue, load_catalogue
+from assay_reports.errors import SourceError
+
+VERDICTS_FILE = "verdicts.json"
+JOURNALS_FOLDER = "journals"
+KNOWN_FILE = "known.json"
+DEFECTS_FILE = "defects.json"
+_T = TypeVar("_T")
+
+
+class KnownOutcome(Struct, frozen=True):
+    """An outcome that is expected of a backend, and why.
+
+    Args:
+        scenario: Pattern over scenario ids, with ``*`` and ``?``; brackets are themselves.
+        verdict: What is expected.
+        reason: Why, in one sentence.
+        reference: Where that can be read.
+        owner: Who looks after the entry.
+        expires: ISO date from which the entry no longer counts.
+    """
+
+    scenario: str
+    verdict: str
+    reason: str
+    reference: str = ""
+    owner: str = ""
+    expires: str = ""
+
+    def covers(self, scenario: str) -> bool:
+        """Whether the entry speaks of this scenario."""
+        return fnmatchcase(scenario, self.scenario.replace("[", "[[]"))
+
+
+class KnownOutcomes(Struct, frozen=True):
+    """The content of `known.json`."""
+
+    entries: tuple[KnownOutcome, ...] = ()
+
+
+class KilledDefect(Struct, frozen=True):
+    """A named defect and the scenarios that catch it."""
+
+    name: str
+    caught_by: tuple[str, ...] = ()
+
+
+class RuleDefects(Struct, frozen=True):
+    """The defects of one rule."""
+
+    id: str
+    defects: tuple[KilledDefect, ...] = ()
+
+
+class KillMatrix(Struct, frozen=True):
+    """The content of `defects.json`, as `assay defects --json` writes it."""
+
+    rules: tuple[RuleDefects, ...] = ()
+    alarms: tuple[str, ...] = ()
+    unkilled: tuple[str, ...] = ()
+    too_broad: dict[str, float] = {}
+
+
+class RunEvidence(Struct, frozen=True, kw_only=True):
+    """One run on one pair of client and broker.
+
+    Args:
+        verdicts: What `judge` says.
+        events: The journals' events, each writer's in the order of `seq`.
+        catalogue: The catalogue that the verdicts refer to.
+        damage: Where the journals cannot be relied on.
+        known: Outcomes expected of the backend.
+        kills: Which scenario catches which defect, where that was tried.
+        folder: The run's output folder, to which the report links; None where there is none.
+    """
+
+    verdicts: Verdicts
+    events: tuple[AnyEvent, ...]
+    catalogue: Catalogue
+    damage: tuple[JournalDamage, ...] = ()
+    known: tuple[KnownOutcome, ...] = ()
+    kills: KillMatrix = KillMatrix()
+    folder: Path | None = None
+
+    @property
+    def begin(self) -> Begin | None:
+        """The first opening line: environment, seed, capabilities; None where no journal has one."""
+        return next((event for event in self.events if isinstance(event, Begin)), None)
+
+    def of_scenario(self) -> dict[str, tuple[AnyEvent, ...]]:
+        """Sort the events by scenario."""
+        found: dict[str, list[AnyEvent]] = {}
+        for event in self.events:
+            if event.scenario is not None:
+                found.setdefault(event.scenario, []).append(event)
+        return {scenario: tuple(events) for scenario, events in found.items()}
+
+
+def read_run(folder: Path) -> RunEvidence:
+    """Read all that a run has left in its output folder.
+
+    Args:
+        folder: The output folder, or one backend's folder in it.
+
+    Raises:
+        SourceError: There are no verdicts, or `known.json` or `defects.json` is malformed.
+        JournalError: There is no journal, or one cannot be read.
+        VerdictsError: The verdicts are malformed.
+    """
+    if not (folder / VERDICTS_FILE).is_file():
+        raise SourceError(folder, f"it holds no {VERDICTS_FILE}; name a folder that `assay run` has written.")
+    journals = read_journals(folder / JOURNALS_FOLDER)
+    return RunEvidence(
+        verdicts=load_verdicts(folder / VERDICTS_FILE),
+        events=journals.events,
+        catalogue=load_catalogue(),
+        damage=journals.damage,
+        known=read_known(folder),
+        kills=read_kills((folder, folder.parent)),
+        folder=folder,
+    )
+
+
+def read_known(folder: Path) -> tuple[KnownOutcome, ...]:
+    """Read `known.json` of an output folder; an absent file is an empty one.
+
+    Raises:
+        SourceError: The file cannot be read or is not of that form.
+    """
+    content = _read([folder / KNOWN_FILE])
+    if content is None:
+        return ()
+    return _decode(*content, KnownOutcomes).entries
+
+
+def read_kills(folders: Iterable[Path]) -> KillMatrix:
+    """Read the first `defects.json` of these folders; where none has one the matrix is empty.
+
+    Raises:
+        SourceError: The file cannot be read or is not of that form.
+    """
+    content = _read([folder / DEFECTS_FILE for folder in folders])
+    return KillMatrix() if content is None else _decode(*content, KillMatrix)
+
+
+def _read(candidates: Iterable[Path]) -> tuple[Path, bytes] | None:
+    for path in candidates:
+        try:
+            return path, path.read_bytes()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise SourceError(
+                path, f"it cannot be read ({error.strerror}); make it readable or move it away."
+            ) from error
+    return None
+
+
+def _decode(path: Path, content: bytes, kind: type[_T]) -> _T:
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except msgspec.MsgspecError as error:
+        raise SourceError(path, f"it is malformed ({error}); make it again or move it away.") from error

@@ -1,0 +1,70 @@
+"""Text from journals made fit to be shown: nothing in it may hide, reorder or break what stands around it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_ESCAPED_CATEGORIES = frozenset({"Cc", "Cs", "Cn", "Co", "Zl", "Zp"})
+_KEPT = frozenset("\n\t")
+# Format characters that reorder text (bidirectional controls) or cannot be seen (zero-width ones, the byte order mark).
+# Joiners (U+200C, U+200D) stay: scripts and emoji need them.
+_UNSEEN = frozenset("\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff")
+_PLAIN = re.compile(r"[\x20-\x7e\n\t]*")
+_SLUG = re.compile(r"[^a-z0-9]+")
+_SLUG_LENGTH = 80
+_NS_UNITS = (
+    (3_600_000_000_000, "h"),
+    (60_000_000_000, "min"),
+    (1_000_000_000, "s"),
+    (1_000_000, "ms"),
+    (1_000, "µs"),
+)
+
+
+def visible(text: str) -> str:
+    r"""Write out what cannot be seen or would reorder its neighbours: ``\x00``, ``\u202e``.
+
+    The result holds only characters that both HTML and XML 1.0 permit.
+    """
+    if _PLAIN.fullmatch(text):
+        return text
+    return "".join(_shown(character) for character in text)
+
+
+def _shown(character: str) -> str:
+    hidden = character in _UNSEEN or unicodedata.category(character) in _ESCAPED_CATEGORIES
+    if not hidden or character in _KEPT:
+        return character
+    code = ord(character)
+    if code <= 0xFF:  # noqa: PLR2004 - as Python writes the character itself
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004 - likewise
+
+
+def slug(text: str) -> str:
+    """Make a name for a file or an anchor: lower-case letters, digits and dashes, never empty."""
+    folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return _SLUG.sub("-", folded).strip("-")[:_SLUG_LENGTH].strip("-") or "x"
+
+
+def duration(ns: int) -> str:
+    """Write a duration for people, to four significant digits: ``2.001 s``, ``850 µs``, ``0 s``.
+
+    Args:
+        ns: Nanoseconds; may be negative.
+    """
+    size = abs(ns)
+    for unit_ns, unit in _NS_UNITS:
+        if size >= unit_ns:
+            return f"{_significant(ns / unit_ns)} {unit}"
+    return f"{ns} ns" if ns else "0 s"
+
+
+def _significant(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"  # noqa: PLR2004 - four digits before the point
+
+
+def seconds(value: float) -> str:
+    """Write a duration given in seconds."""
+    return duration(round(value * 1_000_000_000))

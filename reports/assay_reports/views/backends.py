@@ -1,0 +1,193 @@
+"""A pair's page: what was tested, what it can do, what it disclosed, and how far its journals can be relied on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from assay_evidence.events import AnyEvent, End, Plan, Unsupported
+from assay_evidence.lines import JournalDamage
+from assay_evidence.verdicts import ScenarioVerdict, Verdict
+from assay_reports.presentation import FACES, Face
+from assay_reports.sources import KnownOutcome
+from assay_reports.text import seconds
+from assay_reports.views.matrix import rule_href
+from assay_reports.views.pairs import Pair, scenarios_of
+from assay_reports.views.scenarios import split_id
+
+_MACHINE_FILES = (
+    ("verdicts.json", "all verdicts, for machines"),
+    ("junit.xml", "JUnit XML"),
+    ("defects.json", "the kill matrix"),
+    ("known.json", "known outcomes"),
+)
+
+
+class Lacking(Struct, frozen=True):
+    """A capability that scenarios asked for and the pair lacks."""
+
+    capability: str
+    reason: str
+    source: str
+    scenarios: int
+
+
+class Disclosed(Struct, frozen=True):
+    """What a pair does where the documents leave it open."""
+
+    rules: tuple[str, ...]
+    name: str
+    text: str
+
+
+class KnownView(Struct, frozen=True):
+    """A known outcome beside what came of it: one scenario that it speaks of, or none."""
+
+    known: KnownOutcome
+    name: str
+    rule_href: str
+    face: Face | None
+    state: str
+
+
+class JournalView(Struct, frozen=True):
+    """One writer's journal."""
+
+    writer: str
+    lines: int
+    complete: bool
+    sha256: str
+
+
+class FileView(Struct, frozen=True):
+    """A file of the run that a reader may want."""
+
+    href: str
+    name: str
+    what: str
+
+
+class BackendPage(Struct, frozen=True, kw_only=True):
+    """The page."""
+
+    pair: Pair
+    environment: tuple[tuple[str, str], ...]
+    ours: str
+    seed: str
+    catalogue_hash: str
+    capabilities: tuple[tuple[str, str], ...]
+    lacking: tuple[Lacking, ...]
+    disclosed: tuple[Disclosed, ...]
+    known: tuple[KnownView, ...]
+    journals: tuple[JournalView, ...]
+    damage: tuple[JournalDamage, ...]
+    events: int
+    took: str
+    waited: str
+    span: str
+    overlap: str
+    files: tuple[FileView, ...]
+
+
+def backend_page(pair: Pair, site: Path) -> BackendPage:
+    """Lay out a pair's page.
+
+    Args:
+        pair: The pair.
+        site: The folder that the site is written to, from which links to the run's files lead.
+    """
+    run = pair.evidence
+    begin = run.begin
+    scenarios = scenarios_of(run.verdicts).values()
+    waited = sum(scenario.waited_seconds for scenario in scenarios)
+    span = _span_seconds(run.events)
+    return BackendPage(
+        pair=pair,
+        environment=tuple(sorted(begin.environment.items())) if begin else (),
+        ours=" and ".join(begin.ours) if begin and begin.ours else "none",
+        seed=str(begin.seed) if begin else "unknown",
+        catalogue_hash=begin.catalogue_hash if begin else "unknown",
+        capabilities=tuple(sorted(begin.capabilities.items())) if begin else (),
+        lacking=_lacking(run.events),
+        disclosed=tuple(
+            Disclosed(scenario.rules, split_id(scenario.scenario)[1], scenario.disclosed)
+            for scenario in scenarios
+            if scenario.disclosed
+        ),
+        known=tuple(_known(pair)),
+        journals=tuple(_journals(run.events)),
+        damage=run.damage,
+        events=len(run.events),
+        took=seconds(sum(scenario.seconds for scenario in scenarios)),
+        waited=seconds(waited),
+        span=seconds(span),
+        overlap=f"{waited / span:.1f}" if span and waited else "",
+        files=tuple(_files(run.folder, site)),
+    )
+
+
+def _lacking(events: Iterable[AnyEvent]) -> tuple[Lacking, ...]:
+    found: dict[tuple[str, str, str], set[str]] = {}
+    for event in events:
+        if isinstance(event, Unsupported):
+            found.setdefault((event.capability, event.reason, event.source), set()).add(event.scenario or "")
+    return tuple(
+        Lacking(capability, reason, source, len(scenarios))
+        for (capability, reason, source), scenarios in sorted(found.items())
+    )
+
+
+def _known(pair: Pair) -> Iterable[KnownView]:
+    ran = scenarios_of(pair.evidence.verdicts)
+    for known in pair.evidence.known:
+        covered = [scenario for name, scenario in ran.items() if known.covers(name)]
+        if not covered:
+            yield KnownView(known, split_id(known.scenario)[1], "", None, "stale: no such scenario ran")
+        for scenario in covered:
+            name = split_id(scenario.scenario)[1]
+            href = rule_href(scenario.rules[0]) if scenario.rules else ""
+            yield KnownView(known, name, href, FACES[scenario.verdict], _state(known, scenario))
+
+
+def _state(known: KnownOutcome, scenario: ScenarioVerdict) -> str:
+    if scenario.verdict == known.verdict:
+        return "as expected"
+    if scenario.verdict is Verdict.PASS:
+        return f"stale: {known.verdict} was expected, and it passes now"
+    return f"not as expected: {known.verdict} was"
+
+
+def _journals(events: Iterable[AnyEvent]) -> Iterable[JournalView]:
+    writers: dict[str, list[AnyEvent]] = {}
+    for event in events:
+        writers.setdefault(event.writer, []).append(event)
+    for writer, written in sorted(writers.items()):
+        end = next((event for event in written if isinstance(event, End)), None)
+        complete = end is not None and end.events == len(written) - 1
+        yield JournalView(writer, len(written), complete, end.sha256 if end else "")
+
+
+def _span_seconds(events: Iterable[AnyEvent]) -> float:
+    """How long the run's controller (the writer of the plan) wrote: the run's wall time, overlaps counted once."""
+    events = tuple(events)
+    controller = next((event.writer for event in events if isinstance(event, Plan)), None)
+    walls = [event.wall_ns for event in events if event.writer == controller]
+    return (max(walls) - min(walls)) / 1_000_000_000 if walls else 0.0
+
+
+def _files(folder: Path | None, site: Path) -> Iterable[FileView]:
+    if folder is None:
+        return
+    for name, what in _MACHINE_FILES:
+        if (folder / name).is_file():
+            yield FileView(_relative(folder / name, site), name, what)
+    for journal in sorted((folder / "journals").glob("*.jsonl")):
+        yield FileView(_relative(journal, site), f"journals/{journal.name}", "a writer's journal")
+
+
+def _relative(path: Path, site: Path) -> str:
+    # Pages of backends lie one folder below the site's root. Path.relative_to does not climb before Python 3.12.
+    return Path(os.path.relpath(path.resolve(), site.resolve() / "backends")).as_posix()

@@ -1,0 +1,160 @@
+"""The start page: rules by pairs, what needs a look, and totals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from assay_evidence.verdicts import RuleVerdict, Verdict
+from assay_features import Catalogue, Family, Profile, Rule
+from assay_reports.presentation import FACES, NOT_RUN, NOTHING_TO_OBSERVE, READING_ORDER, Face
+from assay_reports.views.pairs import Pair
+
+FAMILIES = {
+    Family.DELAY: "Delivery delay",
+    Family.PERSISTENCE: "Persistent messages and durable subscriptions",
+    Family.QOS: "Qualities of service over AMQP",
+    Family.BATCH: "Batch delivery",
+}
+PROFILES = {
+    Profile.PERSISTENCE: "Any broker.",
+    Profile.DELAY: "Any broker with delivery delay.",
+    Profile.DELAY_MQ: "Only a queue manager of IBM MQ's shape can show these.",
+    Profile.DELAY_ZOS: "Only such a queue manager on z/OS can show these.",
+    Profile.QOS: "Any broker that speaks AMQP 1.0.",
+    Profile.QOS_MQ: "Only a queue manager of IBM MQ's shape can show these.",
+    Profile.BATCH: "A proposal that is in no release of JMS: failing it breaks no standard.",
+}
+_ATTENTION = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
+
+
+class Cell(Struct, frozen=True):
+    """A rule's verdict on one pair."""
+
+    face: Face
+    href: str
+    scenarios: int
+    known: bool
+
+
+class Row(Struct, frozen=True):
+    """A rule in the matrix."""
+
+    rule: Rule
+    href: str
+    cells: tuple[Cell, ...]
+    search: str
+
+
+class Group(Struct, frozen=True):
+    """The rules of one profile: tried ones as rows, the others by name."""
+
+    profile: Profile
+    what: str
+    rows: tuple[Row, ...]
+    untried: tuple[Rule, ...]
+
+
+class Section(Struct, frozen=True):
+    """The rules on one subject."""
+
+    key: str
+    title: str
+    groups: tuple[Group, ...]
+    tried: int
+    total: int
+
+
+class Attention(Struct, frozen=True):
+    """A rule that was broken or not decided, and why."""
+
+    rule: Rule
+    pair: Pair
+    face: Face
+    href: str
+    reason: str
+    known: bool
+
+
+class Matrix(Struct, frozen=True):
+    """The start page."""
+
+    sections: tuple[Section, ...]
+    attention: tuple[Attention, ...]
+    tried: int
+    total: int
+
+
+def matrix(pairs: Sequence[Pair], catalogue: Catalogue) -> Matrix:
+    """Lay out the start page."""
+    sections = tuple(_sections(pairs, catalogue))
+    return Matrix(
+        sections=sections,
+        attention=tuple(_attention(pairs, catalogue)),
+        tried=sum(section.tried for section in sections),
+        total=len(catalogue.rules),
+    )
+
+
+def rule_href(rule_id: str) -> str:
+    """Return the rule's page, from the root of the site."""
+    return f"rules/{rule_id}.html"
+
+
+def cell(rule: Rule, pair: Pair) -> Cell:
+    """Show what the pair's run says of the rule."""
+    verdict = pair.rules.get(rule.id)
+    if verdict is None:
+        return Cell(NOT_RUN if rule.observable else NOTHING_TO_OBSERVE, rule_href(rule.id), 0, known=False)
+    return Cell(
+        FACES[verdict.verdict],
+        f"{rule_href(rule.id)}#{pair.slug}",
+        len(verdict.scenarios),
+        known=_all_known(verdict, pair),
+    )
+
+
+def _all_known(verdict: RuleVerdict, pair: Pair) -> bool:
+    """Whether every scenario that makes the verdict what it is was expected to end so."""
+    causes = [scenario for scenario in verdict.scenarios if scenario.verdict is verdict.verdict]
+    return bool(causes) and all(
+        (known := pair.known(scenario)) is not None and known.verdict == scenario.verdict for scenario in causes
+    )
+
+
+def _sections(pairs: Sequence[Pair], catalogue: Catalogue) -> Iterable[Section]:
+    for family, title in FAMILIES.items():
+        rules = catalogue.family(family)
+        groups = tuple(
+            _group(profile, [rule for rule in rules if rule.profile is profile], pairs)
+            for profile in Profile
+            if any(rule.profile is profile for rule in rules)
+        )
+        if groups:
+            yield Section(family.value, title, groups, sum(len(group.rows) for group in groups), len(rules))
+
+
+def _group(profile: Profile, rules: Sequence[Rule], pairs: Sequence[Pair]) -> Group:
+    tried = [rule for rule in rules if any(rule.id in pair.rules for pair in pairs)]
+    untried = tuple(rule for rule in rules if rule not in tried)
+    return Group(profile, PROFILES[profile], tuple(_row(rule, pairs) for rule in tried), untried)
+
+
+def _row(rule: Rule, pairs: Sequence[Pair]) -> Row:
+    search = " ".join((rule.id, rule.title, rule.rule, rule.strength, rule.profile, *rule.judged, *rule.basis))
+    return Row(rule, rule_href(rule.id), tuple(cell(rule, pair) for pair in pairs), search.lower())
+
+
+def _attention(pairs: Sequence[Pair], catalogue: Catalogue) -> Iterable[Attention]:
+    for wanted in (verdict for verdict in READING_ORDER if verdict in _ATTENTION):
+        for rule in catalogue.rules:
+            for pair in pairs:
+                found = pair.rules.get(rule.id)
+                if found is not None and found.verdict is wanted:
+                    shown = cell(rule, pair)
+                    yield Attention(rule, pair, shown.face, shown.href, _reason(found), shown.known)
+
+
+def _reason(verdict: RuleVerdict) -> str:
+    return next((one.reason for one in verdict.scenarios if one.verdict is verdict.verdict and one.reason), "")

@@ -1,0 +1,119 @@
+"""The pairs of client and broker that a report compares, one for each run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from assay_evidence.events import AnyEvent
+from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts
+from assay_features import Catalogue, UnknownRuleError
+from assay_reports.errors import SourceError
+from assay_reports.presentation import Count, counts
+from assay_reports.sources import VERDICTS_FILE, KnownOutcome, RunEvidence
+from assay_reports.text import slug
+
+
+class Pair(Struct, frozen=True, kw_only=True):
+    """One run as the pages need it.
+
+    Args:
+        slug: Name of its page and prefix of its anchors.
+        backend: The backend's name.
+        client: Name and version of the client.
+        evidence: Where all of it comes from.
+        rules: Rule verdicts by id.
+        events: Events by scenario.
+        same_catalogue: Whether the run was made with the catalogue that the report shows; None where it does not say.
+    """
+
+    slug: str
+    backend: str
+    client: str
+    evidence: RunEvidence
+    rules: dict[str, RuleVerdict]
+    events: dict[str, tuple[AnyEvent, ...]]
+    same_catalogue: bool | None
+
+    @property
+    def href(self) -> str:
+        """The pair's page, from the root of the site."""
+        return f"backends/{self.slug}.html"
+
+    def known(self, scenario: ScenarioVerdict) -> KnownOutcome | None:
+        """Return the entry that expects just this verdict, else one that speaks of the scenario at all."""
+        entries = [entry for entry in self.evidence.known if entry.covers(scenario.scenario)]
+        return next((entry for entry in entries if entry.verdict == scenario.verdict), next(iter(entries), None))
+
+    @property
+    def rule_counts(self) -> tuple[Count, ...]:
+        """How many rules have which verdict."""
+        return counts(rule.verdict for rule in self.rules.values())
+
+    @property
+    def scenario_counts(self) -> tuple[Count, ...]:
+        """How many scenarios have which verdict."""
+        return counts(scenario.verdict for scenario in scenarios_of(self.evidence.verdicts).values())
+
+    @property
+    def kept(self) -> int:
+        """How many rules pass."""
+        return sum(rule.verdict is Verdict.PASS for rule in self.rules.values())
+
+
+def scenarios_of(verdicts: Verdicts) -> dict[str, ScenarioVerdict]:
+    """List the run's scenarios once each, though several rules may share one."""
+    return {scenario.scenario: scenario for rule in verdicts.rules for scenario in rule.scenarios}
+
+
+def pairs_of(runs: Sequence[RunEvidence], catalogue: Catalogue) -> tuple[Pair, ...]:
+    """Prepare the runs.
+
+    Raises:
+        SourceError: A run's verdicts name a rule that the catalogue does not have.
+    """
+    names = Names()
+    return tuple(_pair(run, catalogue, names) for run in runs)
+
+
+def _pair(run: RunEvidence, catalogue: Catalogue, names: Names) -> Pair:
+    verdicts = run.verdicts
+    for rule in verdicts.rules:
+        _expect_known(rule.id, catalogue, run)
+    begin = run.begin
+    return Pair(
+        slug=names.unique(f"{verdicts.backend}--{verdicts.client}"),
+        backend=verdicts.backend,
+        client=verdicts.client,
+        evidence=run,
+        rules={rule.id: rule for rule in verdicts.rules},
+        events=run.of_scenario(),
+        same_catalogue=None if begin is None else begin.catalogue_hash == catalogue.sha256,
+    )
+
+
+def _expect_known(rule_id: str, catalogue: Catalogue, run: RunEvidence) -> None:
+    try:
+        catalogue.rule(rule_id)
+    except UnknownRuleError as error:
+        where = (run.folder or Path(run.verdicts.run)) / VERDICTS_FILE
+        raise SourceError(where, f"{error} Use the catalogue that this run was made with.") from error
+
+
+class Names:
+    """Gives each thing a name of its own, fit for file names and anchors."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def unique(self, text: str) -> str:
+        """Return a slug of the text that was not given before."""
+        stem = "--".join(slug(part) for part in text.split("--"))
+        name, number = stem, 1
+        while name in self._taken:
+            number += 1
+            name = f"{stem}-{number}"
+        self._taken.add(name)
+        return name

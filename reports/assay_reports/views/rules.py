@@ -1,0 +1,111 @@
+"""A rule's page: what it says, where it stands, and how each pair did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from assay_features import Catalogue, CitedBy, Judged, Rule, Strength
+from assay_reports.presentation import STRENGTHS
+from assay_reports.views.matrix import Cell, cell
+from assay_reports.views.pairs import Names, Pair
+from assay_reports.views.scenarios import ScenarioView, scenario_view
+
+
+class BasisView(Struct, frozen=True):
+    """Where the rule stands: document and place."""
+
+    key: str
+    title: str
+    what: str
+    place: str
+
+
+class DefectView(Struct, frozen=True):
+    """A defect and the scenarios of this rule that catch it."""
+
+    name: str
+    caught_by: tuple[str, ...]
+
+
+class Tried(Struct, frozen=True):
+    """The rule on one pair."""
+
+    pair: Pair
+    cell: Cell
+    whose: str
+    scenarios: tuple[ScenarioView, ...]
+
+
+class RulePage(Struct, frozen=True, kw_only=True):
+    """The page."""
+
+    rule: Rule
+    strength: str
+    basis: tuple[BasisView, ...]
+    tried: tuple[Tried, ...]
+    defects: tuple[DefectView, ...]
+    kills_known: bool
+    before: Rule | None
+    after: Rule | None
+
+
+def rule_page(rule: Rule, pairs: Sequence[Pair], catalogue: Catalogue) -> RulePage:
+    """Lay out a rule's page."""
+    # The matrix is the same for every pair of one output folder: the first that has the rule speaks for all.
+    per_run = [[entry for entry in pair.evidence.kills.rules if entry.id == rule.id] for pair in pairs]
+    entries = next((found for found in per_run if found), [])
+    defects = tuple(DefectView(defect.name, defect.caught_by) for entry in entries for defect in entry.defects)
+    catches: dict[str, tuple[str, ...]] = {}
+    for defect in defects:
+        for scenario in defect.caught_by:
+            catches[scenario] = (*catches.get(scenario, ()), defect.name)
+    names = Names()
+    position = catalogue.rules.index(rule)
+    return RulePage(
+        rule=rule,
+        strength=STRENGTHS[rule.strength],
+        basis=tuple(_basis(rule, catalogue)),
+        tried=tuple(_tried(rule, pair, catches, names) for pair in pairs),
+        defects=defects,
+        kills_known=any(pair.evidence.kills.rules for pair in pairs),
+        before=catalogue.rules[position - 1] if position else None,
+        after=catalogue.rules[position + 1] if position + 1 < len(catalogue.rules) else None,
+    )
+
+
+def _basis(rule: Rule, catalogue: Catalogue) -> list[BasisView]:
+    views: list[BasisView] = []
+    for citation in rule.citations:
+        document = catalogue.document(citation.document)
+        if document is None:
+            views.append(BasisView(citation.document, "", "", citation.where))
+            continue
+        word = {CitedBy.LINE: "line", CitedBy.SECTION: "section", CitedBy.WHOLE: ""}[document.cited_by]
+        plural = "s" if document.cited_by is CitedBy.LINE and "-" in citation.where else ""
+        place = f"{word}{plural} {citation.where}" if word else ""
+        views.append(BasisView(document.key, document.title, document.what, place))
+    return views
+
+
+def _tried(rule: Rule, pair: Pair, catches: dict[str, tuple[str, ...]], names: Names) -> Tried:
+    names.unique(pair.slug)
+    found = pair.rules.get(rule.id)
+    views = tuple(scenario_view(scenario, pair, catches, names) for scenario in found.scenarios) if found else ()
+    return Tried(pair, cell(rule, pair), _whose(rule, pair), views)
+
+
+def _whose(rule: Rule, pair: Pair) -> str:
+    """Say whom a verdict speaks about; a client rule tried through our own client is no verdict on the broker."""
+    begin = pair.evidence.begin
+    ours = begin.ours if begin else ()
+    if rule.judged == (Judged.CLIENT,):
+        owner = "our own client" if "client" in ours else "the client"
+        return f"A verdict on {owner}, {pair.client}; it says nothing about the broker."
+    if rule.judged == (Judged.BROKER,):
+        owner = "our own broker" if "broker" in ours else "the broker"
+        return f"A verdict on {owner}, {pair.backend}, seen through {pair.client}."
+    exempt = rule.strength is Strength.KIT and len(ours) < len(Judged)
+    recorded = " Parts that are not our own are recorded only." if exempt else ""
+    return f"A verdict on client and broker together: {pair.client} on {pair.backend}.{recorded}"

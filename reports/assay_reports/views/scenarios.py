@@ -1,0 +1,154 @@
+"""One scenario on one pair: verdict, steps with what was claimed and found, timing, frames, journal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from assay_evidence.events import AnyEvent, Claim, Frame, Step, Unsupported
+from assay_evidence.verdicts import Finding, ScenarioVerdict, Verdict
+from assay_reports.clock import ScenarioClock
+from assay_reports.excerpts import Excerpt, excerpt
+from assay_reports.presentation import FACES, Face
+from assay_reports.sources import KnownOutcome
+from assay_reports.text import duration, seconds
+from assay_reports.timeline import Timeline, timeline
+from assay_reports.views.pairs import Names, Pair
+
+FRAMES = 200
+"""How many wire frames of a scenario are shown."""
+OCTETS = 64
+"""How many of a frame's octets are shown."""
+
+
+class FindingView(Struct, frozen=True):
+    """What was claimed, and what `judge` found."""
+
+    face: Face
+    rule: str
+    predicate: str
+    reference: str
+    finding: Finding
+
+
+class StepView(Struct, frozen=True):
+    """A step and the claims that it made."""
+
+    step: Step
+    findings: tuple[FindingView, ...]
+
+
+class FrameView(Struct, frozen=True):
+    """A wire frame."""
+
+    at: str
+    frame: Frame
+    octets: str
+
+
+class ScenarioView(Struct, frozen=True, kw_only=True):
+    """A scenario as the rule's page shows it."""
+
+    anchor: str
+    feature: str
+    name: str
+    face: Face
+    verdict: ScenarioVerdict
+    took: str
+    waited: str
+    steps: tuple[StepView, ...]
+    loose: tuple[FindingView, ...]
+    unsupported: tuple[Unsupported, ...]
+    timeline: Timeline | None
+    frames: tuple[FrameView, ...]
+    frames_left_out: int
+    excerpt: Excerpt | None
+    known: KnownOutcome | None
+    as_known: bool
+    defects: tuple[str, ...]
+    unkilled: bool
+    opened: bool
+
+
+def scenario_view(
+    verdict: ScenarioVerdict, pair: Pair, defects: Mapping[str, tuple[str, ...]], names: Names
+) -> ScenarioView:
+    """Lay out a scenario.
+
+    Args:
+        verdict: Its verdict.
+        pair: The pair it ran on.
+        defects: The defects that each scenario catches.
+        names: Gives it an anchor of its own on the page.
+    """
+    events = pair.events.get(verdict.scenario, ())
+    feature, name = split_id(verdict.scenario)
+    known = pair.known(verdict)
+    steps, loose = _steps(events, verdict.findings)
+    frames = _frames(events)
+    return ScenarioView(
+        anchor=names.unique(f"{pair.slug}--{name}"),
+        feature=feature,
+        name=name,
+        face=FACES[verdict.verdict],
+        verdict=verdict,
+        took=seconds(verdict.seconds),
+        waited=seconds(verdict.waited_seconds),
+        steps=steps,
+        loose=loose,
+        unsupported=tuple(event for event in events if isinstance(event, Unsupported)),
+        timeline=timeline(events),
+        frames=frames[:FRAMES],
+        frames_left_out=max(0, len(frames) - FRAMES),
+        excerpt=excerpt(events) if events else None,
+        known=known,
+        as_known=known is not None and known.verdict == verdict.verdict,
+        defects=defects.get(verdict.scenario, ()),
+        unkilled=verdict.scenario in pair.evidence.kills.unkilled,
+        opened=verdict.verdict not in (Verdict.PASS, Verdict.UNSUPPORTED),
+    )
+
+
+def split_id(scenario: str) -> tuple[str, str]:
+    """Take ``topic/file.feature::name[row]`` apart into feature and name."""
+    feature, _, name = scenario.partition("::")
+    return (feature, name) if name else ("", scenario)
+
+
+def _steps(
+    events: Sequence[AnyEvent], findings: Sequence[Finding]
+) -> tuple[tuple[StepView, ...], tuple[FindingView, ...]]:
+    """Give each step the findings of the claims it made: a step is written once it has run."""
+    found = {finding.claim: finding for finding in findings}
+    steps: list[StepView] = []
+    since: list[FindingView] = []
+    for event in events:
+        if isinstance(event, Claim) and event.ref in found:
+            finding = found.pop(event.ref)
+            since.append(_finding(finding, event.rule, event.predicate))
+        elif isinstance(event, Step):
+            steps.append(StepView(event, tuple(since)))
+            since = []
+    rest = [_finding(finding, "", "") for finding in found.values()]
+    return tuple(steps), tuple(since + rest)
+
+
+def _finding(finding: Finding, rule: str, predicate: str) -> FindingView:
+    return FindingView(FACES[finding.verdict], rule, predicate, finding.claim, finding)
+
+
+def _frames(events: Sequence[AnyEvent]) -> tuple[FrameView, ...]:
+    clock = ScenarioClock(events)
+    return tuple(
+        FrameView(duration(clock.at_ns(event)), event, _octets(event.octets))
+        for event in sorted(events, key=clock.at_ns)
+        if isinstance(event, Frame)
+    )
+
+
+def _octets(hexadecimal: str) -> str:
+    shown = hexadecimal[: 2 * OCTETS]
+    pairs = " ".join(shown[start : start + 2] for start in range(0, len(shown), 2))
+    more = (len(hexadecimal) - len(shown)) // 2
+    return f"{pairs} … and {more} more" if more else pairs

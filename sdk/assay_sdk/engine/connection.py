@@ -1,0 +1,299 @@
+"""A connection: one wire, its sessions, and who is told what."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from assay_sdk.driver import (
+    Arrived,
+    Close,
+    Closed,
+    Done,
+    Drained,
+    Driver,
+    DriverCommand,
+    DriverEvent,
+    Failed,
+    Frame,
+    LinkClosed,
+    Opened,
+    OpenSession,
+    Target,
+    Wire,
+)
+from assay_sdk.engine.acknowledgement import BEHAVIOURS, AckMode
+from assay_sdk.engine.calls import Calls, DoneValue, Pending, RefusedError, lost
+from assay_sdk.engine.checks import PeerProperties, need
+from assay_sdk.engine.operations import Operation, Wait, result_of
+from assay_sdk.engine.session import Session
+from assay_sdk.engine.settings import ConnectionOptions
+from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.observer import ConnectionLost, FrameSeen, Observer, nobody
+from assay_sdk.time import Clock, Runner
+
+_LOG = logging.getLogger(__name__)
+
+ExceptionListener = Callable[[Refused], None]
+
+
+class LinkOwner(Protocol):
+    """A producer or a consumer, as the connection's events find it."""
+
+    def arrived(self, event: Arrived) -> None:
+        """A message has come."""
+        ...
+
+    def drained(self) -> None:
+        """No credit is left."""
+        ...
+
+    def peer_closed(self, refused: Refused | None) -> None:
+        """The peer has closed the link."""
+        ...
+
+
+class Connection:
+    """One connection of an application, over one wire; never reconnected in this state of the SDK.
+
+    Methods that give an `Operation` are run by `assay_sdk.engine.operations`; the others belong on the runner.
+
+    Args:
+        driver: Its protocol.
+        target: Where to connect.
+        runner: The crank.
+        options: How it behaves.
+        observer: Told every event.
+    """
+
+    def __init__(
+        self, driver: Driver, target: Target, runner: Runner, options: ConnectionOptions, observer: Observer = nobody
+    ) -> None:
+        self.runner = runner
+        self.options = options
+        self.observe = observer
+        self.client_id = target.client_id
+        self.capabilities: frozenset[Capability] = frozenset()
+        self.peer: PeerProperties = {}
+        self.started = False
+        self.on_exception: ExceptionListener | None = None
+        self.sessions: dict[int, Session] = {}
+        self._driver = driver
+        self._target = target
+        self._wire: Wire | None = None
+        self._calls = Calls()
+        self._links: dict[int, LinkOwner] = {}
+        self._opening: Pending[None] = Pending()
+        self._life: Machine[Life, LifeEvent] = Machine(LIFE, Life.OPENING, "the connection")
+        self._numbers = 0
+        self._messages = 0
+
+    @property
+    def clock(self) -> Clock:
+        """The runner's clock."""
+        return self.runner.clock
+
+    @property
+    def state(self) -> Life:
+        """Its state."""
+        return self._life.state
+
+    # -- operations ------------------------------------------------------------------------------------------------
+
+    def open(self) -> Operation[None]:
+        """Connect.
+
+        Raises:
+            RefusedError: The peer refused, or was not reached; `invalid-client-id` when the client id is in use.
+        """
+        self._wire = self._driver.connect(self._target, self._sink, self.runner)
+        yield from result_of(self._opening)
+        if self.client_id is not None and Capability.CLIENT_ID not in self.capabilities:
+            yield from self.close(threading.get_ident())
+            need(Capability.CLIENT_ID, self.capabilities)
+
+    def close(self, caller: int) -> Operation[None]:
+        """Close in order: sessions first (JMS 6.1.8); a connection that is closed or lost already stays so.
+
+        Args:
+            caller: The thread that asks.
+
+        Raises:
+            RefusedError: A listener of this connection closes it, and would wait for itself.
+        """
+        for session in self.sessions.values():
+            session.dispatcher.refuse_own_callback("the connection", caller)
+        if self._life.take(LifeEvent.CLOSE) is not Act.GO:
+            return
+        for session in tuple(self.sessions.values()):
+            yield from session.close(caller)
+        answer = self.submit(Close)
+        if not answer.done:
+            yield Wait(answer)
+        if self._life.take(LifeEvent.CLOSED) is Act.GO:
+            self._calls.fail_all(lost())
+
+    def session(self, mode: AckMode) -> Operation[Session]:
+        """Open a session.
+
+        Raises:
+            RefusedError: The connection is gone, or has no transactions.
+        """
+        self.use()
+        behaviour = BEHAVIOURS[mode]
+        if behaviour.transacted:
+            need(Capability.LOCAL_TRANSACTION, self.capabilities)
+        session = Session(self, self.next_number(), behaviour)
+        self.sessions[session.number] = session
+        try:
+            yield from result_of(self.submit(lambda token: OpenSession(token, session.number)))
+        except RefusedError:
+            self.sessions.pop(session.number, None)
+            raise
+        session.opened()
+        return session
+
+    def start(self) -> Operation[None]:
+        """Start handing messages over (JMS 6.1.4)."""
+        self.use()
+        yield from ()
+        self.started = True
+        for session in self.sessions.values():
+            session.resume()
+
+    def stop(self, caller: int) -> Operation[None]:
+        """Hand nothing over until the next start; returns when no callback is under way (JMS 6.1.5).
+
+        Args:
+            caller: The thread that asks; a listener does not wait for itself.
+        """
+        self.use()
+        self.started = False
+        for session in tuple(self.sessions.values()):
+            yield from session.dispatcher.wait_until_idle(caller)
+
+    def abort(self) -> Operation[None]:
+        """Lose the connection as if the line had been cut: nothing more is said to the peer."""
+        yield from ()
+        if self._wire is not None:
+            self._wire.abort()
+        self._lose(lost("the connection was aborted by its application"))
+
+    # -- for sessions, producers and consumers ---------------------------------------------------------------------
+
+    def use(self) -> None:
+        """Ask whether it can be used.
+
+        Raises:
+            RefusedError: It is closed or lost.
+        """
+        self._life.take(LifeEvent.USE)
+
+    def next_number(self) -> int:
+        """A number for a session, link or unit; never used twice on this connection."""
+        self._numbers += 1
+        return self._numbers
+
+    def next_message_id(self) -> str:
+        """A JMSMessageID (JMS 3.4.3)."""
+        self._messages += 1
+        return f"ID:{self.options.id_prefix}-{self._messages}"
+
+    def route(self, link: int, owner: LinkOwner) -> None:
+        """Send a link's events to its owner."""
+        self._links[link] = owner
+
+    def unroute(self, link: int) -> None:
+        """Forget a link."""
+        self._links.pop(link, None)
+
+    def submit(self, command: Callable[[int], DriverCommand]) -> Pending[DoneValue]:
+        """Hand a command to the wire.
+
+        Args:
+            command: Makes the command from its token.
+
+        Returns:
+            The answer; it has failed already when the connection is gone.
+        """
+        token, answer = self._calls.open()
+        if self._wire is None or self.state in {Life.CLOSED, Life.LOST}:
+            self._calls.failed(token, lost())
+        else:
+            self._wire.submit(command(token))
+        return answer
+
+    def post(self, command: Callable[[int], DriverCommand]) -> Pending[DoneValue]:
+        """Hand over a command whose answer nobody waits for; a refusal goes to the exception listener."""
+        answer = self.submit(command)
+        answer.then(lambda: self._complain(answer.error))
+        return answer
+
+    def complain(self, refused: Refused) -> None:
+        """Tell the exception listener, in a job of its own; the log, when there is no listener."""
+        listener = self.on_exception
+        if listener is not None:
+            self.runner.call_soon(lambda: listener(refused))
+        else:
+            _LOG.warning("%s: %s", refused.kind.value, refused.text)
+
+    # -- events ----------------------------------------------------------------------------------------------------
+
+    def _sink(self, event: DriverEvent) -> None:
+        match event:
+            case Done(token=token, value=value):
+                self._calls.done(token, value)
+            case Failed(token=token, refused=refused):
+                self._calls.failed(token, refused)
+            case Arrived() | Drained() | LinkClosed():
+                self._tell_link(event)
+            case Opened():
+                self._opened(event)
+            case Closed(refused=refused):
+                self._lose(refused or lost("the peer has closed the connection: connect again"))
+            case Frame():
+                self.observe(FrameSeen(event))
+
+    def _tell_link(self, event: Arrived | Drained | LinkClosed) -> None:
+        owner = self._links.get(event.link)
+        if owner is None:
+            return  # closed by us while the event was on its way
+        match event:
+            case Arrived():
+                owner.arrived(event)
+            case Drained():
+                owner.drained()
+            case LinkClosed(refused=refused):
+                del self._links[event.link]
+                owner.peer_closed(refused)
+
+    def _opened(self, event: Opened) -> None:
+        if self._life.take(LifeEvent.OPENED) is Act.GO:
+            self.capabilities = event.capabilities
+            self.peer = event.properties
+            self._opening.resolve(None)
+
+    def _lose(self, refused: Refused) -> None:
+        before = self.state
+        if self._life.take(LifeEvent.LOSE) is not Act.END:
+            return
+        if before is Life.OPENING:
+            self._opening.fail(RefusedError(refused))
+            return
+        # Whatever the peer gave as its reason: for what was open, the connection is lost (JMS 10.3).
+        reason = refused if refused.kind is JmsErrorKind.CONNECTION_LOST else lost(refused.text)
+        if before is Life.OPEN:
+            self.observe(ConnectionLost(refused))
+            self.complain(refused)
+        self._links.clear()
+        self._calls.fail_all(reason)
+        for session in tuple(self.sessions.values()):
+            session.lose()
+
+    def _complain(self, error: Exception | None) -> None:
+        if isinstance(error, RefusedError) and error.refused.kind is not JmsErrorKind.CONNECTION_LOST:
+            self.complain(error.refused)

@@ -1,0 +1,328 @@
+"""Every state machine of the engine, as tables; nothing else decides what may follow what.
+
+A table maps (state, event) to (next state, act) and holds every pair, so a missing one is a mistake and not a case.
+An `Act` is what the caller has to do; refusals are acts too, and `REFUSALS` holds their sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from assay_sdk.engine.calls import RefusedError
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+
+StateT = TypeVar("StateT", bound=StrEnum)
+EventT = TypeVar("EventT", bound=StrEnum)
+
+
+class Act(StrEnum):
+    """What a transition asks of its caller."""
+
+    GO = "go"
+    """Do what the event stands for."""
+    SKIP = "skip"
+    """There is nothing to do."""
+    WAIT = "wait"
+    """Wait for the next transition, then ask again."""
+    END = "end"
+    """Clean up: it is gone without our doing."""
+    REFUSE_CLOSED = "refuse-closed"
+    REFUSE_LOST = "refuse-lost"
+    REFUSE_LISTENING = "refuse-listening"
+    REFUSE_RECEIVING = "refuse-receiving"
+    REFUSE_OTHER_LISTENER = "refuse-other-listener"
+
+
+REFUSALS: Mapping[Act, tuple[JmsErrorKind, str]] = {
+    Act.REFUSE_CLOSED: (JmsErrorKind.ILLEGAL_STATE, "{what} is closed: make a new one"),
+    Act.REFUSE_LOST: (JmsErrorKind.CONNECTION_LOST, "{what} is gone with its connection: connect again"),
+    Act.REFUSE_LISTENING: (
+        JmsErrorKind.ILLEGAL_STATE,
+        "{what} has a listener, so it cannot be asked for messages: take the listener away first",
+    ),
+    Act.REFUSE_RECEIVING: (
+        JmsErrorKind.ILLEGAL_STATE,
+        "{what} is waiting in a receive call: a consumer does one thing at a time",
+    ),
+    Act.REFUSE_OTHER_LISTENER: (
+        JmsErrorKind.ILLEGAL_STATE,
+        "{what} has a listener of the other kind, and the two kinds exclude each other: take that one away first",
+    ),
+}
+
+
+class Life(StrEnum):
+    """States of a connection, a session or a producer."""
+
+    OPENING = "opening"
+    OPEN = "open"
+    CLOSING = "closing"
+    CLOSED = "closed"
+    LOST = "lost"
+
+
+class LifeEvent(StrEnum):
+    """What happens to them."""
+
+    OPENED = "opened"
+    USE = "use"
+    CLOSE = "close"
+    CLOSED = "closed"
+    LOSE = "lose"
+
+
+class Link(StrEnum):
+    """States of a consumer's link."""
+
+    ATTACHING = "attaching"
+    ATTACHED = "attached"
+    STOPPING = "stopping"
+    """The application has closed it; what is under way is being called back."""
+    HOLDING = "holding"
+    """Closed, but what it has delivered is not settled yet (JMS 8.8), so the link stays."""
+    DETACHING = "detaching"
+    DETACHED = "detached"
+    LOST = "lost"
+
+
+class LinkEvent(StrEnum):
+    """What happens to it."""
+
+    ATTACHED = "attached"
+    USE = "use"
+    STOP = "stop"
+    CLOSE = "close"
+    """Called back; nothing that it delivered is unsettled."""
+    HOLD = "hold"
+    """Called back; something is unsettled."""
+    SETTLED = "settled"
+    """The last of what it delivered is settled."""
+    DETACHED = "detached"
+    LOSE = "lose"
+
+
+class Unit(StrEnum):
+    """States of a session's local unit of work."""
+
+    NONE = "none"
+    BEGINNING = "beginning"
+    ACTIVE = "active"
+    ENDING = "ending"
+
+
+class UnitEvent(StrEnum):
+    """What happens to it."""
+
+    NEED = "need"
+    """A send or a delivery is to belong to it: units begin lazily."""
+    BEGUN = "begun"
+    REFUSED = "refused"
+    COMMIT = "commit"
+    ROLLBACK = "rollback"
+    ENDED = "ended"
+    LOSE = "lose"
+
+
+class Use(StrEnum):
+    """What a consumer is used for (BT-03)."""
+
+    IDLE = "idle"
+    RECEIVING = "receiving"
+    LISTENER = "listener"
+    BATCH = "batch"
+
+
+class UseEvent(StrEnum):
+    """What the application asks of it."""
+
+    RECEIVE = "receive"
+    RECEIVED = "received"
+    SET_LISTENER = "set-listener"
+    SET_BATCH = "set-batch"
+    CLEAR_LISTENER = "clear-listener"
+    CLEAR_BATCH = "clear-batch"
+
+
+LIFE: Mapping[tuple[Life, LifeEvent], tuple[Life, Act]] = {
+    (Life.OPENING, LifeEvent.OPENED): (Life.OPEN, Act.GO),
+    (Life.OPENING, LifeEvent.USE): (Life.OPENING, Act.REFUSE_CLOSED),
+    (Life.OPENING, LifeEvent.CLOSE): (Life.CLOSING, Act.GO),
+    (Life.OPENING, LifeEvent.CLOSED): (Life.CLOSED, Act.SKIP),
+    (Life.OPENING, LifeEvent.LOSE): (Life.LOST, Act.END),
+    (Life.OPEN, LifeEvent.OPENED): (Life.OPEN, Act.SKIP),
+    (Life.OPEN, LifeEvent.USE): (Life.OPEN, Act.GO),
+    (Life.OPEN, LifeEvent.CLOSE): (Life.CLOSING, Act.GO),
+    (Life.OPEN, LifeEvent.CLOSED): (Life.CLOSED, Act.END),
+    (Life.OPEN, LifeEvent.LOSE): (Life.LOST, Act.END),
+    (Life.CLOSING, LifeEvent.OPENED): (Life.CLOSING, Act.SKIP),
+    (Life.CLOSING, LifeEvent.USE): (Life.CLOSING, Act.REFUSE_CLOSED),
+    (Life.CLOSING, LifeEvent.CLOSE): (Life.CLOSING, Act.SKIP),
+    (Life.CLOSING, LifeEvent.CLOSED): (Life.CLOSED, Act.GO),
+    (Life.CLOSING, LifeEvent.LOSE): (Life.CLOSED, Act.END),
+    (Life.CLOSED, LifeEvent.OPENED): (Life.CLOSED, Act.SKIP),
+    (Life.CLOSED, LifeEvent.USE): (Life.CLOSED, Act.REFUSE_CLOSED),
+    (Life.CLOSED, LifeEvent.CLOSE): (Life.CLOSED, Act.SKIP),
+    (Life.CLOSED, LifeEvent.CLOSED): (Life.CLOSED, Act.SKIP),
+    (Life.CLOSED, LifeEvent.LOSE): (Life.CLOSED, Act.SKIP),
+    (Life.LOST, LifeEvent.OPENED): (Life.LOST, Act.SKIP),
+    (Life.LOST, LifeEvent.USE): (Life.LOST, Act.REFUSE_LOST),
+    (Life.LOST, LifeEvent.CLOSE): (Life.CLOSED, Act.SKIP),
+    (Life.LOST, LifeEvent.CLOSED): (Life.CLOSED, Act.SKIP),
+    (Life.LOST, LifeEvent.LOSE): (Life.LOST, Act.SKIP),
+}
+"""A connection, a session, a producer."""
+
+LINK: Mapping[tuple[Link, LinkEvent], tuple[Link, Act]] = {
+    (Link.ATTACHING, LinkEvent.ATTACHED): (Link.ATTACHED, Act.GO),
+    (Link.ATTACHING, LinkEvent.USE): (Link.ATTACHING, Act.REFUSE_CLOSED),
+    (Link.ATTACHING, LinkEvent.STOP): (Link.STOPPING, Act.GO),
+    (Link.ATTACHING, LinkEvent.CLOSE): (Link.DETACHING, Act.GO),
+    (Link.ATTACHING, LinkEvent.HOLD): (Link.DETACHING, Act.GO),
+    (Link.ATTACHING, LinkEvent.SETTLED): (Link.ATTACHING, Act.SKIP),
+    (Link.ATTACHING, LinkEvent.DETACHED): (Link.DETACHED, Act.END),
+    (Link.ATTACHING, LinkEvent.LOSE): (Link.LOST, Act.END),
+    (Link.ATTACHED, LinkEvent.ATTACHED): (Link.ATTACHED, Act.SKIP),
+    (Link.ATTACHED, LinkEvent.USE): (Link.ATTACHED, Act.GO),
+    (Link.ATTACHED, LinkEvent.STOP): (Link.STOPPING, Act.GO),
+    (Link.ATTACHED, LinkEvent.CLOSE): (Link.DETACHING, Act.GO),
+    (Link.ATTACHED, LinkEvent.HOLD): (Link.HOLDING, Act.SKIP),
+    (Link.ATTACHED, LinkEvent.SETTLED): (Link.ATTACHED, Act.SKIP),
+    (Link.ATTACHED, LinkEvent.DETACHED): (Link.DETACHED, Act.END),
+    (Link.ATTACHED, LinkEvent.LOSE): (Link.LOST, Act.END),
+    (Link.STOPPING, LinkEvent.ATTACHED): (Link.STOPPING, Act.SKIP),
+    (Link.STOPPING, LinkEvent.USE): (Link.STOPPING, Act.REFUSE_CLOSED),
+    (Link.STOPPING, LinkEvent.STOP): (Link.STOPPING, Act.SKIP),
+    (Link.STOPPING, LinkEvent.CLOSE): (Link.DETACHING, Act.GO),
+    (Link.STOPPING, LinkEvent.HOLD): (Link.HOLDING, Act.SKIP),
+    (Link.STOPPING, LinkEvent.SETTLED): (Link.STOPPING, Act.SKIP),
+    (Link.STOPPING, LinkEvent.DETACHED): (Link.DETACHED, Act.END),
+    (Link.STOPPING, LinkEvent.LOSE): (Link.LOST, Act.END),
+    (Link.HOLDING, LinkEvent.ATTACHED): (Link.HOLDING, Act.SKIP),
+    (Link.HOLDING, LinkEvent.USE): (Link.HOLDING, Act.REFUSE_CLOSED),
+    (Link.HOLDING, LinkEvent.STOP): (Link.HOLDING, Act.SKIP),
+    (Link.HOLDING, LinkEvent.CLOSE): (Link.HOLDING, Act.SKIP),
+    (Link.HOLDING, LinkEvent.HOLD): (Link.HOLDING, Act.SKIP),
+    (Link.HOLDING, LinkEvent.SETTLED): (Link.DETACHING, Act.GO),
+    (Link.HOLDING, LinkEvent.DETACHED): (Link.DETACHED, Act.END),
+    (Link.HOLDING, LinkEvent.LOSE): (Link.LOST, Act.END),
+    (Link.DETACHING, LinkEvent.ATTACHED): (Link.DETACHING, Act.SKIP),
+    (Link.DETACHING, LinkEvent.USE): (Link.DETACHING, Act.REFUSE_CLOSED),
+    (Link.DETACHING, LinkEvent.STOP): (Link.DETACHING, Act.SKIP),
+    (Link.DETACHING, LinkEvent.CLOSE): (Link.DETACHING, Act.SKIP),
+    (Link.DETACHING, LinkEvent.HOLD): (Link.DETACHING, Act.SKIP),
+    (Link.DETACHING, LinkEvent.SETTLED): (Link.DETACHING, Act.SKIP),
+    (Link.DETACHING, LinkEvent.DETACHED): (Link.DETACHED, Act.END),
+    (Link.DETACHING, LinkEvent.LOSE): (Link.LOST, Act.END),
+    (Link.DETACHED, LinkEvent.ATTACHED): (Link.DETACHED, Act.SKIP),
+    (Link.DETACHED, LinkEvent.USE): (Link.DETACHED, Act.REFUSE_CLOSED),
+    (Link.DETACHED, LinkEvent.STOP): (Link.DETACHED, Act.SKIP),
+    (Link.DETACHED, LinkEvent.CLOSE): (Link.DETACHED, Act.SKIP),
+    (Link.DETACHED, LinkEvent.HOLD): (Link.DETACHED, Act.SKIP),
+    (Link.DETACHED, LinkEvent.SETTLED): (Link.DETACHED, Act.SKIP),
+    (Link.DETACHED, LinkEvent.DETACHED): (Link.DETACHED, Act.SKIP),
+    (Link.DETACHED, LinkEvent.LOSE): (Link.DETACHED, Act.SKIP),
+    (Link.LOST, LinkEvent.ATTACHED): (Link.LOST, Act.SKIP),
+    (Link.LOST, LinkEvent.USE): (Link.LOST, Act.REFUSE_LOST),
+    (Link.LOST, LinkEvent.STOP): (Link.DETACHED, Act.SKIP),
+    (Link.LOST, LinkEvent.CLOSE): (Link.DETACHED, Act.SKIP),
+    (Link.LOST, LinkEvent.HOLD): (Link.DETACHED, Act.SKIP),
+    (Link.LOST, LinkEvent.SETTLED): (Link.LOST, Act.SKIP),
+    (Link.LOST, LinkEvent.DETACHED): (Link.LOST, Act.SKIP),
+    (Link.LOST, LinkEvent.LOSE): (Link.LOST, Act.SKIP),
+}
+"""A consumer's link."""
+
+UNIT: Mapping[tuple[Unit, UnitEvent], tuple[Unit, Act]] = {
+    (Unit.NONE, UnitEvent.NEED): (Unit.BEGINNING, Act.GO),
+    (Unit.NONE, UnitEvent.BEGUN): (Unit.NONE, Act.SKIP),
+    (Unit.NONE, UnitEvent.REFUSED): (Unit.NONE, Act.SKIP),
+    (Unit.NONE, UnitEvent.COMMIT): (Unit.NONE, Act.SKIP),
+    (Unit.NONE, UnitEvent.ROLLBACK): (Unit.NONE, Act.SKIP),
+    (Unit.NONE, UnitEvent.ENDED): (Unit.NONE, Act.SKIP),
+    (Unit.NONE, UnitEvent.LOSE): (Unit.NONE, Act.SKIP),
+    (Unit.BEGINNING, UnitEvent.NEED): (Unit.BEGINNING, Act.WAIT),
+    (Unit.BEGINNING, UnitEvent.BEGUN): (Unit.ACTIVE, Act.GO),
+    (Unit.BEGINNING, UnitEvent.REFUSED): (Unit.NONE, Act.END),
+    (Unit.BEGINNING, UnitEvent.COMMIT): (Unit.BEGINNING, Act.WAIT),
+    (Unit.BEGINNING, UnitEvent.ROLLBACK): (Unit.BEGINNING, Act.WAIT),
+    (Unit.BEGINNING, UnitEvent.ENDED): (Unit.BEGINNING, Act.SKIP),
+    (Unit.BEGINNING, UnitEvent.LOSE): (Unit.NONE, Act.END),
+    (Unit.ACTIVE, UnitEvent.NEED): (Unit.ACTIVE, Act.SKIP),
+    (Unit.ACTIVE, UnitEvent.BEGUN): (Unit.ACTIVE, Act.SKIP),
+    (Unit.ACTIVE, UnitEvent.REFUSED): (Unit.ACTIVE, Act.SKIP),
+    (Unit.ACTIVE, UnitEvent.COMMIT): (Unit.ENDING, Act.GO),
+    (Unit.ACTIVE, UnitEvent.ROLLBACK): (Unit.ENDING, Act.GO),
+    (Unit.ACTIVE, UnitEvent.ENDED): (Unit.NONE, Act.END),
+    (Unit.ACTIVE, UnitEvent.LOSE): (Unit.NONE, Act.END),
+    (Unit.ENDING, UnitEvent.NEED): (Unit.ENDING, Act.WAIT),
+    (Unit.ENDING, UnitEvent.BEGUN): (Unit.ENDING, Act.SKIP),
+    (Unit.ENDING, UnitEvent.REFUSED): (Unit.ENDING, Act.SKIP),
+    (Unit.ENDING, UnitEvent.COMMIT): (Unit.ENDING, Act.WAIT),
+    (Unit.ENDING, UnitEvent.ROLLBACK): (Unit.ENDING, Act.WAIT),
+    (Unit.ENDING, UnitEvent.ENDED): (Unit.NONE, Act.GO),
+    (Unit.ENDING, UnitEvent.LOSE): (Unit.NONE, Act.END),
+}
+"""A transacted session's unit of work (JMS 6.2.7)."""
+
+USE: Mapping[tuple[Use, UseEvent], tuple[Use, Act]] = {
+    (Use.IDLE, UseEvent.RECEIVE): (Use.RECEIVING, Act.GO),
+    (Use.IDLE, UseEvent.RECEIVED): (Use.IDLE, Act.SKIP),
+    (Use.IDLE, UseEvent.SET_LISTENER): (Use.LISTENER, Act.GO),
+    (Use.IDLE, UseEvent.SET_BATCH): (Use.BATCH, Act.GO),
+    (Use.IDLE, UseEvent.CLEAR_LISTENER): (Use.IDLE, Act.SKIP),
+    (Use.IDLE, UseEvent.CLEAR_BATCH): (Use.IDLE, Act.SKIP),
+    (Use.RECEIVING, UseEvent.RECEIVE): (Use.RECEIVING, Act.REFUSE_RECEIVING),
+    (Use.RECEIVING, UseEvent.RECEIVED): (Use.IDLE, Act.GO),
+    (Use.RECEIVING, UseEvent.SET_LISTENER): (Use.RECEIVING, Act.REFUSE_RECEIVING),
+    (Use.RECEIVING, UseEvent.SET_BATCH): (Use.RECEIVING, Act.REFUSE_RECEIVING),
+    (Use.RECEIVING, UseEvent.CLEAR_LISTENER): (Use.RECEIVING, Act.SKIP),
+    (Use.RECEIVING, UseEvent.CLEAR_BATCH): (Use.RECEIVING, Act.SKIP),
+    (Use.LISTENER, UseEvent.RECEIVE): (Use.LISTENER, Act.REFUSE_LISTENING),
+    (Use.LISTENER, UseEvent.RECEIVED): (Use.LISTENER, Act.SKIP),
+    (Use.LISTENER, UseEvent.SET_LISTENER): (Use.LISTENER, Act.GO),
+    (Use.LISTENER, UseEvent.SET_BATCH): (Use.LISTENER, Act.REFUSE_OTHER_LISTENER),
+    (Use.LISTENER, UseEvent.CLEAR_LISTENER): (Use.IDLE, Act.GO),
+    (Use.LISTENER, UseEvent.CLEAR_BATCH): (Use.LISTENER, Act.SKIP),
+    (Use.BATCH, UseEvent.RECEIVE): (Use.BATCH, Act.REFUSE_LISTENING),
+    (Use.BATCH, UseEvent.RECEIVED): (Use.BATCH, Act.SKIP),
+    (Use.BATCH, UseEvent.SET_LISTENER): (Use.BATCH, Act.REFUSE_OTHER_LISTENER),
+    (Use.BATCH, UseEvent.SET_BATCH): (Use.BATCH, Act.GO),
+    (Use.BATCH, UseEvent.CLEAR_LISTENER): (Use.BATCH, Act.SKIP),
+    (Use.BATCH, UseEvent.CLEAR_BATCH): (Use.IDLE, Act.GO),
+}
+"""What a consumer is used for: receive calls, a message listener or a batch listener (BT-03, JMS 8.7)."""
+
+
+class Machine(Generic[StateT, EventT]):
+    """One noun's state.
+
+    Args:
+        table: Its table.
+        state: Where it begins.
+        what: The noun, as its refusals name it.
+    """
+
+    __slots__ = ("_table", "_what", "state")
+
+    def __init__(self, table: Mapping[tuple[StateT, EventT], tuple[StateT, Act]], state: StateT, what: str) -> None:
+        self._table = table
+        self._what = what
+        self.state = state
+
+    def take(self, event: EventT) -> Act:
+        """Make the event's transition.
+
+        Returns:
+            What the caller has to do.
+
+        Raises:
+            RefusedError: The table refuses the event in this state.
+        """
+        state, act = self._table[self.state, event]
+        if act in REFUSALS:
+            kind, text = REFUSALS[act]
+            raise RefusedError(Refused(kind, text.format(what=self._what)))
+        self.state = state
+        return act

@@ -1,0 +1,148 @@
+"""What every face does alike: connect, run an operation, and raise its own error for a refusal."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Mapping
+from datetime import timedelta
+from importlib import import_module
+from typing import TypeVar, cast
+
+from msgspec import Struct
+
+from assay_sdk.driver import Driver, Login, Target
+from assay_sdk.drivers import find_driver
+from assay_sdk.engine.calls import RefusedError
+from assay_sdk.engine.connection import Connection
+from assay_sdk.engine.operations import Operation, perform
+from assay_sdk.engine.settings import LISTENER_WINDOW, ConnectionOptions
+from assay_sdk.errors import JmsError
+from assay_sdk.model.durations import DurationError, milliseconds
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.observer import Observer, nobody
+from assay_sdk.time import Runner
+
+T = TypeVar("T")
+
+Duration = timedelta | int
+"""A span: a `timedelta`, or milliseconds as in JMS."""
+
+
+class Dial(Struct, frozen=True, kw_only=True):
+    """How to connect: what `connect` and `ConnectionFactory` were given.
+
+    Args:
+        url: ``amqp://host:port``.
+        client_id: JMS client id.
+        login: User and password; None for anonymous.
+        checks: Whether the client enforces rules of its own; False lets the broker answer.
+        prefetch: How many messages a receiving consumer may have sent ahead; 0 asks for each as it is wanted.
+        listener_window: The same for a message listener; at least 1.
+        runner: The crank; None for one I/O loop that all connections of the process share.
+        driver: The protocol; None for the one that serves the URL.
+        observer: Told every event.
+        trace: Whether the observer is told every protocol frame.
+        id_prefix: What message ids begin with; None makes one up.
+    """
+
+    url: str
+    client_id: str | None = None
+    login: Login | None = None
+    checks: bool = True
+    prefetch: int = 0
+    listener_window: int = LISTENER_WINDOW
+    runner: Runner | None = None
+    driver: Driver | None = None
+    observer: Observer = nobody
+    trace: bool = False
+    id_prefix: str | None = None
+
+
+class Caller:
+    """Runs operations for a face.
+
+    Args:
+        runner: The crank.
+        errors: The face's error for each kind of refusal.
+    """
+
+    def __init__(self, runner: Runner, errors: Mapping[JmsErrorKind, type[JmsError]]) -> None:
+        self.runner = runner
+        self.errors = errors
+
+    def __call__(self, operation: Operation[T]) -> T:
+        """Run an operation to its end, turning the crank.
+
+        Raises:
+            JmsError: The face's own, for a refusal.
+        """
+        try:
+            return perform(self.runner, operation)
+        except RefusedError as error:
+            raise self.error(error.refused) from None
+
+    def error(self, refused: Refused) -> JmsError:
+        """The face's error for a refusal."""
+        return self.errors[refused.kind](refused)
+
+    def milliseconds(self, value: Duration, what: str) -> int:
+        """A span in milliseconds.
+
+        Raises:
+            JmsError: It is negative, too large, or no whole number of milliseconds.
+        """
+        try:
+            return milliseconds(value, what)
+        except DurationError as error:
+            raise self.error(Refused(JmsErrorKind.MESSAGING, str(error))) from error
+
+    def optional_milliseconds(self, value: Duration | None, what: str) -> int | None:
+        """A span that may be absent."""
+        return None if value is None else self.milliseconds(value, what)
+
+
+def dial(options: Dial, errors: Mapping[JmsErrorKind, type[JmsError]]) -> tuple[Caller, Connection]:
+    """Connect.
+
+    Returns:
+        What runs the face's operations, and the open connection.
+
+    Raises:
+        JmsError: The face's own: no driver, no broker, or a refusal.
+    """
+    caller = Caller(options.runner or shared_runner(), errors)
+    if options.prefetch < 0 or options.listener_window < 1:
+        raise caller.error(
+            Refused(JmsErrorKind.MESSAGING, "prefetch is at least 0 and the listener window at least 1: give more")
+        )
+    try:
+        driver = options.driver or find_driver(options.url)
+    except RefusedError as error:
+        raise caller.error(error.refused) from error
+    connection = Connection(
+        driver,
+        Target(url=options.url, client_id=options.client_id, login=options.login, trace=options.trace),
+        caller.runner,
+        ConnectionOptions(
+            id_prefix=options.id_prefix or uuid.uuid4().hex,
+            checks=options.checks,
+            prefetch=options.prefetch,
+            listener_window=options.listener_window,
+        ),
+        options.observer,
+    )
+    caller(connection.open())
+    return caller, connection
+
+
+_shared: list[Runner] = []
+_sharing = threading.Lock()
+
+
+def shared_runner() -> Runner:
+    """The process's I/O loop, made when first asked for: a world with a runner of its own needs no thread."""
+    with _sharing:
+        if not _shared:
+            _shared.append(cast("Runner", import_module("assay_sdk.runners.real").RealRunner()))
+        return _shared[0]

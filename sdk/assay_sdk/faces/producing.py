@@ -1,0 +1,181 @@
+"""A producer as both faces have it."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+from msgspec import Struct
+
+from assay_sdk.engine.producer import Producer as EngineProducer
+from assay_sdk.engine.settings import DeliveryMode
+from assay_sdk.faces.calling import Caller, Duration
+from assay_sdk.faces.message import Message, drafted, shown
+from assay_sdk.model.converters import ConversionError
+from assay_sdk.model.destinations import Destination
+from assay_sdk.model.message import Address
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class Receipt(Struct, frozen=True, kw_only=True):
+    """What a send gives back.
+
+    Args:
+        message_id: JMSMessageID.
+        delivery_time: JMSDeliveryTime in milliseconds since the epoch; None when there is no delay.
+        timestamp: JMSTimestamp in milliseconds since the epoch.
+        expiration: JMSExpiration in milliseconds since the epoch; None when it never expires.
+        delivery_mode: The mode used.
+        priority: The priority used.
+    """
+
+    message_id: str
+    delivery_time: int | None
+    timestamp: int
+    expiration: int | None
+    delivery_mode: DeliveryMode
+    priority: int
+
+
+class ProducerBase(Generic[T]):
+    """What the producers of both faces have in common; made by a session or a context."""
+
+    def __init__(self, caller: Caller, engine: EngineProducer, destination: Destination[T] | None) -> None:
+        self._caller = caller
+        self._engine = engine
+        self._destination = destination
+
+    @property
+    def destination(self) -> Destination[T] | None:
+        """Where it sends; None when each send says so."""
+        return self._destination
+
+    @property
+    def delivery_delay(self) -> int:
+        """Delivery delay of what is sent, in milliseconds; settable as a `timedelta` or milliseconds (DD-01)."""
+        return self._engine.settings.delay_ms
+
+    @delivery_delay.setter
+    def delivery_delay(self, delay: Duration) -> None:
+        self._caller(self._engine.set_delivery_delay(self._caller.milliseconds(delay, "a delivery delay")))
+
+    @property
+    def time_to_live(self) -> int:
+        """Time to live of what is sent, in milliseconds; 0 never expires; settable as `delivery_delay` is."""
+        return self._engine.settings.ttl_ms
+
+    @time_to_live.setter
+    def time_to_live(self, ttl: Duration) -> None:
+        self._caller(self._engine.set_time_to_live(self._caller.milliseconds(ttl, "a time to live")))
+
+    @property
+    def delivery_mode(self) -> DeliveryMode:
+        """Delivery mode of what is sent; persistent unless it was set (PD-01)."""
+        return self._engine.settings.mode
+
+    @delivery_mode.setter
+    def delivery_mode(self, mode: int) -> None:
+        self._caller(self._engine.set_delivery_mode(mode))
+
+    @property
+    def priority(self) -> int:
+        """Priority of what is sent, 0 to 9."""
+        return self._engine.settings.priority
+
+    @priority.setter
+    def priority(self, priority: int) -> None:
+        self._caller(self._engine.set_priority(priority))
+
+    def send(
+        self,
+        message: Message[T] | T,
+        *,
+        delivery_mode: DeliveryMode | None = None,
+        priority: int | None = None,
+        time_to_live: Duration | None = None,
+    ) -> Receipt:
+        """Send a message, or a body, and wait until the broker has it.
+
+        What is given with the send applies to this send only (PD-03).
+
+        Args:
+            message: A `Message`, which shows afterwards what was used, or a body of the destination's type.
+            delivery_mode: Persistent or not.
+            priority: 0 to 9.
+            time_to_live: 0 never expires.
+
+        Raises:
+            JmsError: A rule (DD-14), something that the connection cannot do, the body, or the broker.
+        """
+        if self._destination is None:
+            text = "this producer has no destination: use send_to, or make a producer with one"
+            raise self._caller.error(Refused(JmsErrorKind.INVALID_DESTINATION, text))
+        return self._send(
+            message, self._destination, delivery_mode=delivery_mode, priority=priority, time_to_live=time_to_live
+        )
+
+    def send_to(
+        self,
+        destination: Destination[U],
+        message: Message[U] | U,
+        *,
+        delivery_mode: DeliveryMode | None = None,
+        priority: int | None = None,
+        time_to_live: Duration | None = None,
+    ) -> Receipt:
+        """Send to a destination named here, on a producer that was made without one; otherwise as `send`.
+
+        Raises:
+            JmsError: As `send`, or the producer has a destination.
+        """
+        return self._send(
+            message,
+            destination,
+            to=destination.address,
+            delivery_mode=delivery_mode,
+            priority=priority,
+            time_to_live=time_to_live,
+        )
+
+    def close(self) -> None:
+        """Close it."""
+        self._caller(self._engine.close())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _send(
+        self,
+        value: Message[U] | U,
+        destination: Destination[U],
+        *,
+        to: Address | None = None,
+        delivery_mode: DeliveryMode | None,
+        priority: int | None,
+        time_to_live: Duration | None,
+    ) -> Receipt:
+        message: Message[U] = value if isinstance(value, Message) else Message(value)
+        try:
+            draft = drafted(message, destination.converter)
+        except ConversionError as error:
+            objects = (destination.name,)
+            raise self._caller.error(Refused(JmsErrorKind.MESSAGE_FORMAT, str(error), objects=objects)) from error
+        ttl_ms = self._caller.optional_milliseconds(time_to_live, "a time to live")
+        sent = self._caller(self._engine.send(draft, to=to, mode=delivery_mode, priority=priority, ttl_ms=ttl_ms))
+        shown(message, sent)
+        return Receipt(
+            message_id=sent.message_id or "",
+            delivery_time=sent.delivery_time_ms,
+            timestamp=sent.creation_ms or 0,
+            expiration=sent.expiry_ms,
+            delivery_mode=message.delivery_mode,
+            priority=message.priority,
+        )

@@ -1,0 +1,103 @@
+"""Spans of time in the public API: a `timedelta`, or an int of milliseconds as in JMS; and as texts in features."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from decimal import Decimal
+
+LONGEST_MS = 2**63 - 1
+"""JMS carries durations as longs."""
+
+_MILLISECOND = timedelta(milliseconds=1)
+_UNITS_MS = {"ms": 1, "s": 1_000, "minutes": 60_000, "h": 3_600_000, "days": 86_400_000}
+"""How `format_duration` spells each unit, shortest first."""
+_SPELLINGS: dict[str, int] = {
+    **dict.fromkeys(("ms", "millisecond", "milliseconds"), _UNITS_MS["ms"]),
+    **dict.fromkeys(("s", "sec", "second", "seconds"), _UNITS_MS["s"]),
+    **dict.fromkeys(("min", "minute", "minutes"), _UNITS_MS["minutes"]),
+    **dict.fromkeys(("h", "hour", "hours"), _UNITS_MS["h"]),
+    **dict.fromkeys(("d", "day", "days"), _UNITS_MS["days"]),
+}
+_ONE = {"minutes": "minute", "days": "day"}
+_TEXT = re.compile(r"(?P<figure>[0-9]{1,19}(?:\.[0-9]{1,19})?) ?(?P<unit>[a-z]+)", re.ASCII)
+
+
+class DurationError(ValueError):
+    """A value or text is no duration; the sentence says why and what to give."""
+
+
+def milliseconds(value: timedelta | int, what: str) -> int:
+    """A duration as a whole number of milliseconds.
+
+    Args:
+        value: A `timedelta`, or milliseconds.
+        what: What the duration is for, as the sentence's subject: ``"time_to_live"``.
+
+    Returns:
+        Milliseconds, from 0 to `LONGEST_MS`.
+
+    Raises:
+        DurationError: The value is negative, no whole number of milliseconds, a bool, a float (finite or not) or of
+            another type, or does not fit a 64-bit integer.
+    """
+    whole = _whole(value, what)
+    if whole < 0:
+        raise DurationError(f"{what} is {_figure(whole)} ms; a duration cannot be negative.")
+    if whole > LONGEST_MS:
+        raise DurationError(f"{what} is {_figure(whole)} ms; the longest duration is {LONGEST_MS} ms.")
+    return whole
+
+
+def _whole(given: object, what: str) -> int:
+    """Callers without a type checker pass anything."""
+    if isinstance(given, timedelta):
+        whole, rest = divmod(given, _MILLISECOND)
+        if rest:
+            raise DurationError(f"{what} is {given!r}, which is no whole number of milliseconds; round it.")
+        return whole
+    if isinstance(given, int) and not isinstance(given, bool):
+        return int(given)
+    raise DurationError(f"{what} is {given!r}; give a timedelta or an int of milliseconds.")
+
+
+def parse_duration(text: str) -> int:
+    """Milliseconds from a text such as ``500 ms``, ``2 s``, ``1.5 s``, ``5 minutes`` or ``1 h``.
+
+    Raises:
+        DurationError: The text is no figure with a unit, no whole number of milliseconds, or too long.
+    """
+    found = _TEXT.fullmatch(text)
+    unit = _SPELLINGS.get(found["unit"]) if found else None
+    if found is None or unit is None:
+        raise DurationError(
+            f"{text!r} is no duration; write a figure and a unit, as in '500 ms', '2 s' or '5 minutes'."
+        )
+    exact = Decimal(found["figure"]) * unit
+    if exact > LONGEST_MS:
+        raise DurationError(f"{text!r} is too long; the longest duration is {LONGEST_MS} ms.")
+    if exact != exact.to_integral_value():
+        raise DurationError(f"{text!r} is no whole number of milliseconds; round it.")
+    return int(exact)
+
+
+def format_duration(duration_ms: int) -> str:
+    """A duration in the longest unit that divides it: 90000 is ``90 s``; `parse_duration` reads it back.
+
+    Args:
+        duration_ms: Milliseconds, 0 or more.
+
+    Raises:
+        DurationError: See `milliseconds`.
+    """
+    whole = milliseconds(duration_ms, "The duration")
+    if whole == 0:
+        return "0 ms"
+    unit, size = max(((unit, size) for unit, size in _UNITS_MS.items() if whole % size == 0), key=lambda one: one[1])
+    figure = whole // size
+    return f"{figure} {_ONE.get(unit, unit) if figure == 1 else unit}"
+
+
+def _figure(number: int) -> str:
+    """A number short enough to show."""
+    return str(number) if abs(number) < 10**30 else f"about {'-' if number < 0 else ''}2**{number.bit_length()}"

@@ -1,0 +1,290 @@
+"""From tree to closures: a selector is turned into functions of a message once, then only called.
+
+NULL and UNKNOWN are both None, so a condition gives True, False or None (Jakarta Messaging 3.1, 3.8.1.2).  What the
+specification leaves open is settled here:
+
+* Integers are longs and wrap as Java's do; mixed with an approximate number they are made doubles first.
+* An integer divided by zero has no value: NULL.  A double divided by zero is infinite or not a number, as in Java.
+* A value that is no number has none in arithmetic: NULL.
+* Values of unlike types compare as false under every operator, ``<>`` too (3.8.1.1).  What is defined through
+  comparisons follows: a string is neither BETWEEN nor NOT BETWEEN two numbers, a number is NOT IN every list and NOT
+  LIKE every pattern.
+* A value that is no truth value counts as false where a condition stands.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable
+from typing import assert_never, cast
+
+from assay_sdk.model.message import Message, Property
+from assay_sdk.model.selectors import _nodes as nodes
+from assay_sdk.model.selectors._literals import wrapped
+from assay_sdk.model.selectors._nodes import Operation, Relation
+from assay_sdk.model.selectors._values import Read, reader
+
+Number = int | float
+Truth = bool | None
+Condition = Callable[[Message], Truth]
+
+_RELATIONS: dict[Relation, Callable[[Number, Number], bool]] = {
+    Relation.EQUAL: operator.eq,
+    Relation.UNEQUAL: operator.ne,
+    Relation.LESS: operator.lt,
+    Relation.LESS_EQUAL: operator.le,
+    Relation.GREATER: operator.gt,
+    Relation.GREATER_EQUAL: operator.ge,
+}
+
+
+def condition(tree: nodes.Node) -> Condition:
+    """The function that says whether a selector holds for a message; what it calls is as deep as the tree is high."""
+    return _truth(tree, nodes.fold(tree, _read))
+
+
+def _read(  # noqa: C901, PLR0911, PLR0912 - a table: one line for each construct
+    node: nodes.Node, below: tuple[Read, ...]
+) -> Read:
+    """The function that gives a node's value for a message, from those of its operands; None is NULL and UNKNOWN."""
+    match node:
+        case nodes.AnyOf() | nodes.AllOf():
+            parts = tuple(map(_truth, node.conditions, below))
+            return _joined(parts, decisive=isinstance(node, nodes.AnyOf))
+        case nodes.Not():
+            return _opposite(_truth(node.of, *below))
+        case nodes.Comparison():
+            return _comparison(node, *below)
+        case nodes.Between():
+            return _between(*below, negated=node.negated)
+        case nodes.Within():
+            return _of_string(node.name, frozenset(node.choices).__contains__, negated=node.negated)
+        case nodes.Like():
+            return _of_string(node.name, _pattern(node.pattern, node.escape), negated=node.negated)
+        case nodes.IsNull():
+            return _is_null(node.name, negated=node.negated)
+        case nodes.Literal():
+            constant = node.value
+            return lambda _message: constant
+        case nodes.Identifier():
+            return reader(node.name)
+        case nodes.Minus():
+            return _negative(*below)
+        case nodes.Plus():
+            return _positive(*below)
+        case nodes.Chain():
+            return _chain(node, *below)
+        case _:
+            assert_never(node)
+
+
+def _truth(node: nodes.Node, read: Read) -> Condition:
+    """A node as a condition: what a name or literal gives is looked at, everything else is one already."""
+    if not isinstance(node, nodes.Identifier | nodes.Literal):
+        return cast("Condition", read)  # the parser lets only conditions stand here
+
+    def holds(message: Message) -> Truth:
+        found = read(message)
+        return None if found is None else found is True
+
+    return holds
+
+
+def _joined(conditions: tuple[Condition, ...], *, decisive: bool) -> Condition:
+    """AND and OR: one decisive answer decides; without it, one unknown makes unknown (3.8.1.2, tables 1 and 2)."""
+
+    def holds(message: Message) -> Truth:
+        answer: Truth = not decisive
+        for part in conditions:
+            said = part(message)
+            if said is decisive:
+                return decisive
+            if said is None:
+                answer = None
+        return answer
+
+    return holds
+
+
+def _opposite(of: Condition) -> Condition:
+    def holds(message: Message) -> Truth:
+        said = of(message)
+        return None if said is None else not said
+
+    return holds
+
+
+def _comparison(node: nodes.Comparison, left: Read, right: Read) -> Condition:
+    relation = node.relation
+    if isinstance(node.right, nodes.Literal):
+        return _with_constant(relation, left, node.right.value)
+    return lambda message: _related(relation, left(message), right(message))
+
+
+def _with_constant(relation: Relation, left: Read, constant: str | Number) -> Condition:
+    """The common case, with the constant's type looked at once; every other type goes the general way.
+
+    The parser lets strings and truth values stand under = and <> only, so `related` is right for each of them.
+    """
+    kind = type(constant)
+    related = _RELATIONS[relation]
+
+    def holds(message: Message) -> Truth:
+        found = left(message)
+        if type(found) is kind:
+            return related(found, constant)  # type: ignore[arg-type]  # both are of the one type that `kind` is
+        return _related(relation, found, constant)
+
+    return holds
+
+
+def _related(relation: Relation, left: Property, right: Property) -> Truth:
+    """One comparison: NULL makes it unknown, unlike types make it false."""
+    if left is None or right is None:
+        return None
+    one, other = _number(left), _number(right)
+    if one is not None and other is not None:
+        if type(one) is not type(other):
+            one, other = _double(one), _double(other)
+        return _RELATIONS[relation](one, other)
+    for kind in (bool, str):
+        if isinstance(left, kind) and isinstance(right, kind):
+            if relation is Relation.EQUAL:
+                return left == right
+            return relation is Relation.UNEQUAL and left != right
+    return False
+
+
+def _between(of: Read, low: Read, high: Read, *, negated: bool) -> Condition:
+    """As the two comparisons that the specification says it stands for."""
+    below, above = (Relation.LESS, Relation.GREATER) if negated else (Relation.GREATER_EQUAL, Relation.LESS_EQUAL)
+    decisive = negated
+
+    def holds(message: Message) -> Truth:
+        found = of(message)
+        first = _related(below, found, low(message))
+        if first is decisive:
+            return decisive
+        second = _related(above, found, high(message))
+        if second is decisive:
+            return decisive
+        return None if first is None or second is None else not decisive
+
+    return holds
+
+
+def _of_string(name: str, test: Callable[[str], bool], *, negated: bool) -> Condition:
+    read = reader(name)
+
+    def holds(message: Message) -> Truth:
+        found = read(message)
+        if found is None:
+            return None
+        return (isinstance(found, str) and test(found)) is not negated
+
+    return holds
+
+
+def _pattern(pattern: str, escape: str | None) -> Callable[[str], bool]:
+    """LIKE as a regular expression.
+
+    Each stretch between two % is found at its first place and then kept (an atomic group), so that the time grows with
+    the text's length times the pattern's and not with a power of it.
+    """
+    stretches = [""]
+    letters = iter(pattern)
+    for letter in letters:
+        if letter == escape:
+            stretches[-1] += re.escape(next(letters))
+        elif letter == "%":
+            stretches.append("")
+        else:
+            stretches[-1] += "." if letter == "_" else re.escape(letter)
+    first, *rest = stretches
+    if not rest:
+        expression = first
+    else:
+        kept = "".join(f"(?>.*?{stretch})" for stretch in rest[:-1] if stretch)
+        expression = f"{first}{kept}.*{rest[-1]}"
+    matched = re.compile(expression, re.DOTALL).fullmatch
+    return lambda text: matched(text) is not None
+
+
+def _is_null(name: str, *, negated: bool) -> Condition:
+    read = reader(name)
+    return lambda message: (read(message) is None) is not negated
+
+
+def _number(found: Property) -> Number | None:
+    """A number as it is; None for NULL and for what is no number (True is none)."""
+    if isinstance(found, int | float) and not isinstance(found, bool):
+        return found
+    return None
+
+
+def _double(number: Number) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def _positive(of: Read) -> Read:
+    return lambda message: _number(of(message))
+
+
+def _negative(of: Read) -> Read:
+    def read(message: Message) -> Number | None:
+        number = _number(of(message))
+        if number is None:
+            return None
+        return wrapped(-number) if isinstance(number, int) else -number
+
+    return read
+
+
+def _chain(node: nodes.Chain, first: Read, *operands: Read) -> Read:
+    rest = tuple(
+        (*_ARITHMETIC[operation], operand) for (operation, _), operand in zip(node.rest, operands, strict=True)
+    )
+
+    def read(message: Message) -> Number | None:
+        total = _number(first(message))
+        for exact, approximate, operand in rest:
+            number = _number(operand(message))
+            if total is None or number is None:
+                return None
+            if isinstance(total, int) and isinstance(number, int):
+                total = exact(total, number)
+            else:
+                total = approximate(_double(total), _double(number))
+        return total
+
+    return read
+
+
+def _quotient(dividend: int, divisor: int) -> int | None:
+    """Towards zero, as in Java; nothing for a divisor of zero."""
+    if divisor == 0:
+        return None
+    size = abs(dividend) // abs(divisor)
+    return wrapped(size if (dividend < 0) is (divisor < 0) else -size)
+
+
+def _ratio(dividend: float, divisor: float) -> float:
+    if divisor:
+        return dividend / divisor
+    if dividend == 0 or math.isnan(dividend):
+        return math.nan
+    return math.copysign(math.inf, dividend) * math.copysign(1.0, divisor)
+
+
+_ARITHMETIC: dict[Operation, tuple[Callable[[int, int], int | None], Callable[[float, float], float]]] = {
+    Operation.ADD: (lambda one, other: wrapped(one + other), operator.add),
+    Operation.SUBTRACT: (lambda one, other: wrapped(one - other), operator.sub),
+    Operation.MULTIPLY: (lambda one, other: wrapped(one * other), operator.mul),
+    Operation.DIVIDE: (_quotient, _ratio),
+}
+"""Each operation on longs and on doubles."""

@@ -1,0 +1,360 @@
+"""From text to tree: the grammar's callbacks, and the faults said in words.
+
+The parser is LALR and works on a stack of its own, so no text makes Python's deep.  How deep the finished tree may
+be is checked before anything walks it.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from functools import cache
+from typing import NamedTuple, NoReturn, cast
+
+from lark import Lark, Token, Transformer
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+from assay_sdk.model.selectors import _literals as literals
+from assay_sdk.model.selectors import _nodes as nodes
+from assay_sdk.model.selectors._errors import SelectorError
+from assay_sdk.model.selectors._values import HEADERS
+
+RESERVED = frozenset({"NULL", "TRUE", "FALSE", "NOT", "AND", "OR", "BETWEEN", "LIKE", "IN", "IS", "ESCAPE"})
+"""Words that name nothing, in any case (Jakarta Messaging 3.1, 3.8.1.1)."""
+
+_JAVA_LETTERS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Sc", "Pc"})
+"""Unicode categories of Character.isJavaIdentifierStart."""
+_JAVA_PARTS = _JAVA_LETTERS | {"Nd", "Mc", "Mn", "Cf"}
+"""Unicode categories of Character.isJavaIdentifierPart."""
+
+_VALUE = frozenset({"NAME", "NUMBER", "STRING", "LPAR"})
+_WORDS = {
+    "NAME": "a name",
+    "NUMBER": "a number",
+    "STRING": "a string in single quotes",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "COMMA": "','",
+    "COMPARE": "a comparison such as '<'",
+    "EQUAL": "'='",
+    "PLUS": "'+'",
+    "MINUS": "'-'",
+    "TIMES": "'*'",
+    "DIVIDE": "'/'",
+    "$END": "the end",
+}
+"""How a sentence calls a terminal; the reserved words stand for themselves."""
+
+
+class _Kind(StrEnum):
+    """What a part of a selector is known to give before any message is seen."""
+
+    NUMBER = "a number"
+    STRING = "a string"
+    TRUTH = "a condition"
+    OPEN = "whatever the message has"
+
+
+class _Part(NamedTuple):
+    """A subtree on the parser's stack.
+
+    Args:
+        start: Offset of its first character.
+        depth: Brackets, signs and NOTs within each other.
+        deepest: Offset of what lies deepest.
+    """
+
+    node: nodes.Node
+    kind: _Kind
+    start: int
+    depth: int
+    deepest: int
+
+
+class _FaultError(Exception):
+    """A fault found by a callback, which does not know the whole text."""
+
+    def __init__(self, problem: str, position: int, *expected: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.position = position
+        self.expected = expected
+
+
+def parse(text: str, *, length: int, depth: int) -> nodes.Node:
+    """Read a selector.
+
+    Args:
+        text: The selector.
+        length: Most characters allowed.
+        depth: Most brackets, signs and NOTs allowed within each other.
+
+    Returns:
+        Its tree, at most a fixed multiple of `depth` high.
+
+    Raises:
+        SelectorError: The text is no selector, or is beyond a limit.
+    """
+    if len(text) > length:
+        raise SelectorError(f"it has {len(text)} characters and {length} are allowed", text=text, position=length)
+    try:
+        part = _condition(_parser()(text))
+        if part.depth > depth:
+            _refuse(f"it is nested {part.depth} deep and {depth} is allowed", part.deepest)
+    except _FaultError as fault:
+        raise SelectorError(fault.problem, text=text, position=fault.position, expected=fault.expected) from None
+    except UnexpectedInput as unexpected:
+        raise _explained(unexpected, text) from None
+    return part.node
+
+
+@cache
+def _parser() -> Callable[[str], _Part]:
+    """The parser, built at its first use: reading the grammar takes longer than most selectors."""
+    lark = Lark.open_from_package(
+        "assay_sdk.model.selectors",
+        "grammar.lark",
+        parser="lalr",
+        lexer="basic",
+        start="selector",
+        transformer=_Builder(),
+        lexer_callbacks={"NAME": _named},
+    )
+    return cast("Callable[[str], _Part]", lark.parse)  # the embedded transformer makes it a _Part
+
+
+def _named(token: Token) -> Token:
+    """A reserved word in any case, or a name whose letters Java would take."""
+    if token.isascii():
+        word = token.upper()
+        return token.update(type=word) if word in RESERVED else token
+    for offset, letter in enumerate(token):
+        if not letter.isascii():
+            allowed = _JAVA_PARTS if offset else _JAVA_LETTERS
+            if unicodedata.category(letter) not in allowed:
+                _refuse(f"the character U+{ord(letter):04X} cannot stand in a name", _at(token) + offset)
+    return token
+
+
+def _at(token: Token) -> int:
+    return token.start_pos or 0
+
+
+def _refuse(problem: str, position: int, *expected: str) -> NoReturn:
+    raise _FaultError(problem, position, *expected)
+
+
+def _condition(part: _Part) -> _Part:
+    if part.kind not in (_Kind.TRUTH, _Kind.OPEN):
+        _refuse(f"{part.kind} stands where a condition must stand", part.start, "a comparison", "a truth value")
+    return part
+
+
+def _numeric(part: _Part) -> _Part:
+    if part.kind not in (_Kind.NUMBER, _Kind.OPEN):
+        _refuse(f"{part.kind} stands where a number must stand", part.start, "a number", "a name")
+    return part
+
+
+def _name(part: _Part, operator: Token) -> str:
+    if not isinstance(part.node, nodes.Identifier):
+        _refuse(f"{operator.upper()} asks about a name, and this is none", part.start, "a name")
+    return part.node.name
+
+
+def _over(parts: Sequence[_Part], node: nodes.Node, kind: _Kind) -> _Part:
+    """A part made of others: it starts where the first does and is as deep as the deepest."""
+    low = max(parts, key=lambda part: part.depth)
+    return _Part(node, kind, parts[0].start, low.depth, low.deepest)
+
+
+def _deeper(part: _Part, node: nodes.Node, kind: _Kind, start: int) -> _Part:
+    return _Part(node, kind, start, part.depth + 1, part.deepest)
+
+
+def _leaf(node: nodes.Node, kind: _Kind, token: Token) -> _Part:
+    return _Part(node, kind, _at(token), 0, _at(token))
+
+
+def _number(token: Token, *, negative: bool) -> nodes.Literal:
+    try:
+        return nodes.Literal(literals.number(token, negative=negative))
+    except literals.LiteralError as error:
+        _refuse(str(error), _at(token))
+
+
+Children = list[_Part | Token | None]
+
+
+class _Builder(Transformer[Token, _Part]):
+    """One callback for each alias of the grammar; called while the parser reduces, innermost first."""
+
+    def any_of(self, children: Children) -> _Part:
+        """``a OR b OR ...``."""
+        parts = [_condition(child) for child in children if isinstance(child, _Part)]
+        return _over(parts, nodes.AnyOf(tuple(part.node for part in parts)), _Kind.TRUTH)
+
+    def all_of(self, children: Children) -> _Part:
+        """``a AND b AND ...``."""
+        parts = [_condition(child) for child in children if isinstance(child, _Part)]
+        return _over(parts, nodes.AllOf(tuple(part.node for part in parts)), _Kind.TRUTH)
+
+    def negated(self, children: tuple[Token, _Part]) -> _Part:
+        """``NOT a``."""
+        word, part = children
+        return _deeper(part, nodes.Not(_condition(part).node), _Kind.TRUTH, _at(word))
+
+    def compared(self, children: tuple[_Part, Token, _Part]) -> _Part:
+        """``a = b`` and the like; strings and truth values know only = and <>."""
+        left, operator, right = children
+        if operator.type == "COMPARE":
+            _numeric(left)
+            _numeric(right)
+        node = nodes.Comparison(nodes.Relation(str(operator)), left.node, right.node)
+        return _over((left, right), node, _Kind.TRUTH)
+
+    def between(self, children: Children) -> _Part:
+        """``a BETWEEN b AND c``."""
+        return self._between(children, negated=False)
+
+    def not_between(self, children: Children) -> _Part:
+        """``a NOT BETWEEN b AND c``."""
+        return self._between(children, negated=True)
+
+    def _between(self, children: Children, *, negated: bool) -> _Part:
+        parts = [_numeric(child) for child in children if isinstance(child, _Part)]
+        of, low, high = (part.node for part in parts)
+        return _over(parts, nodes.Between(of, low, high, negated), _Kind.TRUTH)
+
+    def within(self, children: Children) -> _Part:
+        """``name IN ('a', 'b')``."""
+        return self._within(children, negated=False)
+
+    def not_within(self, children: Children) -> _Part:
+        """``name NOT IN ('a', 'b')``."""
+        return self._within(children, negated=True)
+
+    def _within(self, children: Children, *, negated: bool) -> _Part:
+        part, tokens = _split(children)
+        choices = tuple(literals.string(token) for token in tokens if token.type == "STRING")
+        return _over((part,), nodes.Within(_name(part, _word(tokens, "IN")), choices, negated), _Kind.TRUTH)
+
+    def like(self, children: Children) -> _Part:
+        """``name LIKE 'pattern' [ESCAPE 'c']``."""
+        return self._like(children, negated=False)
+
+    def not_like(self, children: Children) -> _Part:
+        """``name NOT LIKE 'pattern' [ESCAPE 'c']``."""
+        return self._like(children, negated=True)
+
+    def _like(self, children: Children, *, negated: bool) -> _Part:
+        part, tokens = _split(children)
+        name = _name(part, _word(tokens, "LIKE"))
+        strings = [token for token in tokens if token.type == "STRING"]
+        pattern = literals.string(strings[0])
+        escape = literals.string(strings[1]) if len(strings) > 1 else None
+        if escape is not None and len(escape) != 1:
+            _refuse(f"the escape {strings[1]} is not one character", _at(strings[1]), "a string of one character")
+        if escape is not None and pattern.replace(escape * 2, "").endswith(escape):
+            _refuse(f"the pattern ends with its escape character {escape}, which then escapes nothing", _at(strings[0]))
+        return _over((part,), nodes.Like(name, pattern, escape, negated), _Kind.TRUTH)
+
+    def is_null(self, children: tuple[_Part, Token, Token]) -> _Part:
+        """``name IS NULL``."""
+        part, word, _ = children
+        return _over((part,), nodes.IsNull(_name(part, word)), _Kind.TRUTH)
+
+    def is_not_null(self, children: tuple[_Part, Token, Token, Token]) -> _Part:
+        """``name IS NOT NULL``."""
+        part, word, *_ = children
+        return _over((part,), nodes.IsNull(_name(part, word), negated=True), _Kind.TRUTH)
+
+    def chain(self, children: Children) -> _Part:
+        """A sum or a product."""
+        parts = [_numeric(child) for child in children if isinstance(child, _Part)]
+        operations = [nodes.Operation(str(child)) for child in children if isinstance(child, Token)]
+        rest = tuple(zip(operations, (part.node for part in parts[1:]), strict=True))
+        return _over(parts, nodes.Chain(parts[0].node, rest), _Kind.NUMBER)
+
+    def minus(self, children: tuple[Token, _Part]) -> _Part:
+        """A minus before anything but a number; a number in brackets, or with a sign already, is turned at once."""
+        sign, part = children
+        of = part.node.value if isinstance(part.node, nodes.Literal) else None
+        if isinstance(of, int | float) and not isinstance(of, bool):
+            turned = literals.wrapped(-of) if isinstance(of, int) else -of
+            return _deeper(part, nodes.Literal(turned), _Kind.NUMBER, _at(sign))
+        return _deeper(part, nodes.Minus(_numeric(part).node), _Kind.NUMBER, _at(sign))
+
+    def plus(self, children: tuple[Token, _Part]) -> _Part:
+        """A plus sign."""
+        sign, part = children
+        return _deeper(part, nodes.Plus(_numeric(part).node), _Kind.NUMBER, _at(sign))
+
+    def bracketed(self, children: tuple[_Part]) -> _Part:
+        """Brackets: they count for the depth, and are gone."""
+        (part,) = children
+        return _deeper(part, part.node, part.kind, max(0, part.start - 1))
+
+    def number(self, children: tuple[Token]) -> _Part:
+        """A numeric literal."""
+        return _leaf(_number(children[0], negative=False), _Kind.NUMBER, children[0])
+
+    def negative_number(self, children: tuple[Token, Token]) -> _Part:
+        """A numeric literal with its minus."""
+        return _leaf(_number(children[1], negative=True), _Kind.NUMBER, children[0])
+
+    def string(self, children: tuple[Token]) -> _Part:
+        """A string literal."""
+        return _leaf(nodes.Literal(literals.string(children[0])), _Kind.STRING, children[0])
+
+    def true(self, children: tuple[Token]) -> _Part:
+        """TRUE."""
+        return _leaf(nodes.Literal(value=True), _Kind.TRUTH, children[0])
+
+    def false(self, children: tuple[Token]) -> _Part:
+        """FALSE."""
+        return _leaf(nodes.Literal(value=False), _Kind.TRUTH, children[0])
+
+    def identifier(self, children: tuple[Token]) -> _Part:
+        """A name; of those that begin with JMS, only what the specification lets a selector see (3.8.1.1)."""
+        (token,) = children
+        name = str(token)
+        if name.startswith("JMS") and name not in HEADERS and not name.startswith(("JMSX", "JMS_")):
+            known = ", ".join(sorted(header for header in HEADERS if not header.startswith("JMSX")))
+            _refuse(f"a selector cannot refer to {name}; the header fields it can are {known}", _at(token))
+        return _leaf(nodes.Identifier(name), _Kind.OPEN, token)
+
+
+def _split(children: Children) -> tuple[_Part, list[Token]]:
+    """The one part of a construct about a name, and its tokens."""
+    (part,) = (child for child in children if isinstance(child, _Part))
+    return part, [child for child in children if isinstance(child, Token)]
+
+
+def _word(tokens: list[Token], kind: str) -> Token:
+    return next(token for token in tokens if token.type == kind)
+
+
+def _explained(unexpected: UnexpectedInput, text: str) -> SelectorError:
+    """The parser's fault in words."""
+    if isinstance(unexpected, UnexpectedToken):
+        token = cast("Token", unexpected.token)
+        expected = _expected(frozenset(unexpected.accepts or unexpected.expected))
+        if token.type == "$END":
+            problem = "it is empty" if not text.strip() else "it ends too early"
+            return SelectorError(problem, text=text, position=len(text), expected=expected)
+        shown = f"{token.upper()} is a reserved word" if token.type in RESERVED else f"{token[:32]} does not fit here"
+        return SelectorError(shown, text=text, position=_at(token), expected=expected)
+    position = cast("int", unexpected.pos_in_stream)  # None only in the base class, which is never raised
+    if isinstance(unexpected, UnexpectedCharacters) and text[position] == "'":
+        return SelectorError("the string that begins here has no closing quote", text=text, position=position)
+    problem = f"the character {text[position]!r} has no meaning in a selector"
+    return SelectorError(problem, text=text, position=position)
+
+
+def _expected(terminals: frozenset[str]) -> tuple[str, ...]:
+    """Terminals in words; everything that begins a value in one."""
+    if terminals >= _VALUE:
+        return ("a value", "a condition") if "NOT" in terminals else ("a value",)
+    return tuple(_WORDS.get(terminal, terminal) for terminal in sorted(terminals))

@@ -1,0 +1,53 @@
+"""Where a selector's names get their values from, and what kind of value each is (Jakarta Messaging 3.1, 3.8.1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay_sdk.model.message import Message, Property
+
+DEFAULT_PRIORITY = 4
+"""What a message has whose sender said nothing (Jakarta Messaging 3.1, 7.7)."""
+
+Read = Callable[[Message], Property]
+
+
+def _delivery_mode(message: Message) -> str | None:
+    """Unknown while nobody has said or decided it: the broker resolves an absent header before it matches (QS-33)."""
+    if message.durable is None:
+        return None
+    return "PERSISTENT" if message.durable else "NON_PERSISTENT"
+
+
+def _priority(message: Message) -> int:
+    return DEFAULT_PRIORITY if message.priority is None else message.priority
+
+
+def _timestamp(message: Message) -> int:
+    """Zero when the sender gave none: JMSTimestamp is never NULL (Jakarta Messaging 3.1, 3.4.4, 3.8.1.1)."""
+    return message.creation_ms or 0
+
+
+HEADERS: dict[str, Read] = {
+    "JMSDeliveryMode": _delivery_mode,
+    "JMSPriority": _priority,
+    "JMSMessageID": lambda message: message.message_id,
+    "JMSTimestamp": _timestamp,
+    "JMSCorrelationID": lambda message: message.correlation_id,
+    "JMSType": lambda message: message.subject,
+    "JMSXGroupID": lambda message: message.group_id,
+    "JMSXGroupSeq": lambda message: message.group_sequence,
+}
+"""Names that are not application properties."""
+
+
+def reader(name: str) -> Read:
+    """What gives the value of a name: None where the message has none."""
+    header = HEADERS.get(name)
+    if header is not None:
+        return header
+
+    def read(message: Message) -> Property:
+        return message.properties.get(name)
+
+    return read

@@ -1,0 +1,1 @@
+"""Runners: what turns the crank of a world (`assay_sdk.time.Runner`); `virtual` for tests, `real` for sockets."""

@@ -1,0 +1,198 @@
+"""A core with a simulated disk and no shell: commands one after the other, effects at once or held until stored."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from assay_broker.core import commands
+from assay_broker.core.commands import Command
+from assay_broker.core.core import Core
+from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist
+from assay_broker.core.records import Record
+from assay_broker.core.settings import Settings
+from assay_broker.core.tables import TABLES, Tables
+from assay_sdk.driver import Durability, Outcome
+from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.reasons import Refused
+
+QUEUE = Address(AddressKind.QUEUE, "Q")
+TOPIC = Address(AddressKind.TOPIC, "T")
+T0 = 1_000_000
+
+
+def message(text: str = "m", *, durable: bool | None = True, **fields: object) -> Message:
+    """A message whose id and body are its text."""
+    return Message(message_id=text, body=text, durable=durable, **fields)  # type: ignore[arg-type]  # fields by name
+
+
+class Bench:
+    """A core, its disk, and what has come out of it.
+
+    Args:
+        settings: The core's settings.
+        auto: Whether batches are stored at once.
+    """
+
+    def __init__(self, settings: Settings | None = None, *, auto: bool = True, tables: Tables = TABLES) -> None:
+        self.settings = settings or Settings()
+        self.tables = tables
+        self.auto = auto
+        self.now = T0
+        self.disk: list[Record] = []
+        self.core = Core.recover((), self.settings, self.now, tables)[0]
+        self.buffer: list[Persist] = []
+        self.held: list[Answer | Deliver] = []
+        self.answers: dict[int, Answer] = {}
+        self.delivered: list[Deliver] = []
+        self.closed: list[CloseLink] = []
+        self.effects: list[Effect] = []
+        self._tokens = count(1)
+
+    # effects ---------------------------------------------------------------------------------------------------------
+
+    def handle(self, command: Command) -> tuple[Effect, ...]:
+        """Hand a command over and take the effects in."""
+        effects = self.core.handle(command, self.now)
+        self._take(effects)
+        return effects
+
+    def _take(self, effects: tuple[Effect, ...]) -> None:
+        self.effects.extend(effects)
+        for effect in effects:
+            if isinstance(effect, Persist):
+                self.buffer.append(effect)
+            elif isinstance(effect, CloseLink):
+                self.closed.append(effect)
+            elif effect.after is None:
+                self._out(effect)
+            else:
+                self.held.append(effect)
+        if self.auto:
+            self.flush()
+
+    def _out(self, effect: Answer | Deliver) -> None:
+        if isinstance(effect, Answer):
+            assert effect.token not in self.answers, "a command was answered twice"
+            self.answers[effect.token] = effect
+        else:
+            self.delivered.append(effect)
+
+    def flush(self) -> None:
+        """Store every batch."""
+        while self.buffer:
+            persist = self.buffer.pop(0)
+            self.disk.extend(persist.records)
+            self._take(self.core.handle(commands.Stored(persist.batch), self.now))
+            for effect in [one for one in self.held if one.after is not None and one.after <= persist.batch]:
+                self.held.remove(effect)
+                self._out(effect)
+
+    def fail(self) -> None:
+        """Fail every batch, the newest first."""
+        failing, self.buffer = self.buffer, []
+        for persist in reversed(failing):
+            self.held = [effect for effect in self.held if effect.after != persist.batch]
+            self._take(self.core.handle(commands.StoreFailed(persist.batch, "no room"), self.now))
+
+    def restart(self, *, kill: bool = True) -> None:
+        """Start from the disk; what was not flushed is gone after a kill."""
+        if not kill:
+            self.flush()
+        self.buffer, self.held = [], []
+        self.core, effects = Core.recover(self.disk, self.settings, self.now, self.tables)
+        self._take(effects)
+
+    def tick(self, to_ms: int) -> None:
+        """Let time go by, with every tick that is due."""
+        while (due := self.core.next_due_ms()) is not None and due <= to_ms:
+            self.now = max(self.now, due)
+            self.handle(commands.Tick())
+        self.now = to_ms
+
+    # a client --------------------------------------------------------------------------------------------------------
+
+    def token(self) -> int:
+        """A fresh token."""
+        return next(self._tokens)
+
+    def ask(self, command: Command, token: int) -> Refused | None:
+        """Hand a command over; its refusal, or None.  Its answer must be there."""
+        self.handle(command)
+        return self.answers[token].refused
+
+    def connect(self, number: int, client_id: str | None = None) -> Refused | None:
+        """A client comes."""
+        token = self.token()
+        return self.ask(commands.Connect(number, token, client_id), token)
+
+    def disconnect(self, number: int, *, clean: bool = True) -> None:
+        """A client goes."""
+        self.handle(commands.Disconnect(number, self.token(), clean))
+
+    def sender(self, connection: int, link: int, address: Address | None = QUEUE) -> Refused | None:
+        """Open a sender."""
+        token = self.token()
+        return self.ask(commands.AttachSender(connection, token, link, address), token)
+
+    def receiver(
+        self,
+        connection: int,
+        link: int,
+        address: Address = QUEUE,
+        *,
+        credit: int = 100,
+        durable: str | None = None,
+        shared: str | None = None,
+        selector: str | None = None,
+        no_local: bool = False,
+        settled: bool = False,
+    ) -> Refused | None:
+        """Open a receiver with credit; `durable` and `shared` are the subscription's name."""
+        token = self.token()
+        refused = self.ask(
+            commands.Attach(
+                connection=connection,
+                token=token,
+                link=link,
+                address=address,
+                selector=selector,
+                no_local=no_local,
+                durability=Durability.DURABLE if durable else Durability.NON_DURABLE,
+                name=durable or shared,
+                shared=shared is not None,
+                settled=settled,
+            ),
+            token,
+        )
+        if refused is None and credit:
+            self.handle(commands.Flow(connection, None, link, credit))
+        return refused
+
+    def put(self, connection: int, link: int, sent: Message, unit: int | None = None) -> int:
+        """Send; the token."""
+        token = self.token()
+        self.handle(commands.Put(connection, token, link, sent, unit))
+        return token
+
+    def settle(
+        self,
+        connection: int,
+        link: int,
+        *deliveries: int,
+        outcome: Outcome = Outcome.ACCEPTED,
+        unit: int | None = None,
+    ) -> int:
+        """Settle; the token."""
+        token = self.token()
+        self.handle(commands.Settle(connection, token, link, deliveries, outcome, unit))
+        return token
+
+    def bodies(self, link: int | None = None) -> list[str]:
+        """What has been delivered so far."""
+        return [str(one.message.body) for one in self.delivered if link is None or one.link == link]
+
+    def browse(self, address: Address = QUEUE, connection: int = 1) -> list[str]:
+        """What waits on a queue."""
+        token = self.token()
+        self.handle(commands.Browse(connection, token, address))
+        return [str(one.body) for one in self.answers[token].value or ()]

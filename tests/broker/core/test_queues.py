@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+from assay_broker.core import commands
+from assay_broker.core.settings import Settings
+from assay_sdk.driver import Outcome
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc
+from tests.broker.core.harness import QUEUE, Bench, message
+
+
+def ready(bench: Bench) -> Bench:
+    bench.connect(1)
+    bench.sender(1, 1)
+    return bench
+
+
+def test_messages_come_by_priority_and_then_by_arrival() -> None:
+    bench = ready(Bench())
+    for text, priority in (("a", None), ("b", 9), ("c", 4), ("d", 0), ("e", 9)):
+        bench.put(1, 1, message(text, priority=priority))
+    bench.receiver(1, 2)
+    assert bench.bodies() == ["b", "e", "a", "c", "d"]
+
+
+def test_each_message_goes_to_one_of_several_receivers_in_turn() -> None:
+    bench = ready(Bench())
+    for link in (2, 3, 4):
+        bench.receiver(1, link, credit=10)
+    for number in range(9):
+        bench.put(1, 1, message(str(number)))
+    assert [bench.bodies(link) for link in (2, 3, 4)] == [["0", "3", "6"], ["1", "4", "7"], ["2", "5", "8"]]
+
+
+def test_receivers_with_different_selectors_are_served_in_turn_too() -> None:
+    bench = ready(Bench())
+    bench.receiver(1, 2, credit=10)
+    bench.receiver(1, 3, credit=10, selector="JMSPriority > 0")
+    for number in range(4):
+        bench.put(1, 1, message(str(number)))
+    assert [len(bench.bodies(link)) for link in (2, 3)] == [2, 2]
+
+
+def test_a_receiver_gets_no_more_than_its_credit() -> None:
+    bench = ready(Bench())
+    bench.receiver(1, 2, credit=2)
+    for number in range(4):
+        bench.put(1, 1, message(str(number)))
+    assert bench.bodies() == ["0", "1"]
+    bench.handle(commands.Flow(1, None, 2, 1))
+    assert bench.bodies() == ["0", "1", "2"]
+
+
+def test_draining_sends_what_is_there_and_takes_the_rest_of_the_credit() -> None:
+    bench = ready(Bench())
+    bench.receiver(1, 2, credit=0)
+    bench.put(1, 1, message("here"))
+    bench.handle(commands.Flow(1, bench.token(), 2, 5, drain=True))
+    bench.put(1, 1, message("later"))
+    assert bench.bodies() == ["here"]
+
+
+def test_a_released_message_comes_again_at_its_place_unmarked() -> None:
+    bench = ready(Bench())
+    for text in "abc":
+        bench.put(1, 1, message(text))
+    bench.receiver(1, 2, credit=2)
+    bench.settle(1, 2, 1, outcome=Outcome.RELEASED)
+    bench.handle(commands.Flow(1, None, 2, 1))
+    again = bench.delivered[-1]
+    assert (again.message.body, again.count, again.redelivered) == ("a", 0, False)
+
+
+def test_a_modified_message_comes_again_at_its_place_counted_and_marked() -> None:
+    bench = ready(Bench())
+    for text in "abc":
+        bench.put(1, 1, message(text))
+    bench.receiver(1, 2, credit=2)
+    bench.settle(1, 2, 1, outcome=Outcome.MODIFIED)
+    bench.handle(commands.Flow(1, None, 2, 2))
+    assert bench.bodies() == ["a", "b", "a", "c"]
+    assert (bench.delivered[2].count, bench.delivered[2].redelivered) == (1, True)
+
+
+def test_what_a_closed_receiver_holds_goes_to_another_as_a_failed_delivery() -> None:
+    bench = ready(Bench())
+    bench.put(1, 1, message("a"))
+    bench.receiver(1, 2)
+    bench.handle(commands.Detach(1, None, 2))
+    bench.receiver(1, 3)
+    assert bench.bodies(3) == ["a"]
+    assert bench.delivered[-1].redelivered
+
+
+def test_a_settled_receiver_never_gets_a_message_back() -> None:
+    bench = ready(Bench())
+    bench.put(1, 1, message("a"))
+    bench.receiver(1, 2, settled=True)
+    bench.disconnect(1, clean=False)
+    ready(bench)
+    bench.receiver(1, 2)
+    assert bench.bodies() == ["a"]
+    assert bench.browse() == []
+
+
+def test_a_rejected_message_is_gone() -> None:
+    bench = ready(Bench())
+    bench.put(1, 1, message("a"))
+    bench.receiver(1, 2)
+    bench.settle(1, 2, 1, outcome=Outcome.REJECTED)
+    bench.restart()
+    bench.connect(1)
+    assert bench.browse() == []
+
+
+def test_a_delivery_can_be_settled_once_only() -> None:
+    bench = ready(Bench())
+    bench.put(1, 1, message("a"))
+    bench.receiver(1, 2)
+    assert bench.answers[bench.settle(1, 2, 1)].refused is None
+    refused = bench.answers[bench.settle(1, 2, 1)].refused
+    assert refused is not None
+    assert refused.kind is JmsErrorKind.ILLEGAL_STATE
+
+
+def test_a_refused_settlement_settles_nothing() -> None:
+    bench = ready(Bench())
+    bench.put(1, 1, message("a"))
+    bench.receiver(1, 2)
+    assert bench.answers[bench.settle(1, 2, 1, 99)].refused is not None
+    assert bench.answers[bench.settle(1, 2, 1)].refused is None
+
+
+def test_an_expired_message_is_not_delivered_even_before_its_tick() -> None:
+    bench = ready(Bench())
+    bench.put(1, 1, message("a", ttl_ms=10))
+    bench.put(1, 1, message("b", expiry_ms=bench.now + 10))
+    bench.put(1, 1, message("c"))
+    bench.now += 10
+    bench.receiver(1, 2)
+    assert bench.bodies() == ["c"]
+    assert bench.browse() == []
+
+
+def test_a_message_lives_until_its_expiry() -> None:
+    bench = ready(Bench())
+    bench.put(1, 1, message("a", ttl_ms=10))
+    bench.tick(bench.now + 9)
+    bench.receiver(1, 2)
+    assert bench.bodies() == ["a"]
+
+
+def test_a_tick_removes_what_has_expired_from_queue_and_disk() -> None:
+    bench = ready(Bench())
+    token = bench.put(1, 1, message("a", ttl_ms=10))
+    assert bench.answers[token].refused is None
+    bench.tick(bench.now + 10)
+    assert [type(record).__name__ for record in bench.disk] == ["MessageStored", "MessageRemoved"]
+    assert bench.core.next_due_ms() is None
+
+
+def test_a_message_that_expires_while_held_is_dropped_when_it_comes_back() -> None:
+    bench = ready(Bench())
+    bench.put(1, 1, message("a", ttl_ms=10))
+    bench.receiver(1, 2)
+    bench.tick(bench.now + 20)
+    bench.settle(1, 2, 1, outcome=Outcome.MODIFIED)
+    assert bench.bodies() == ["a"]
+    assert bench.browse() == []
+
+
+def test_browsing_shows_what_waits_in_order_and_takes_nothing() -> None:
+    bench = ready(Bench())
+    for text, priority in (("a", 4), ("b", 9), ("c", 4)):
+        bench.put(1, 1, message(text, priority=priority))
+    assert bench.browse() == ["b", "a", "c"]
+    assert bench.browse() == ["b", "a", "c"]
+
+
+def test_browsing_selects() -> None:
+    bench = ready(Bench())
+    for text, priority in (("a", 4), ("b", 9)):
+        bench.put(1, 1, message(text, priority=priority))
+    token = bench.token()
+    bench.handle(commands.Browse(1, token, QUEUE, "JMSPriority = 9"))
+    assert [one.body for one in bench.answers[token].value or ()] == ["b"]
+
+
+def test_a_full_queue_refuses_and_is_named() -> None:
+    bench = ready(Bench(Settings(max_depth=2)))
+    bench.receiver(1, 2, credit=1)
+    tokens = [bench.put(1, 1, message(str(number))) for number in range(3)]
+    refused = bench.answers[tokens[2]].refused
+    assert refused is not None
+    assert (refused.mqrc, refused.objects) == (int(Mqrc.Q_FULL), ("Q",))
+    bench.settle(1, 2, 1)
+    assert bench.answers[bench.put(1, 1, message("room again"))].refused is None
+
+
+def test_the_queue_managers_own_queues_are_closed_to_applications() -> None:
+    bench = Bench()
+    bench.connect(1)
+    own = Address(AddressKind.QUEUE, "SYSTEM.DDELAY.LOCAL.QUEUE")
+    for refused in (bench.sender(1, 1, own), bench.receiver(1, 1, own)):
+        assert refused is not None
+        assert refused.kind is JmsErrorKind.SECURITY
+
+
+def test_a_bad_selector_is_refused() -> None:
+    bench = Bench()
+    bench.connect(1)
+    refused = bench.receiver(1, 1, selector="a = ")
+    assert refused is not None
+    assert refused.kind is JmsErrorKind.INVALID_SELECTOR
+
+
+def test_an_anonymous_sender_takes_the_destination_from_the_message() -> None:
+    bench = Bench()
+    bench.connect(1)
+    bench.sender(1, 1, None)
+    bench.put(1, 1, message("a", to=QUEUE))
+    assert bench.browse() == ["a"]
+    refused = bench.answers[bench.put(1, 1, message("b"))].refused
+    assert refused is not None
+    assert refused.kind is JmsErrorKind.INVALID_DESTINATION
+
+
+def test_a_temporary_queue_is_read_by_its_owner_only_and_goes_with_it() -> None:
+    bench = Bench()
+    for number in (1, 2):
+        bench.connect(number)
+    own = Address(AddressKind.TEMPORARY_QUEUE, "reply")
+    assert bench.receiver(1, 1, own) is None
+    assert bench.receiver(2, 1, own) is not None
+    bench.sender(2, 2, own)
+    bench.put(2, 2, message("answer"))
+    assert bench.bodies() == ["answer"]
+    assert bench.disk == []
+    bench.disconnect(1)
+    assert [(one.connection, one.link) for one in bench.closed] == [(2, 2)]
+    bench.sender(2, 3, None)
+    refused = bench.answers[bench.put(2, 3, message("late", to=own))].refused
+    assert refused is not None
+    assert refused.kind is JmsErrorKind.INVALID_DESTINATION
+
+
+def test_a_queue_that_nobody_uses_takes_no_room() -> None:
+    bench = Bench(Settings(max_queues=1))
+    bench.connect(1)
+    for number in range(3):
+        address = Address(AddressKind.QUEUE, f"Q{number}")
+        bench.sender(1, 1, address)
+        bench.put(1, 1, message("a"))
+        bench.receiver(1, 2, address)
+        bench.settle(1, 2, bench.delivered[-1].delivery)
+        bench.handle(commands.Detach(1, None, 1))
+        bench.handle(commands.Detach(1, None, 2))
+    assert len(bench.bodies()) == 3

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import pytest
+from assay_broker.core.links import LINKS, Link, LinkInput, LinkState
+from assay_broker.core.refusals import RefusalError
+from assay_broker.core.staging import PROCESSOR, ProcessorInput, ProcessorState, Staging
+from assay_broker.core.units import UNITS, Unit, UnitInput, UnitState
+
+CELLS = (
+    *product(["link"], LinkState, LinkInput),
+    *product(["unit"], UnitState, UnitInput),
+    *product(["processor"], ProcessorState, ProcessorInput),
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _count() -> Iterator[None]:
+    yield
+    known = len(LINKS) + len(UNITS) + len(PROCESSOR)
+    print(f"\n{len(CELLS)} cells tried: {known} transitions, {len(CELLS) - known} refused")  # noqa: T201 - the count is asked for
+
+
+@pytest.mark.parametrize(("machine", "state", "happened"), CELLS)
+def test_every_state_takes_every_input_as_its_table_says(
+    machine: str,
+    state: LinkState | UnitState | ProcessorState,
+    happened: LinkInput | UnitInput | ProcessorInput,
+) -> None:
+    if isinstance(state, LinkState) and isinstance(happened, LinkInput):
+        link = Link(1, 1, None, state, LINKS)
+        if (state, happened) not in LINKS:
+            with pytest.raises(RefusalError, match=happened.name.lower()):
+                link.step(happened)
+            assert link.state is state
+            return
+        assert (link.state, link.step(happened))[1] is LINKS[state, happened][1]
+        assert link.state is LINKS[state, happened][0]
+    elif isinstance(state, UnitState) and isinstance(happened, UnitInput):
+        unit = Unit(1, 1, UNITS)
+        unit.state = state
+        if (state, happened) not in UNITS:
+            with pytest.raises(RefusalError, match=happened.name.lower()):
+                unit.step(happened)
+            assert unit.state is state
+            return
+        assert unit.step(happened) is UNITS[state, happened][1]
+        assert unit.state is UNITS[state, happened][0]
+    elif isinstance(state, ProcessorState) and isinstance(happened, ProcessorInput):
+        staging = Staging(PROCESSOR, 1)
+        staging.state = state
+        if (state, happened) not in PROCESSOR:
+            with pytest.raises(KeyError):
+                staging.step(happened)
+            assert staging.state is state
+            return
+        assert staging.step(happened) is PROCESSOR[state, happened][1]
+        assert staging.state is PROCESSOR[state, happened][0]
+    else:
+        pytest.fail(f"{machine} mixes tables")
