@@ -80,7 +80,7 @@ def case_of(item: pytest.Item, catalogue: Catalogue) -> Case | None:
     template = template_of(item)
     if template is None:
         return None
-    tags = tags_of(template)
+    tags = tags_of(template) | {mark.name for mark in item.iter_markers()}  # the latter: tags of its Examples
     rules = tuple(rule.id for rule in catalogue.rules if rule.id in tags)
     if not rules:
         return None
