@@ -116,7 +116,6 @@ class History:
 
     def __init__(self, events: Iterable[AnyEvent]) -> None:
         self._by_ref: dict[str, AnyEvent] = {}
-        self._calls: dict[tuple[str, str], Call] = {}
         self._answers: dict[tuple[str, str], Return] = {}
         self._sends: defaultdict[str, list[Call]] = defaultdict(list)
         self._seen: list[Seen] = []
@@ -152,7 +151,6 @@ class History:
         self.faults = [Faulted(begin, end) for begin, end in _pairs(faults)]
 
     def _add_call(self, call: Call) -> None:
-        self._calls[call.writer, call.id] = call
         if call.op == "send" and call.msg is not None:
             self._sends[call.msg.kid].append(call)
         if call.op == "browse":
@@ -180,10 +178,6 @@ class History:
     def answer(self, call: Call) -> Return | None:
         """What a call gave; None when it has not come back."""
         return self._answers.get((call.writer, call.id))
-
-    def call_of(self, answer: Return) -> Call | None:
-        """The call that an answer belongs to."""
-        return self._calls.get((answer.writer, answer.call))
 
     def sends(self, kids: Collection[str]) -> list[Call]:
         """Every send of these messages."""

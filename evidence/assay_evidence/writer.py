@@ -61,17 +61,7 @@ class JournalWriter:
         self.path = path
         self.run = run
         self.writer = writer
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._descriptor: int | None = os.open(path, _FLAGS, _MODE)
-        except FileExistsError as error:
-            raise JournalError(
-                f"The journal {path} is there already, and evidence is never appended to: name another output folder."
-            ) from error
-        except OSError as error:
-            raise JournalError(
-                f"The journal {path} cannot be made ({error.strerror}): name an output folder that can be written."
-            ) from error
+        self._descriptor: int | None = _make(path)
         self._lock = threading.Lock()
         self._digest = hashlib.sha256()
         self._seq = 0
@@ -90,9 +80,9 @@ class JournalWriter:
             JournalError: The journal is closed or broken, or the line could not be written in full.
             TypeError: The kind has no such field, or lacks one.
         """
-        if issubclass(kind, End):
+        if kind is End:
             raise JournalError(f"The journal of {self.writer} ends by close(), not by writing an end record.")
-        if self._seq == 0 and not issubclass(kind, Begin):
+        if self._seq == 0 and kind is not Begin:
             raise JournalError(f"The journal of {self.writer} must start with a begin record.")
         with self._lock:
             return self._append(kind, at, scenario, fields)
@@ -164,3 +154,17 @@ class JournalWriter:
             return
         with self._lock:
             self._release()
+
+
+def _make(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            raise JournalError(
+                f"The journal {path} is there already, and evidence is never appended to: name another output folder."
+            )
+        return os.open(path, _FLAGS, _MODE)
+    except OSError as error:
+        raise JournalError(
+            f"The journal {path} cannot be made ({error.strerror}): name an output folder that can be written."
+        ) from error

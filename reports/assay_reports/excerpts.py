@@ -4,35 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from assay_evidence.events import (
-    Admin,
     AnyEvent,
-    Begin,
     Call,
-    Callback,
     Claim,
-    Disk,
-    End,
+    Event,
     Fault,
     Frame,
     MessageRef,
-    Plan,
     RefusedInfo,
     Return,
-    ScenarioBegin,
     ScenarioEnd,
     Seen,
     Settle,
     Step,
-    Unit,
     Unsupported,
     Watch,
 )
 from assay_reports.clock import ScenarioClock
 from assay_reports.text import duration
 
+_ENVELOPE = frozenset(Event.__struct_fields__)
 LINES = 400
 """How many lines an excerpt shows; a longer one loses its middle, and says so."""
 
@@ -107,36 +101,12 @@ def describe(event: AnyEvent) -> str:  # noqa: PLR0911 - a table with one row fo
             return _join(f"{rule} {predicate}", _pairs(of), _pairs(bounds))
         case Fault(what=what, target=target, phase=phase) | Watch(actor=what, destination=target, phase=phase):
             return f"{phase} {what} on {target}"
-        case _:
-            return _describe_rare(event)
-
-
-def _describe_rare(
-    event: Begin | Plan | ScenarioBegin | ScenarioEnd | Unsupported | Callback | Unit | Admin | Disk | Frame | End,
-) -> str:
-    match event:
-        case ScenarioBegin(rules=rules, judged=judged, strength=strength):
-            return f"{', '.join(rules)}: {strength}, judges the {judged}"
         case ScenarioEnd(elapsed_ns=elapsed_ns, waited_ns=waited_ns):
             return f"took {duration(elapsed_ns)}, waited {duration(waited_ns)}"
         case Unsupported(capability=capability, reason=reason, source=source):
             return _join(f"{capability}: {reason}", source)
-        case Callback(actor=actor, batch=batch, ended=ended):
-            return _join(f"{actor} callback {ended}", batch is not None and f"batch {batch}")
-        case Unit(actor=actor, unit=unit, op=op):
-            return f"{actor} {op} {unit}"
-        case Admin(command=command, answer=answer):
-            return _join(command, _pairs(answer))
-        case Disk(source=source, op=op, kids=kids):
-            return _join(f"{op} ({source})", ", ".join(kids))
-        case Frame(actor=actor, direction=direction, text=text):
-            return f"{actor} {direction} {text}"
-        case Begin(backend=backend, client=client, seed=seed):
-            return f"{client} on {backend}, seed {seed}"
-        case Plan(scenarios=scenarios):
-            return f"{len(scenarios)} scenarios"
-        case End(events=events):
-            return f"after {events} lines"
+        case _:
+            return _pairs({name: value for name, value in structs.asdict(event).items() if name not in _ENVELOPE})
 
 
 def _seen(event: Seen) -> str:
@@ -154,11 +124,16 @@ def _message(msg: MessageRef | None) -> str:
 
 def _refused(refused: RefusedInfo) -> str:
     reason = f"MQRC {refused.mqrc}" if refused.mqrc is not None else ""
-    return f"refused ({', '.join(part for part in (refused.kind, reason, *refused.objects) if part)}) {refused.text}".strip()
+    why = ", ".join(part for part in (refused.kind, reason, *refused.objects) if part)
+    return f"refused ({why}) {refused.text}".strip()
 
 
 def _pairs(values: Mapping[str, object]) -> str:
-    return " ".join(f"{name}={value}" for name, value in values.items())
+    return " ".join(f"{name}={_value(value)}" for name, value in values.items())
+
+
+def _value(value: object) -> str:
+    return ", ".join(str(one) for one in value) if isinstance(value, tuple) else str(value)
 
 
 def _join(*parts: str | bool | tuple[str, ...] | None) -> str:

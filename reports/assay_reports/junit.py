@@ -1,12 +1,12 @@
 """JUnit XML: what continuous integration reads.
 
-JUnit has four outcomes, verdicts are six.  A pass is a pass and a fail a failure; `error` and `inconclusive` are errors,
-because nothing is known and somebody must look; `unsupported` and `not-demonstrated` are skipped, because the rule was
-not tried, and that must not look like a pass.  The verdict itself stands in the element's `type`.
+JUnit has four outcomes, verdicts are six.  A pass is a pass and a fail a failure; `error` and `inconclusive` are
+errors, because nothing is known and somebody must look; `unsupported` and `not-demonstrated` are skipped, because the
+rule was not tried, and that must not look like a pass.  The verdict itself stands in the element's `type`.
 """
 
 from collections.abc import Iterable, Sequence
-from xml.etree import ElementTree as Xml
+from xml.etree import ElementTree as ET
 
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
 from assay_reports.text import visible
@@ -30,13 +30,13 @@ def junit_xml(runs: Sequence[Verdicts]) -> bytes:
     Returns:
         The document, encoded as UTF-8.
     """
-    root = Xml.Element("testsuites", name="assay")
+    root = ET.Element("testsuites", name="assay")
     everything: list[ScenarioVerdict] = []
     for run in runs:
         for feature, scenarios in _by_feature(run).items():
-            suite = Xml.SubElement(root, "testsuite", name=visible(f"{run.backend}: {feature}"))
+            suite = ET.SubElement(root, "testsuite", name=visible(f"{run.backend}: {feature}"))
             _count(suite, scenarios)
-            properties = Xml.SubElement(suite, "properties")
+            properties = ET.SubElement(suite, "properties")
             _property(properties, "run", run.run)
             _property(properties, "backend", run.backend)
             _property(properties, "client", run.client)
@@ -44,8 +44,9 @@ def junit_xml(runs: Sequence[Verdicts]) -> bytes:
                 _case(suite, run.backend, feature, scenario)
             everything += scenarios
     _count(root, everything)
-    Xml.indent(root)
-    return Xml.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
+    ET.indent(root)
+    document: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return document + b"\n"
 
 
 def _by_feature(run: Verdicts) -> dict[str, list[ScenarioVerdict]]:
@@ -56,7 +57,7 @@ def _by_feature(run: Verdicts) -> dict[str, list[ScenarioVerdict]]:
     return features
 
 
-def _count(element: Xml.Element, scenarios: Iterable[ScenarioVerdict]) -> None:
+def _count(element: ET.Element, scenarios: Iterable[ScenarioVerdict]) -> None:
     scenarios = tuple(scenarios)
     elements = [_ELEMENTS.get(scenario.verdict) for scenario in scenarios]
     element.set("tests", str(len(scenarios)))
@@ -65,16 +66,16 @@ def _count(element: Xml.Element, scenarios: Iterable[ScenarioVerdict]) -> None:
     element.set("time", f"{sum(scenario.seconds for scenario in scenarios):.3f}")
 
 
-def _case(suite: Xml.Element, backend: str, feature: str, scenario: ScenarioVerdict) -> None:
+def _case(suite: ET.Element, backend: str, feature: str, scenario: ScenarioVerdict) -> None:
     name = scenario.scenario.partition("::")[2] or scenario.scenario
-    case = Xml.SubElement(
+    case = ET.SubElement(
         suite,
         "testcase",
         name=visible(name),
         classname=visible(f"{backend}.{feature.removesuffix('.feature').replace('/', '.')}"),
         time=f"{scenario.seconds:.3f}",
     )
-    properties = Xml.SubElement(case, "properties")
+    properties = ET.SubElement(case, "properties")
     _property(properties, "rules", " ".join(scenario.rules))
     _property(properties, "verdict", scenario.verdict)
     _property(properties, "strength", scenario.strength)
@@ -84,7 +85,7 @@ def _case(suite: Xml.Element, backend: str, feature: str, scenario: ScenarioVerd
     if element := _ELEMENTS.get(scenario.verdict):
         # JUnit's readers show the message in lists: it names the verdict, since several share one element.
         message = visible(f"{scenario.verdict}: {scenario.reason}" if scenario.reason else scenario.verdict)
-        outcome = Xml.SubElement(case, element, type=scenario.verdict, message=message)
+        outcome = ET.SubElement(case, element, type=scenario.verdict, message=message)
         outcome.text = visible(_details(scenario))
 
 
@@ -93,5 +94,5 @@ def _details(scenario: ScenarioVerdict) -> str:
     return "\n".join(f"{name}: {text}" for name, text in lines if text)
 
 
-def _property(properties: Xml.Element, name: str, value: str) -> None:
-    Xml.SubElement(properties, "property", name=name, value=visible(value))
+def _property(properties: ET.Element, name: str, value: str) -> None:
+    ET.SubElement(properties, "property", name=name, value=visible(value))

@@ -44,7 +44,10 @@ FACES = {
         "The scenario ran, but nothing happened that could have broken the rule.",
     ),
     Verdict.UNSUPPORTED: Face(
-        "unsupported", "–", "unsupported", "The pair lacks something that the scenario needs; the reason is named."
+        "unsupported",
+        "\N{EN DASH}",
+        "unsupported",
+        "The pair lacks something that the scenario needs; the reason is named.",
     ),
 }
 NOT_RUN = Face("not-run", "·", "not run", "No scenario of this rule was selected in the run.")

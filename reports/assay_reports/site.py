@@ -63,11 +63,19 @@ def _pages(runs: Sequence[RunEvidence], out: Path) -> Iterator[tuple[str, bytes]
     catalogue = runs[0].catalogue
     pairs = pairs_of(runs, catalogue)
     environment = _environment()
-    environment.globals["pairs"] = pairs
-    environment.globals["catalogue"] = catalogue
+    faces = [FACES[Verdict.PASS], *(FACES[verdict] for verdict in READING_ORDER if verdict is not Verdict.PASS)]
 
     def page(template: str, root: str, **values: object) -> bytes:
-        return environment.get_template(template).render(root=root, **values).encode()
+        text = environment.get_template(template).render(
+            root=root,
+            pairs=pairs,
+            catalogue=catalogue,
+            faces=faces,
+            strengths=STRENGTHS,
+            timeline_left=LEFT,
+            **values,
+        )
+        return text.encode()
 
     yield "index.html", page("index.html", "", matrix=matrix(pairs, catalogue))
     for rule in catalogue.rules:
@@ -79,7 +87,7 @@ def _pages(runs: Sequence[RunEvidence], out: Path) -> Iterator[tuple[str, bytes]
 
 
 def _environment() -> Environment:
-    environment = Environment(
+    return Environment(
         loader=PackageLoader("assay_reports"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -87,10 +95,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["faces"] = [FACES[Verdict.PASS], *(FACES[one] for one in READING_ORDER if one is not Verdict.PASS)]
-    environment.globals["strengths"] = STRENGTHS
-    environment.globals["timeline_left"] = LEFT
-    return environment
 
 
 def _finalize(value: object) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,39 +11,29 @@ import msgspec
 from msgspec import Struct
 
 from assay_evidence.events import AnyEvent, Begin
-from assay_evidence.verdicts import Verdicts
-from assay_features import Catalogue
+from assay_evidence.lines import JournalDamage
+from assay_evidence.reader import read_journals
+from assay_evidence.verdicts import Verdicts, load_verdicts
+from assay_features import Catalogue, load_catalogue
 from assay_reports.errors import SourceError
 
+VERDICTS_FILE = "verdicts.json"
+JOURNALS_FOLDER = "journals"
 KNOWN_FILE = "known.json"
 DEFECTS_FILE = "defects.json"
 _T = TypeVar("_T")
-
-
-class Damage(Struct, frozen=True):
-    """Where a journal cannot be relied on.
-
-    Args:
-        kind: A word: ``gap``, ``checksum``, ``missing-writer`` ...
-        where: File and line, or the writer.
-        text: What is wrong, in one sentence.
-    """
-
-    kind: str
-    where: str
-    text: str
 
 
 class KnownOutcome(Struct, frozen=True):
     """An outcome that is expected of a backend, and why.
 
     Args:
-        scenario: The scenario's id.
+        scenario: Pattern over scenario ids, with ``*`` and ``?``; brackets are themselves.
         verdict: What is expected.
         reason: Why, in one sentence.
         reference: Where that can be read.
         owner: Who looks after the entry.
-        expires: ISO date after which the entry is stale.
+        expires: ISO date from which the entry no longer counts.
     """
 
     scenario: str
@@ -52,11 +43,15 @@ class KnownOutcome(Struct, frozen=True):
     owner: str = ""
     expires: str = ""
 
+    def covers(self, scenario: str) -> bool:
+        """Whether the entry speaks of this scenario."""
+        return fnmatchcase(scenario, self.scenario.replace("[", "[[]"))
+
 
 class KnownOutcomes(Struct, frozen=True):
     """The content of `known.json`."""
 
-    known: tuple[KnownOutcome, ...] = ()
+    entries: tuple[KnownOutcome, ...] = ()
 
 
 class KilledDefect(Struct, frozen=True):
@@ -79,6 +74,7 @@ class KillMatrix(Struct, frozen=True):
     rules: tuple[RuleDefects, ...] = ()
     alarms: tuple[str, ...] = ()
     unkilled: tuple[str, ...] = ()
+    too_broad: dict[str, float] = {}
 
 
 class RunEvidence(Struct, frozen=True, kw_only=True):
@@ -97,7 +93,7 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
     verdicts: Verdicts
     events: tuple[AnyEvent, ...]
     catalogue: Catalogue
-    damage: tuple[Damage, ...] = ()
+    damage: tuple[JournalDamage, ...] = ()
     known: tuple[KnownOutcome, ...] = ()
     kills: KillMatrix = KillMatrix()
     folder: Path | None = None
@@ -116,6 +112,31 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
         return {scenario: tuple(events) for scenario, events in found.items()}
 
 
+def read_run(folder: Path) -> RunEvidence:
+    """Read all that a run has left in its output folder.
+
+    Args:
+        folder: The output folder, or one backend's folder in it.
+
+    Raises:
+        SourceError: There are no verdicts, or `known.json` or `defects.json` is malformed.
+        JournalError: There is no journal, or one cannot be read.
+        VerdictsError: The verdicts are malformed.
+    """
+    if not (folder / VERDICTS_FILE).is_file():
+        raise SourceError(folder, f"it holds no {VERDICTS_FILE}; name a folder that `assay run` has written.")
+    journals = read_journals(folder / JOURNALS_FOLDER)
+    return RunEvidence(
+        verdicts=load_verdicts(folder / VERDICTS_FILE),
+        events=journals.events,
+        catalogue=load_catalogue(),
+        damage=journals.damage,
+        known=read_known(folder),
+        kills=read_kills((folder, folder.parent)),
+        folder=folder,
+    )
+
+
 def read_known(folder: Path) -> tuple[KnownOutcome, ...]:
     """Read `known.json` of an output folder; an absent file is an empty one.
 
@@ -125,7 +146,7 @@ def read_known(folder: Path) -> tuple[KnownOutcome, ...]:
     content = _read([folder / KNOWN_FILE])
     if content is None:
         return ()
-    return _decode(*content, KnownOutcomes).known
+    return _decode(*content, KnownOutcomes).entries
 
 
 def read_kills(folders: Iterable[Path]) -> KillMatrix:

@@ -23,7 +23,7 @@ _NS_UNITS = (
 
 
 def visible(text: str) -> str:
-    """Write out what cannot be seen or would reorder its neighbours: ``\\x00``, ``\\u202e``.
+    r"""Write out what cannot be seen or would reorder its neighbours: ``\x00``, ``\u202e``.
 
     The result holds only characters that both HTML and XML 1.0 permit.
     """

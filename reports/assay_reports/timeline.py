@@ -196,9 +196,7 @@ def _dues(events: Sequence[AnyEvent], clock: ScenarioClock) -> Iterator[tuple[in
             yield clock.at_ns(event) + delay_ms * 1_000_000, f"due {event.msg.kid}"
 
 
-def _intervals(
-    events: Sequence[AnyEvent], clock: ScenarioClock, kind: type[Watch] | type[Fault]
-) -> Iterator[_Interval]:
+def _intervals(events: Sequence[AnyEvent], clock: ScenarioClock, kind: type[Watch | Fault]) -> Iterator[_Interval]:
     open_since: dict[str, tuple[int, str, str]] = {}
     last_ns = clock.at_ns(events[-1]) if events else 0
     for event in events:

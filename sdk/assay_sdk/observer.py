@@ -69,7 +69,7 @@ class CallbackEnded(Struct, frozen=True, tag=True):
 
 
 class UnitTurned(Struct, frozen=True, tag=True):
-    """A local unit of work began or was ended by its session."""
+    """A local unit of work has begun, or has ended: the broker has said so."""
 
     unit: int
     op: Literal["begin", "commit", "rollback"]

@@ -10,11 +10,8 @@ import typer
 from rich.console import Console
 
 from assay.exits import UsageProblem
-from assay_evidence import read_journals
-from assay_evidence.verdicts import load_verdicts
-from assay_features import load_catalogue
-from assay_reports import Damage, RunEvidence, junit_xml, read_kills, read_known, render_site
-from assay_steps.folder import JOURNALS, JUNIT, REPORT, VERDICTS
+from assay_reports import junit_xml, read_run, render_site
+from assay_steps.folder import JOURNALS, JUNIT, REPORT
 from assay_steps.run import conclude
 
 
@@ -33,20 +30,7 @@ def report(
 
 def write_reports(folders: Sequence[Path], out: Path) -> Path:
     """Write ``junit.xml`` beside each folder's verdicts, and one site for all of them; the site's start page."""
-    runs = [evidence_of(folder) for folder in folders]
+    runs = [read_run(folder) for folder in folders]
     for folder, run in zip(folders, runs, strict=True):
         (folder / JUNIT).write_bytes(junit_xml([run.verdicts]))
     return render_site(runs, out / REPORT)
-
-
-def evidence_of(folder: Path) -> RunEvidence:
-    """All that a run has left."""
-    journals = read_journals(folder / JOURNALS)
-    return RunEvidence(
-        verdicts=load_verdicts(folder / VERDICTS),
-        events=journals.events,
-        catalogue=load_catalogue(),
-        damage=tuple(Damage(harm.writer, harm.kind, harm.text) for harm in journals.damage),
-        known=read_known(folder),
-        kills=read_kills([folder]),
-    )

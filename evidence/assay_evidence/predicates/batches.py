@@ -87,9 +87,15 @@ def _batches(history: History, actor: str, kids: tuple[str, ...]) -> list[Batch]
 
 
 def _judge_moments(claim: Claim, history: History, say: Saying, batches: list[Batch]) -> Finding | None:
-    """A finding when a batch was handed over too late, or perhaps so; else None."""
-    delays = [late for index, batch in enumerate(batches) for late in _latenesses(claim, history, index, batch)]
-    late = [delay for delay in delays if delay.ns > delay.limit_ns]
+    """A finding when a batch was handed over too late, or perhaps so, or when nothing tells; else None."""
+    defer_ms, full_ms = claim.bounds.get("defer_ms"), claim.bounds.get("full_ms")
+    measured: list[Lateness] = []
+    for bound, sort in ((defer_ms, _deferred), (full_ms, _full)):
+        delays = sort(claim, history, batches) if bound is not None else []
+        if bound is not None and not delays:
+            return say.not_demonstrated("No batch tells how long it was held back.", "no batch to be measured")
+        measured += delays
+    late = [delay for delay in measured if delay.ns > delay.limit_ns]
     if not late:
         return None
     observed = "; ".join(delay.text for delay in late)
@@ -98,15 +104,23 @@ def _judge_moments(claim: Claim, history: History, say: Saying, batches: list[Ba
     return say.inconclusive("The clocks are too uncertain to tell late from in time.", observed)
 
 
-def _latenesses(claim: Claim, history: History, index: int, batch: Batch) -> list[Lateness]:
-    found: list[Lateness] = []
-    defer_ms, full_ms = claim.bounds.get("defer_ms"), claim.bounds.get("full_ms")
-    if defer_ms is not None:
-        limit_ns = (defer_ms + claim.bounds.get("limit_ms", 0)) * NS_PER_MS
-        found += _lateness(history, index, batch, batch.messages[0], limit_ns)
-    if full_ms is not None and batch.size == number(claim, "max"):
-        found += _lateness(history, index, batch, batch.messages[-1], full_ms * NS_PER_MS)
-    return found
+def _deferred(claim: Claim, history: History, batches: list[Batch]) -> list[Lateness]:
+    limit_ns = (number(claim, "defer_ms") + claim.bounds.get("limit_ms", 0)) * NS_PER_MS
+    return [
+        late
+        for index, batch in enumerate(batches)
+        for late in _lateness(history, index, batch, batch.messages[0], limit_ns)
+    ]
+
+
+def _full(claim: Claim, history: History, batches: list[Batch]) -> list[Lateness]:
+    limit_ns = number(claim, "full_ms") * NS_PER_MS
+    return [
+        late
+        for index, batch in enumerate(batches)
+        if batch.size == number(claim, "max")
+        for late in _lateness(history, index, batch, batch.messages[-1], limit_ns)
+    ]
 
 
 def _lateness(history: History, index: int, batch: Batch, message: Seen, limit_ns: int) -> list[Lateness]:

@@ -9,9 +9,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from assay_evidence.events import AnyEvent, End, Plan, Unsupported
-from assay_evidence.verdicts import Verdict
+from assay_evidence.lines import JournalDamage
+from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_reports.presentation import FACES, Face
-from assay_reports.sources import Damage, KnownOutcome
+from assay_reports.sources import KnownOutcome
 from assay_reports.text import seconds
 from assay_reports.views.matrix import rule_href
 from assay_reports.views.pairs import Pair, scenarios_of
@@ -43,7 +44,7 @@ class Disclosed(Struct, frozen=True):
 
 
 class KnownView(Struct, frozen=True):
-    """A known outcome beside what came of it."""
+    """A known outcome beside what came of it: one scenario that it speaks of, or none."""
 
     known: KnownOutcome
     name: str
@@ -82,7 +83,7 @@ class BackendPage(Struct, frozen=True, kw_only=True):
     disclosed: tuple[Disclosed, ...]
     known: tuple[KnownView, ...]
     journals: tuple[JournalView, ...]
-    damage: tuple[Damage, ...]
+    damage: tuple[JournalDamage, ...]
     events: int
     took: str
     waited: str
@@ -142,19 +143,21 @@ def _lacking(events: Iterable[AnyEvent]) -> tuple[Lacking, ...]:
 def _known(pair: Pair) -> Iterable[KnownView]:
     ran = scenarios_of(pair.evidence.verdicts)
     for known in pair.evidence.known:
-        name = split_id(known.scenario)[1]
-        scenario = ran.get(known.scenario)
-        if scenario is None:
-            yield KnownView(known, name, "", None, "stale: no such scenario ran")
-            continue
-        href = rule_href(scenario.rules[0]) if scenario.rules else ""
-        if scenario.verdict == known.verdict:
-            state = "as expected"
-        elif scenario.verdict is Verdict.PASS:
-            state = f"stale: {known.verdict} was expected, and it passes now"
-        else:
-            state = f"not as expected: {known.verdict} was"
-        yield KnownView(known, name, href, FACES[scenario.verdict], state)
+        covered = [scenario for name, scenario in ran.items() if known.covers(name)]
+        if not covered:
+            yield KnownView(known, split_id(known.scenario)[1], "", None, "stale: no such scenario ran")
+        for scenario in covered:
+            name = split_id(scenario.scenario)[1]
+            href = rule_href(scenario.rules[0]) if scenario.rules else ""
+            yield KnownView(known, name, href, FACES[scenario.verdict], _state(known, scenario))
+
+
+def _state(known: KnownOutcome, scenario: ScenarioVerdict) -> str:
+    if scenario.verdict == known.verdict:
+        return "as expected"
+    if scenario.verdict is Verdict.PASS:
+        return f"stale: {known.verdict} was expected, and it passes now"
+    return f"not as expected: {known.verdict} was"
 
 
 def _journals(events: Iterable[AnyEvent]) -> Iterable[JournalView]:

@@ -1,4 +1,4 @@
-"""The start page: rules × pairs, what needs a look, and totals."""
+"""The start page: rules by pairs, what needs a look, and totals."""
 
 from __future__ import annotations
 
@@ -119,8 +119,7 @@ def _all_known(verdict: RuleVerdict, pair: Pair) -> bool:
     """Whether every scenario that makes the verdict what it is was expected to end so."""
     causes = [scenario for scenario in verdict.scenarios if scenario.verdict is verdict.verdict]
     return bool(causes) and all(
-        (known := pair.known.get(scenario.scenario)) is not None and known.verdict == scenario.verdict
-        for scenario in causes
+        (known := pair.known(scenario)) is not None and known.verdict == scenario.verdict for scenario in causes
     )
 
 

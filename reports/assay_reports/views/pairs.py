@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -11,7 +12,7 @@ from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdi
 from assay_features import Catalogue, UnknownRuleError
 from assay_reports.errors import SourceError
 from assay_reports.presentation import Count, counts
-from assay_reports.sources import KnownOutcome, RunEvidence
+from assay_reports.sources import VERDICTS_FILE, KnownOutcome, RunEvidence
 from assay_reports.text import slug
 
 
@@ -25,7 +26,6 @@ class Pair(Struct, frozen=True, kw_only=True):
         evidence: Where all of it comes from.
         rules: Rule verdicts by id.
         events: Events by scenario.
-        known: Known outcomes by scenario.
         same_catalogue: Whether the run was made with the catalogue that the report shows; None where it does not say.
     """
 
@@ -35,13 +35,17 @@ class Pair(Struct, frozen=True, kw_only=True):
     evidence: RunEvidence
     rules: dict[str, RuleVerdict]
     events: dict[str, tuple[AnyEvent, ...]]
-    known: dict[str, KnownOutcome]
     same_catalogue: bool | None
 
     @property
     def href(self) -> str:
         """The pair's page, from the root of the site."""
         return f"backends/{self.slug}.html"
+
+    def known(self, scenario: ScenarioVerdict) -> KnownOutcome | None:
+        """Return the entry that expects just this verdict, else one that speaks of the scenario at all."""
+        entries = [entry for entry in self.evidence.known if entry.covers(scenario.scenario)]
+        return next((entry for entry in entries if entry.verdict == scenario.verdict), next(iter(entries), None))
 
     @property
     def rule_counts(self) -> tuple[Count, ...]:
@@ -86,7 +90,6 @@ def _pair(run: RunEvidence, catalogue: Catalogue, names: Names) -> Pair:
         evidence=run,
         rules={rule.id: rule for rule in verdicts.rules},
         events=run.of_scenario(),
-        known={known.scenario: known for known in run.known},
         same_catalogue=None if begin is None else begin.catalogue_hash == catalogue.sha256,
     )
 
@@ -95,7 +98,7 @@ def _expect_known(rule_id: str, catalogue: Catalogue, run: RunEvidence) -> None:
     try:
         catalogue.rule(rule_id)
     except UnknownRuleError as error:
-        where = (run.folder / "verdicts.json") if run.folder else run.verdicts.run
+        where = (run.folder or Path(run.verdicts.run)) / VERDICTS_FILE
         raise SourceError(where, f"{error} Use the catalogue that this run was made with.") from error
 
 

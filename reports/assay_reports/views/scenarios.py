@@ -84,7 +84,7 @@ def scenario_view(
     """
     events = pair.events.get(verdict.scenario, ())
     feature, name = split_id(verdict.scenario)
-    known = pair.known.get(verdict.scenario)
+    known = pair.known(verdict)
     steps, loose = _steps(events, verdict.findings)
     frames = _frames(events)
     return ScenarioView(
@@ -119,7 +119,7 @@ def split_id(scenario: str) -> tuple[str, str]:
 def _steps(
     events: Sequence[AnyEvent], findings: Sequence[Finding]
 ) -> tuple[tuple[StepView, ...], tuple[FindingView, ...]]:
-    """Give each step the findings of the claims it made: those since the step before (a step is written once it ran)."""
+    """Give each step the findings of the claims it made: a step is written once it has run."""
     found = {finding.claim: finding for finding in findings}
     steps: list[StepView] = []
     since: list[FindingView] = []

@@ -84,15 +84,16 @@ class UnitOfWork:
         if (yield from self._ask(UnitEvent.COMMIT)) is not Act.GO:
             return False
         number = self._number
-        self._connection.observe(UnitTurned(number, "commit"))
         if self._refused is not None:
             # A delivery that could not be enlisted would come again although its unit was committed.
             yield from self._end(number, Rollback)
+            self._connection.observe(UnitTurned(number, "rollback"))
             raise RefusedError(_rolled_back(self._refused))
         try:
             yield from self._end(number, Commit)
         except RefusedError as error:
             raise RefusedError(_rolled_back(error)) from error
+        self._connection.observe(UnitTurned(number, "commit"))
         return True
 
     def rollback(self) -> Operation[bool]:
@@ -107,8 +108,8 @@ class UnitOfWork:
         if (yield from self._ask(UnitEvent.ROLLBACK)) is not Act.GO:
             return False
         number = self._number
-        self._connection.observe(UnitTurned(number, "rollback"))
         yield from self._end(number, Rollback)
+        self._connection.observe(UnitTurned(number, "rollback"))
         return True
 
     def lose(self) -> None:

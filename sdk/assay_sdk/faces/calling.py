@@ -111,7 +111,7 @@ def dial(options: Dial, errors: Mapping[JmsErrorKind, type[JmsError]]) -> tuple[
     Raises:
         JmsError: The face's own: no driver, no broker, or a refusal.
     """
-    caller = Caller(options.runner or _shared_runner(), errors)
+    caller = Caller(options.runner or shared_runner(), errors)
     if options.prefetch < 0 or options.listener_window < 1:
         raise caller.error(
             Refused(JmsErrorKind.MESSAGING, "prefetch is at least 0 and the listener window at least 1: give more")
@@ -140,7 +140,7 @@ _shared: list[Runner] = []
 _sharing = threading.Lock()
 
 
-def _shared_runner() -> Runner:
+def shared_runner() -> Runner:
     """The process's I/O loop, made when first asked for: a world with a runner of its own needs no thread."""
     with _sharing:
         if not _shared:

@@ -77,7 +77,7 @@ class ProducerBase(Generic[T]):
         return self._engine.settings.mode
 
     @delivery_mode.setter
-    def delivery_mode(self, mode: DeliveryMode) -> None:
+    def delivery_mode(self, mode: int) -> None:
         self._caller(self._engine.set_delivery_mode(mode))
 
     @property

@@ -1,7 +1,7 @@
 """Destinations of the public API: a name, with the type of what its messages carry.
 
-``Queue("ORDERS", Order)`` is a ``Queue[Order]``: what is sent there is an ``Order``, and what is received from there has
-one as its body.
+``Queue("ORDERS", Order)`` is a ``Queue[Order]``: what is sent there is an ``Order``, and what is received from there
+has one as its body.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ class DestinationError(ValueError):
 class Destination(Generic[T]):
     """What queues and topics have in common; use `Queue` or `Topic`.
 
+    Each class says by itself how it is made, because only so do type checkers see that ``Queue("X")`` is a
+    ``Queue[str]``.
+
     Immutable.  Equal to another of the same kind and name: the broker knows nothing of types.
 
     Args:
@@ -51,13 +54,7 @@ class Destination(Generic[T]):
     _address: Address
     _converter: Converter[T]
 
-    @overload
-    def __init__(self: Destination[str], name: str) -> None: ...
-    @overload
-    def __init__(self, name: str, body_type: type[T], *, converter: Converter[T] | None = None) -> None: ...
-    @overload
-    def __init__(self, name: str, *, converter: Converter[T]) -> None: ...
-    def __init__(self, name: str, body_type: object = str, *, converter: Converter[T] | None = None) -> None:
+    def __init__(self, name: str, body_type: object, converter: Converter[T] | None) -> None:
         self._address = Address(self._kind, checked_name(name, self._kind))
         self._converter = converter_for(body_type) if converter is None else converter
 
@@ -95,12 +92,30 @@ class Queue(Destination[T]):
     __slots__ = ()
     _kind = AddressKind.QUEUE
 
+    @overload
+    def __init__(self: Queue[str], name: str) -> None: ...
+    @overload
+    def __init__(self, name: str, body_type: type[T], *, converter: Converter[T] | None = None) -> None: ...
+    @overload
+    def __init__(self, name: str, *, converter: Converter[T]) -> None: ...
+    def __init__(self, name: str, body_type: object = str, *, converter: Converter[T] | None = None) -> None:
+        super().__init__(name, body_type, converter)
+
 
 class Topic(Destination[T]):
     """A topic: each message goes to every subscription."""
 
     __slots__ = ()
     _kind = AddressKind.TOPIC
+
+    @overload
+    def __init__(self: Topic[str], name: str) -> None: ...
+    @overload
+    def __init__(self, name: str, body_type: type[T], *, converter: Converter[T] | None = None) -> None: ...
+    @overload
+    def __init__(self, name: str, *, converter: Converter[T]) -> None: ...
+    def __init__(self, name: str, body_type: object = str, *, converter: Converter[T] | None = None) -> None:
+        super().__init__(name, body_type, converter)
 
 
 class TemporaryQueue(Queue[T]):
@@ -109,12 +124,30 @@ class TemporaryQueue(Queue[T]):
     __slots__ = ()
     _kind = AddressKind.TEMPORARY_QUEUE
 
+    @overload
+    def __init__(self: TemporaryQueue[str], name: str) -> None: ...
+    @overload
+    def __init__(self, name: str, body_type: type[T], *, converter: Converter[T] | None = None) -> None: ...
+    @overload
+    def __init__(self, name: str, *, converter: Converter[T]) -> None: ...
+    def __init__(self, name: str, body_type: object = str, *, converter: Converter[T] | None = None) -> None:
+        Destination.__init__(self, name, body_type, converter)
+
 
 class TemporaryTopic(Topic[T]):
     """A topic that lives as long as the connection that made it (Jakarta Messaging 3.1, 6.2.2)."""
 
     __slots__ = ()
     _kind = AddressKind.TEMPORARY_TOPIC
+
+    @overload
+    def __init__(self: TemporaryTopic[str], name: str) -> None: ...
+    @overload
+    def __init__(self, name: str, body_type: type[T], *, converter: Converter[T] | None = None) -> None: ...
+    @overload
+    def __init__(self, name: str, *, converter: Converter[T]) -> None: ...
+    def __init__(self, name: str, body_type: object = str, *, converter: Converter[T] | None = None) -> None:
+        Destination.__init__(self, name, body_type, converter)
 
 
 _CLASSES: dict[AddressKind, type[Queue[str] | Topic[str]]] = {

@@ -41,20 +41,24 @@ def milliseconds(value: timedelta | int, what: str) -> int:
         DurationError: The value is negative, no whole number of milliseconds, a bool, a float (finite or not) or of
             another type, or does not fit a 64-bit integer.
     """
-    given: object = value  # callers without a type checker pass anything
-    if isinstance(given, timedelta):
-        whole, rest = divmod(given, _MILLISECOND)
-        if rest:
-            raise DurationError(f"{what} is {given!r}, which is no whole number of milliseconds; round it.")
-    elif isinstance(given, int) and not isinstance(given, bool):
-        whole = int(given)
-    else:
-        raise DurationError(f"{what} is {given!r}; give a timedelta or an int of milliseconds.")
+    whole = _whole(value, what)
     if whole < 0:
         raise DurationError(f"{what} is {_figure(whole)} ms; a duration cannot be negative.")
     if whole > LONGEST_MS:
         raise DurationError(f"{what} is {_figure(whole)} ms; the longest duration is {LONGEST_MS} ms.")
     return whole
+
+
+def _whole(given: object, what: str) -> int:
+    """Callers without a type checker pass anything."""
+    if isinstance(given, timedelta):
+        whole, rest = divmod(given, _MILLISECOND)
+        if rest:
+            raise DurationError(f"{what} is {given!r}, which is no whole number of milliseconds; round it.")
+        return whole
+    if isinstance(given, int) and not isinstance(given, bool):
+        return int(given)
+    raise DurationError(f"{what} is {given!r}; give a timedelta or an int of milliseconds.")
 
 
 def parse_duration(text: str) -> int:

@@ -18,7 +18,7 @@ import math
 import operator
 import re
 from collections.abc import Callable
-from typing import assert_never
+from typing import assert_never, cast
 
 from assay_sdk.model.message import Message, Property
 from assay_sdk.model.selectors import _nodes as nodes
@@ -40,55 +40,51 @@ _RELATIONS: dict[Relation, Callable[[Number, Number], bool]] = {
 }
 
 
-def condition(node: nodes.Node) -> Condition:
-    """The function that says whether a condition holds for a message.
+def condition(tree: nodes.Node) -> Condition:
+    """The function that says whether a selector holds for a message; what it calls is as deep as the tree is high."""
+    return _truth(tree, nodes.fold(tree, _read))
 
-    Args:
-        node: A tree whose height the parser has bounded.
-    """
+
+def _read(  # noqa: C901, PLR0911, PLR0912 - a table: one line for each construct
+    node: nodes.Node, below: tuple[Read, ...]
+) -> Read:
+    """The function that gives a node's value for a message, from those of its operands; None is NULL and UNKNOWN."""
     match node:
-        case nodes.AnyOf():
-            return _joined(node.conditions, decisive=True)
-        case nodes.AllOf():
-            return _joined(node.conditions, decisive=False)
+        case nodes.AnyOf() | nodes.AllOf():
+            parts = tuple(map(_truth, node.conditions, below))
+            return _joined(parts, decisive=isinstance(node, nodes.AnyOf))
         case nodes.Not():
-            return _opposite(condition(node.of))
+            return _opposite(_truth(node.of, *below))
         case nodes.Comparison():
-            return _comparison(node)
+            return _comparison(node, *below)
         case nodes.Between():
-            return _between(node)
+            return _between(*below, negated=node.negated)
         case nodes.Within():
-            return _of_string(node.name, frozenset(node.choices).__contains__, node.negated)
+            return _of_string(node.name, frozenset(node.choices).__contains__, negated=node.negated)
         case nodes.Like():
-            return _of_string(node.name, _pattern(node.pattern, node.escape), node.negated)
+            return _of_string(node.name, _pattern(node.pattern, node.escape), negated=node.negated)
         case nodes.IsNull():
-            return _is_null(node.name, node.negated)
-        case nodes.Identifier() | nodes.Literal() | nodes.Minus() | nodes.Plus() | nodes.Chain():
-            return _truth(value(node))
-        case _:
-            assert_never(node)
-
-
-def value(node: nodes.Node) -> Read:
-    """The function that gives a value for a message; None is NULL."""
-    match node:
+            return _is_null(node.name, negated=node.negated)
         case nodes.Literal():
             constant = node.value
             return lambda _message: constant
         case nodes.Identifier():
             return reader(node.name)
         case nodes.Minus():
-            return _negative(value(node.of))
+            return _negative(*below)
         case nodes.Plus():
-            of = value(node.of)
-            return lambda message: _number(of(message))
+            return _positive(*below)
         case nodes.Chain():
-            return _chain(node)
+            return _chain(node, *below)
         case _:
-            return condition(node)
+            assert_never(node)
 
 
-def _truth(read: Read) -> Condition:
+def _truth(node: nodes.Node, read: Read) -> Condition:
+    """A node as a condition: what a name or literal gives is looked at, everything else is one already."""
+    if not isinstance(node, nodes.Identifier | nodes.Literal):
+        return cast("Condition", read)  # the parser lets only conditions stand here
+
     def holds(message: Message) -> Truth:
         found = read(message)
         return None if found is None else found is True
@@ -96,9 +92,8 @@ def _truth(read: Read) -> Condition:
     return holds
 
 
-def _joined(parts: tuple[nodes.Node, ...], *, decisive: bool) -> Condition:
+def _joined(conditions: tuple[Condition, ...], *, decisive: bool) -> Condition:
     """AND and OR: one decisive answer decides; without it, one unknown makes unknown (3.8.1.2, tables 1 and 2)."""
-    conditions = tuple(condition(part) for part in parts)
 
     def holds(message: Message) -> Truth:
         answer: Truth = not decisive
@@ -121,12 +116,10 @@ def _opposite(of: Condition) -> Condition:
     return holds
 
 
-def _comparison(node: nodes.Comparison) -> Condition:
+def _comparison(node: nodes.Comparison, left: Read, right: Read) -> Condition:
     relation = node.relation
-    left = value(node.left)
     if isinstance(node.right, nodes.Literal):
         return _with_constant(relation, left, node.right.value)
-    right = value(node.right)
     return lambda message: _related(relation, left(message), right(message))
 
 
@@ -164,11 +157,10 @@ def _related(relation: Relation, left: Property, right: Property) -> Truth:
     return False
 
 
-def _between(node: nodes.Between) -> Condition:
+def _between(of: Read, low: Read, high: Read, *, negated: bool) -> Condition:
     """As the two comparisons that the specification says it stands for."""
-    of, low, high = value(node.of), value(node.low), value(node.high)
-    below, above = (Relation.LESS, Relation.GREATER) if node.negated else (Relation.GREATER_EQUAL, Relation.LESS_EQUAL)
-    decisive = node.negated
+    below, above = (Relation.LESS, Relation.GREATER) if negated else (Relation.GREATER_EQUAL, Relation.LESS_EQUAL)
+    decisive = negated
 
     def holds(message: Message) -> Truth:
         found = of(message)
@@ -183,7 +175,7 @@ def _between(node: nodes.Between) -> Condition:
     return holds
 
 
-def _of_string(name: str, test: Callable[[str], bool], negated: bool) -> Condition:
+def _of_string(name: str, test: Callable[[str], bool], *, negated: bool) -> Condition:
     read = reader(name)
 
     def holds(message: Message) -> Truth:
@@ -220,7 +212,7 @@ def _pattern(pattern: str, escape: str | None) -> Callable[[str], bool]:
     return lambda text: matched(text) is not None
 
 
-def _is_null(name: str, negated: bool) -> Condition:
+def _is_null(name: str, *, negated: bool) -> Condition:
     read = reader(name)
     return lambda message: (read(message) is None) is not negated
 
@@ -236,7 +228,11 @@ def _double(number: Number) -> float:
     try:
         return float(number)
     except OverflowError:
-        return math.copysign(math.inf, number)
+        return math.inf if number > 0 else -math.inf
+
+
+def _positive(of: Read) -> Read:
+    return lambda message: _number(of(message))
 
 
 def _negative(of: Read) -> Read:
@@ -249,9 +245,10 @@ def _negative(of: Read) -> Read:
     return read
 
 
-def _chain(node: nodes.Chain) -> Read:
-    first = value(node.first)
-    rest = tuple((*_ARITHMETIC[operation], value(operand)) for operation, operand in node.rest)
+def _chain(node: nodes.Chain, first: Read, *operands: Read) -> Read:
+    rest = tuple(
+        (*_ARITHMETIC[operation], operand) for (operation, _), operand in zip(node.rest, operands, strict=True)
+    )
 
     def read(message: Message) -> Number | None:
         total = _number(first(message))

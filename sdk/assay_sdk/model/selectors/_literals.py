@@ -94,7 +94,7 @@ def _finite(text: str, value: float) -> float:
     """Java refuses a literal that rounds to infinity, or to zero without being zero; ``f`` rounds to single."""
     if text[-1] in "fF":
         try:
-            value = float(struct.unpack("f", struct.pack("f", value))[0])
+            value = float(struct.unpack("<f", struct.pack("<f", value))[0])
         except OverflowError:
             value = math.inf
     if math.isinf(value):

@@ -6,9 +6,13 @@ depth that the parser allows, not by the length of the text.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from typing import TypeVar, assert_never
 
 from msgspec import Struct
+
+R = TypeVar("R")
 
 
 class Relation(StrEnum):
@@ -127,3 +131,43 @@ class AnyOf(Struct, frozen=True, tag=True):
 
 
 Node = Literal | Identifier | Minus | Plus | Chain | Comparison | Between | Within | Like | IsNull | Not | AllOf | AnyOf
+
+
+def operands(node: Node) -> tuple[Node, ...]:
+    """The nodes directly below one."""
+    match node:
+        case AnyOf() | AllOf():
+            return node.conditions
+        case Not() | Minus() | Plus():
+            return (node.of,)
+        case Comparison():
+            return (node.left, node.right)
+        case Between():
+            return (node.of, node.low, node.high)
+        case Chain():
+            return (node.first, *(operand for _, operand in node.rest))
+        case Literal() | Identifier() | Within() | Like() | IsNull():
+            return ()
+        case _:
+            assert_never(node)
+
+
+def fold(root: Node, make: Callable[[Node, tuple[R, ...]], R]) -> R:
+    """Make something of a tree from its leaves up, on a list and not on Python's stack.
+
+    Args:
+        root: The tree.
+        make: Given a node and what was made of its operands, in their order.
+    """
+    made: list[R] = []
+    ahead: list[tuple[Node, bool]] = [(root, False)]
+    while ahead:
+        node, below_made = ahead.pop()
+        below = operands(node)
+        if below and not below_made:
+            ahead.append((node, True))
+            ahead.extend((operand, False) for operand in reversed(below))
+            continue
+        start = len(made) - len(below)
+        made[start:] = [make(node, tuple(made[start:]))]
+    return made[0]

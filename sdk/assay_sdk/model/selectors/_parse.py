@@ -1,7 +1,7 @@
 """From text to tree: the grammar's callbacks, and the faults said in words.
 
-The parser is LALR and works on a stack of its own, so no text makes Python's deep.  How deep the finished tree may be is
-checked before anything walks it.
+The parser is LALR and works on a stack of its own, so no text makes Python's deep.  How deep the finished tree may
+be is checked before anything walks it.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def parse(text: str, *, length: int, depth: int) -> nodes.Node:
 def _parser() -> Callable[[str], _Part]:
     """The parser, built at its first use: reading the grammar takes longer than most selectors."""
     lark = Lark.open_from_package(
-        __package__,
+        "assay_sdk.model.selectors",
         "grammar.lark",
         parser="lalr",
         lexer="basic",
@@ -209,7 +209,8 @@ class _Builder(Transformer[Token, _Part]):
         """``a = b`` and the like; strings and truth values know only = and <>."""
         left, operator, right = children
         if operator.type == "COMPARE":
-            _numeric(left), _numeric(right)
+            _numeric(left)
+            _numeric(right)
         node = nodes.Comparison(nodes.Relation(str(operator)), left.node, right.node)
         return _over((left, right), node, _Kind.TRUTH)
 
@@ -277,8 +278,12 @@ class _Builder(Transformer[Token, _Part]):
         return _over(parts, nodes.Chain(parts[0].node, rest), _Kind.NUMBER)
 
     def minus(self, children: tuple[Token, _Part]) -> _Part:
-        """A minus before anything but a number."""
+        """A minus before anything but a number; a number in brackets, or with a sign already, is turned at once."""
         sign, part = children
+        of = part.node.value if isinstance(part.node, nodes.Literal) else None
+        if isinstance(of, int | float) and not isinstance(of, bool):
+            turned = literals.wrapped(-of) if isinstance(of, int) else -of
+            return _deeper(part, nodes.Literal(turned), _Kind.NUMBER, _at(sign))
         return _deeper(part, nodes.Minus(_numeric(part).node), _Kind.NUMBER, _at(sign))
 
     def plus(self, children: tuple[Token, _Part]) -> _Part:
@@ -341,7 +346,7 @@ def _explained(unexpected: UnexpectedInput, text: str) -> SelectorError:
             return SelectorError(problem, text=text, position=len(text), expected=expected)
         shown = f"{token.upper()} is a reserved word" if token.type in RESERVED else f"{token[:32]} does not fit here"
         return SelectorError(shown, text=text, position=_at(token), expected=expected)
-    position = unexpected.pos_in_stream or 0
+    position = cast("int", unexpected.pos_in_stream)  # None only in the base class, which is never raised
     if isinstance(unexpected, UnexpectedCharacters) and text[position] == "'":
         return SelectorError("the string that begins here has no closing quote", text=text, position=position)
     problem = f"the character {text[position]!r} has no meaning in a selector"

@@ -24,37 +24,37 @@ class _Rank(IntEnum):
 _SUMS = frozenset({nodes.Operation.ADD, nodes.Operation.SUBTRACT})
 
 
-def text(node: nodes.Node) -> str:
+_Spelled = tuple[_Rank, str]
+
+
+def text(tree: nodes.Node) -> str:
     """A selector that parses to this tree."""
-    return _spelled(node)[1]
+    return nodes.fold(tree, _spelled)[1]
 
 
-def _within(node: nodes.Node, rank: _Rank) -> str:
+def _at_least(rank: _Rank, part: _Spelled) -> str:
     """In brackets if it binds less tightly than its place asks for."""
-    own, spelled = _spelled(node)
+    own, spelled = part
     return spelled if own >= rank else f"({spelled})"
 
 
-def _spelled(node: nodes.Node) -> tuple[_Rank, str]:
+def _spelled(node: nodes.Node, below: tuple[_Spelled, ...]) -> _Spelled:  # noqa: PLR0911 - a table, as in _evaluate
     match node:
         case nodes.AnyOf():
-            return _Rank.OR, " OR ".join(_within(part, _Rank.AND) for part in node.conditions)
+            return _Rank.OR, " OR ".join(_at_least(_Rank.AND, part) for part in below)
         case nodes.AllOf():
-            return _Rank.AND, " AND ".join(_within(part, _Rank.NOT) for part in node.conditions)
+            return _Rank.AND, " AND ".join(_at_least(_Rank.NOT, part) for part in below)
         case nodes.Not():
-            return _Rank.NOT, f"NOT {_within(node.of, _Rank.NOT)}"
-        case nodes.Comparison():
-            left, right = _within(node.left, _Rank.SUM), _within(node.right, _Rank.SUM)
-            return _Rank.COMPARISON, f"{left} {node.relation.value} {right}"
-        case nodes.Between() | nodes.Within() | nodes.Like() | nodes.IsNull():
-            return _Rank.COMPARISON, _test(node)
+            return _Rank.NOT, f"NOT {_at_least(_Rank.NOT, below[0])}"
+        case nodes.Comparison() | nodes.Between() | nodes.Within() | nodes.Like() | nodes.IsNull():
+            return _Rank.COMPARISON, _test(node, [_at_least(_Rank.SUM, part) for part in below])
         case nodes.Chain():
-            return _chain(node)
+            return _chain(node, below)
         case nodes.Minus():
-            of = _within(node.of, _Rank.SIGN)
+            of = _at_least(_Rank.SIGN, below[0])
             return _Rank.SIGN, f"- {of}" if of.startswith("-") else f"-{of}"
         case nodes.Plus():
-            return _Rank.SIGN, f"+{_within(node.of, _Rank.SIGN)}"
+            return _Rank.SIGN, f"+{_at_least(_Rank.SIGN, below[0])}"
         case nodes.Identifier():
             return _Rank.ATOM, node.name
         case nodes.Literal():
@@ -63,12 +63,15 @@ def _spelled(node: nodes.Node) -> tuple[_Rank, str]:
             assert_never(node)
 
 
-def _test(node: nodes.Between | nodes.Within | nodes.Like | nodes.IsNull) -> str:
+def _test(
+    node: nodes.Comparison | nodes.Between | nodes.Within | nodes.Like | nodes.IsNull, operands: list[str]
+) -> str:
+    if isinstance(node, nodes.Comparison):
+        return f" {node.relation.value} ".join(operands)
     no = "NOT " if node.negated else ""
     match node:
         case nodes.Between():
-            of, low, high = (_within(part, _Rank.SUM) for part in (node.of, node.low, node.high))
-            return f"{of} {no}BETWEEN {low} AND {high}"
+            return "{} {}BETWEEN {} AND {}".format(operands[0], no, *operands[1:])
         case nodes.Within():
             return f"{node.name} {no}IN ({', '.join(_quoted(choice) for choice in node.choices)})"
         case nodes.Like():
@@ -80,11 +83,11 @@ def _test(node: nodes.Between | nodes.Within | nodes.Like | nodes.IsNull) -> str
             assert_never(node)
 
 
-def _chain(node: nodes.Chain) -> tuple[_Rank, str]:
+def _chain(node: nodes.Chain, below: tuple[_Spelled, ...]) -> _Spelled:
     rank = _Rank.SUM if node.rest[0][0] in _SUMS else _Rank.PRODUCT
-    inner = _Rank(rank + 1)
-    rest = "".join(f" {operation.value} {_within(operand, inner)}" for operation, operand in node.rest)
-    return rank, f"{_within(node.first, inner)}{rest}"
+    first, *operands = (_at_least(_Rank(rank + 1), part) for part in below)
+    operations = (operation.value for operation, _ in node.rest)
+    return rank, first + "".join(f" {sign} {operand}" for sign, operand in zip(operations, operands, strict=True))
 
 
 def _literal(value: bool | float | str) -> tuple[_Rank, str]:

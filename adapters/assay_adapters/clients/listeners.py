@@ -1,0 +1,72 @@
+"""A listener that follows a script: the script is data, so that it means the same to every client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from assay_adapters.client import Script
+from assay_sdk.time import Runner
+
+T = TypeVar("T")
+
+_NS_PER_MS = 1_000_000
+
+
+class ScriptedFailureError(RuntimeError):
+    """What a scripted callback raises."""
+
+
+class ScriptedListener(Generic[T]):
+    """Calls back as its script says: takes its time, raises, acknowledges, commits, rolls back, in this order.
+
+    Args:
+        script: What to do.
+        runner: How to take time.
+        acknowledge: Acknowledges, called on one message.
+        commit: Commits the session.
+        rollback: Rolls the session back.
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        runner: Runner,
+        *,
+        acknowledge: Callable[[T], None],
+        commit: Callable[[], None],
+        rollback: Callable[[], None],
+    ) -> None:
+        self._script = script
+        self._runner = runner
+        self._acknowledge = acknowledge
+        self._commit = commit
+        self._rollback = rollback
+        self._callbacks = 0
+        self._came: list[T] = []
+
+    def __call__(self, messages: Sequence[T]) -> None:
+        """One callback.
+
+        Raises:
+            ScriptedFailureError: The script says so.
+        """
+        script = self._script
+        self._callbacks += 1
+        before = len(self._came)
+        self._came.extend(messages)
+        if script.take_ms:
+            due_ns = self._runner.clock.monotonic_ns() + script.take_ms * _NS_PER_MS
+            self._runner.run_until(lambda: False, due_ns)
+        if script.fail_at is not None and script.fail_at <= self._callbacks < script.fail_at + script.fail_times:
+            raise ScriptedFailureError(f"callback {self._callbacks} fails, as its script says")
+        if self._reached(script.acknowledge_after, before):
+            self._acknowledge(self._came[script.acknowledge_index])
+        if self._reached(script.commit_after, before):
+            self._commit()
+        if self._reached(script.rollback_after, before):
+            self._rollback()
+
+    def _reached(self, after: int | None, before: int) -> bool:
+        """Whether this callback is the one with which so many messages have come."""
+        return after is not None and before < after <= len(self._came)

@@ -1,0 +1,447 @@
+"""Our own SDK behind the `Client` port, in its classic and its simplified face."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from itertools import count
+from typing import Literal, TypeVar
+
+from assay_adapters.client import (
+    MODE_VALUES,
+    AckMode,
+    ClientEvent,
+    ClientIdentity,
+    ClientObserver,
+    Draft,
+    Endpoint,
+    Mode,
+    Origin,
+    Qos,
+    Script,
+    Seen,
+    Sent,
+    Setting,
+    Source,
+    XaResource,
+)
+from assay_adapters.clients.listeners import ScriptedListener
+from assay_adapters.clients.telling import KID, Teller, fields_of, seen_in
+from assay_adapters.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_sdk.driver import Driver, Durability, Login
+from assay_sdk.engine.acknowledgement import AckMode as SdkAckMode
+from assay_sdk.engine.settings import DeliveryMode
+from assay_sdk.errors import JmsError, MessagingError
+from assay_sdk.faces import classic, simplified
+from assay_sdk.faces.calling import shared_runner
+from assay_sdk.faces.message import Message
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.destinations import Destination, DestinationError, Queue, Topic, destination
+from assay_sdk.model.message import Address
+from assay_sdk.observer import Observer
+from assay_sdk.time import Runner
+
+T = TypeVar("T")
+
+SdkFace = Literal["classic", "simplified"]
+
+_MODES: Mapping[Mode, DeliveryMode] = {mode: DeliveryMode(value) for value, mode in MODE_VALUES.items()}
+
+_SOURCE = Source("Our SDK has it.", "sdk/assay_sdk/faces")
+
+CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
+    (
+        Capability.DELIVERY_DELAY,
+        Capability.TIME_TO_LIVE,
+        Capability.PRIORITY,
+        Capability.NON_PERSISTENT,
+        Capability.SELECTOR,
+        Capability.BROWSE,
+        Capability.TOPIC,
+        Capability.DURABLE_SUBSCRIPTION,
+        Capability.SHARED_SUBSCRIPTION,
+        Capability.LOCAL_TRANSACTION,
+        Capability.BATCH_LISTENER,
+        Capability.CLIENT_ID,
+        Capability.CHECKS_OFF,
+    ),
+    _SOURCE,
+)
+"""What the SDK can do in both faces; what a connection can do depends on driver and broker too."""
+
+
+def attempt(action: Callable[[], T]) -> Outcome[T]:
+    """Call the SDK, and turn what it raises into a value."""
+    try:
+        return Ok(action())
+    except JmsError as error:
+        return Refused(
+            kind=error.kind,
+            text=error.text,
+            checked=isinstance(error, MessagingError),
+            mqrc=error.refused.mqrc,
+            objects=error.objects,
+        )
+
+
+def acknowledge_message(message: Message[str]) -> None:
+    """Acknowledge through a message, as JMS's applications do."""
+    message.acknowledge()
+
+
+class SdkProducer:
+    """A producer of either face."""
+
+    def __init__(self, port: classic.MessageProducer[str] | simplified.Producer[str]) -> None:
+        self._port = port
+
+    def set(self, setting: Setting, value: int) -> Outcome[None]:
+        """Set delay, time to live (milliseconds), mode (JMS's number) or priority."""
+        return attempt(lambda: self._set(setting, value))
+
+    def send(
+        self,
+        message: Draft,
+        *,
+        mode: Mode | None = None,
+        priority: int | None = None,
+        ttl_ms: int | None = None,
+        to: Address | None = None,
+    ) -> Outcome[Sent]:
+        """Send; what is given here applies to this send only (PD-03)."""
+        return attempt(lambda: self._send(message, mode, priority, ttl_ms, to))
+
+    def close(self) -> Outcome[None]:
+        """Close the producer."""
+        return attempt(self._port.close)
+
+    def _set(self, setting: Setting, value: int) -> None:
+        match setting:
+            case Setting.DELAY:
+                self._port.delivery_delay = value
+            case Setting.TTL:
+                self._port.time_to_live = value
+            case Setting.MODE:
+                self._port.delivery_mode = value
+            case Setting.PRIORITY:
+                self._port.priority = value
+
+    def _send(
+        self, draft: Draft, mode: Mode | None, priority: int | None, ttl_ms: int | None, to: Address | None
+    ) -> Sent:
+        message: Message[str] = Message(
+            draft.body, properties={KID: draft.kid, **draft.properties}, correlation_id=draft.correlation_id
+        )
+        if draft.own_mode is not None:
+            message.delivery_mode = _MODES[draft.own_mode]
+        sdk_mode = None if mode is None else _MODES[mode]
+        if to is None:
+            receipt = self._port.send(message, delivery_mode=sdk_mode, priority=priority, time_to_live=ttl_ms)
+        else:
+            receipt = self._port.send_to(
+                destination(to), message, delivery_mode=sdk_mode, priority=priority, time_to_live=ttl_ms
+            )
+        return Sent(message_id=receipt.message_id, delivery_time_ms=receipt.delivery_time, fields=fields_of(message))
+
+
+class SdkConsumer:
+    """A consumer of either face."""
+
+    def __init__(
+        self,
+        port: classic.MessageConsumer[str] | simplified.Consumer[str],
+        session: classic.Session | simplified.Context,
+        teller: Teller,
+        runner: Runner,
+    ) -> None:
+        self._port = port
+        self._session = session
+        self._teller = teller
+        self._runner = runner
+
+    def receive(self, timeout_ms: int) -> Outcome[Seen | None]:
+        """Wait for one message; None when none came in time.  0 takes what is there at once."""
+        return attempt(lambda: self._receive(timeout_ms))
+
+    def listen(self, script: Script | None) -> Outcome[None]:
+        """Set a message listener that follows a script; None takes it away."""
+        if script is None:
+            return attempt(lambda: self._port.set_message_listener(None))
+        listener = self._scripted(script)
+        return attempt(lambda: self._port.set_message_listener(lambda message: listener([message])))
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        """Set a batch listener (BATCH:26-34); None takes it away."""
+        listener = None if script is None else self._scripted(script)
+        return attempt(lambda: self._port.set_batch_listener(listener, batch_size=size, batch_timeout=timeout_ms))
+
+    def close(self) -> Outcome[None]:
+        """Close the consumer."""
+        return attempt(self._port.close)
+
+    def _receive(self, timeout_ms: int) -> Seen | None:
+        message = self._port.receive(timeout_ms)
+        return None if message is None else self._teller.match(self._port.number, message)
+
+    def _scripted(self, script: Script) -> Callable[[list[Message[str]]], None]:
+        scripted = ScriptedListener[Message[str]](
+            script,
+            self._runner,
+            acknowledge=acknowledge_message,
+            commit=self._session.commit,
+            rollback=self._session.rollback,
+        )
+
+        def listener(messages: list[Message[str]]) -> None:
+            for message in messages:
+                self._teller.match(self._port.number, message)
+            scripted(messages)
+
+        return listener
+
+
+class SdkSession:
+    """A session, or a context of the simplified face."""
+
+    def __init__(
+        self, port: classic.Session | simplified.Context, teller: Teller, runner: Runner, *, checked: bool
+    ) -> None:
+        self._port = port
+        self._teller = teller
+        self._runner = runner
+        self._checked = checked
+
+    def producer(self, to: Address | None) -> Outcome[SdkProducer]:
+        """Make a producer; None for one that names the destination at each send."""
+        return self._named(lambda: SdkProducer(self._make_producer(to)))
+
+    def consumer(
+        self, of: Origin, *, actor: str, qos: Qos | None = None, auto_confirm: bool | None = None
+    ) -> Outcome[SdkConsumer]:
+        """Make a consumer; `actor` is its name in what the observer is told."""
+        if qos is not None or auto_confirm is not None:
+            return self._unsupported("quality of service and automatic confirmation: they belong to the MQ Light face")
+
+        def make() -> SdkConsumer:
+            port = self._make_consumer(of)
+            self._teller.name(port.number, actor)
+            return SdkConsumer(port, self._port, self._teller, self._runner)
+
+        return self._named(make)
+
+    def browse(self, queue: str, selector: str | None = None) -> Outcome[tuple[Seen, ...]]:
+        """Look at a queue without taking anything."""
+        return self._named(lambda: self._browse(queue, selector))
+
+    def acknowledge(self, seen: Seen) -> Outcome[None]:
+        """Acknowledge, in the meaning of the session's mode."""
+        return attempt(lambda: self._acknowledge(seen))
+
+    def commit(self) -> Outcome[None]:
+        """Commit the unit of work."""
+        return attempt(self._port.commit)
+
+    def rollback(self) -> Outcome[None]:
+        """Roll the unit of work back."""
+        return attempt(self._port.rollback)
+
+    def recover(self) -> Outcome[None]:
+        """Deliver again what was not acknowledged."""
+        return attempt(self._port.recover)
+
+    def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
+        """Remove a durable subscription."""
+        return attempt(lambda: self._port.unsubscribe(name, shared=shared))
+
+    def xa(self) -> Outcome[XaResource]:
+        """The SDK has no global units of work."""
+        return self._unsupported("global units of work")
+
+    def close(self) -> Outcome[None]:
+        """Close the session."""
+        return attempt(self._port.close)
+
+    def _browse(self, queue: str, selector: str | None) -> tuple[Seen, ...]:
+        where: Queue[str] = Queue(queue)
+        return tuple(seen_in(message, 0) for message in self._port.create_browser(where, selector))
+
+    def _acknowledge(self, seen: Seen) -> None:
+        message = self._teller.message(seen.handle)
+        if message is not None:
+            message.acknowledge()
+        else:
+            self._port.acknowledge()  # it is settled already; the SDK says whether that is an error
+
+    def _named(self, action: Callable[[], T]) -> Outcome[T]:
+        """Call the SDK with a name that may be none."""
+        try:
+            return attempt(action)
+        except DestinationError as error:
+            return Refused(JmsErrorKind.INVALID_DESTINATION, str(error), checked=self._checked)
+
+    def _unsupported(self, what: str) -> Refused:
+        return Refused(JmsErrorKind.UNSUPPORTED, f"this face of the SDK has no {what}", checked=self._checked)
+
+    def _make_producer(self, to: Address | None) -> classic.MessageProducer[str] | simplified.Producer[str]:
+        return self._port.create_producer() if to is None else self._port.create_producer(destination(to))
+
+    def _make_consumer(self, of: Origin) -> classic.MessageConsumer[str] | simplified.Consumer[str]:
+        source: Destination[str] = destination(of.address)
+        durable = of.durability is Durability.DURABLE
+        if not isinstance(source, Topic) or not (durable or of.shared):
+            return self._port.create_consumer(source, of.selector, no_local=of.no_local)
+        name = of.name or ""
+        if not of.shared:
+            return self._port.create_durable_consumer(source, name, of.selector, no_local=of.no_local)
+        if durable:
+            return self._port.create_shared_durable_consumer(source, name, of.selector)
+        return self._port.create_shared_consumer(source, name, of.selector)
+
+
+class SdkConnection:
+    """A connection of the classic face, or the first context of the simplified one."""
+
+    def __init__(self, port: classic.Connection | simplified.Context, teller: Teller, runner: Runner) -> None:
+        self._port = port
+        self._teller = teller
+        self._runner = runner
+        self._contexts: list[simplified.Context] = []
+
+    def session(self, ack: AckMode) -> Outcome[SdkSession]:
+        """Make a session."""
+        checked = isinstance(self._port, classic.Connection)
+        if ack is AckMode.XA:
+            return Refused(
+                JmsErrorKind.UNSUPPORTED, "this face of the SDK has no global units of work", checked=checked
+            )
+        return attempt(
+            lambda: SdkSession(self._open(SdkAckMode(ack.value)), self._teller, self._runner, checked=checked)
+        )
+
+    def close(self) -> Outcome[None]:
+        """Close in order."""
+        return attempt(self._close)
+
+    def abort(self) -> None:
+        """Lose the connection: as if the line had been cut."""
+        self._port.abort()
+
+    def _open(self, mode: SdkAckMode) -> classic.Session | simplified.Context:
+        if isinstance(self._port, classic.Connection):
+            return self._port.create_session(mode)
+        context = self._port.create_context(mode)
+        self._contexts.append(context)
+        return context
+
+    def _close(self) -> None:
+        # A connection of the simplified face is closed with its last context (JMS 5.2.3).
+        for context in self._contexts:
+            context.close()
+        self._port.close()
+
+
+class SdkClient:
+    """Our SDK in one of its faces.
+
+    Args:
+        face: Which face.
+        driver: The protocol; None for the one that serves the endpoint's URL.
+        runner: The crank; None for the SDK's own.
+        id_prefix: What message ids begin with, followed by the connection's number, where a run is to be repeatable;
+            None makes ids that are unique everywhere.
+    """
+
+    def __init__(
+        self, face: SdkFace, driver: Driver | None = None, runner: Runner | None = None, id_prefix: str | None = None
+    ) -> None:
+        self._face: SdkFace = face
+        self._driver = driver
+        self._runner = runner or shared_runner()
+        self._id_prefix = id_prefix
+        self._connections = count(1)
+        self._observers: list[ClientObserver] = []
+
+    @property
+    def identity(self) -> ClientIdentity:
+        """Who it is."""
+        return identity(self._face)
+
+    @property
+    def capabilities(self) -> Mapping[Capability, Source]:
+        """What it can do, and how we know."""
+        return CAPABILITIES
+
+    def observe(self, observer: ClientObserver) -> None:
+        """Tell this observer everything from now on; observers add up."""
+        self._observers.append(observer)
+
+    def connect(
+        self,
+        to: Endpoint,
+        *,
+        client_id: str | None = None,
+        login: Login | None = None,
+        checks: bool = True,
+    ) -> Outcome[SdkConnection]:
+        """Connect; `checks` False switches the client's own checks off, so that the broker's answer is seen."""
+        teller = Teller(self._tell)
+        number = next(self._connections)
+        dial = classic_connection if self._face == "classic" else simplified.connect
+
+        def connect() -> SdkConnection:
+            port = dial(
+                to.url,
+                client_id=client_id,
+                login=login or to.login,
+                checks=checks,
+                runner=self._runner,
+                driver=self._driver,
+                observer=teller,
+                id_prefix=None if self._id_prefix is None else f"{self._id_prefix}-{self._face}-{number}",
+            )
+            return SdkConnection(port, teller, self._runner)
+
+        return attempt(connect)
+
+    def _tell(self, event: ClientEvent) -> None:
+        for observer in tuple(self._observers):
+            observer(event)
+
+
+def classic_connection(
+    url: str,
+    *,
+    client_id: str | None,
+    login: Login | None,
+    checks: bool,
+    runner: Runner,
+    driver: Driver | None,
+    observer: Observer,
+    id_prefix: str | None,
+) -> classic.Connection:
+    """Connect in the classic face, and start: the port knows no stopped connection.
+
+    Raises:
+        MessagingError: The connection is refused.
+    """
+    connection = classic.ConnectionFactory(
+        url,
+        client_id=client_id,
+        login=login,
+        checks=checks,
+        runner=runner,
+        driver=driver,
+        observer=observer,
+        id_prefix=id_prefix,
+    ).create_connection()
+    connection.start()
+    return connection
+
+
+def identity(face: SdkFace) -> ClientIdentity:
+    """Who the SDK is in a face."""
+    try:
+        number = version("assay-mq")
+    except PackageNotFoundError:
+        number = "source"
+    return ClientIdentity(name="Assay SDK", version=number, face=face, ours=True)

@@ -1,0 +1,264 @@
+"""Miniature histories: a scenario's evidence told by hand, with a clock that stands still until it is moved.
+
+    story = Story()
+    send = story.send("m", delay_ms=500)
+    with story.watching("receiver"):
+        story.at(500).seen("m")
+    finding = story.finds("not-before", {"kid": "m", "call": send.ref}, delay_ms=500)
+
+`Story` keeps its events in memory; over a `JournalWriter` it writes them to a file as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, Protocol, Self, TypeVar
+
+from assay_evidence import events as ev
+from assay_evidence.judge import judge_claim
+from assay_evidence.verdicts import Finding
+from assay_evidence.writer import Instant
+
+NS_PER_MS = 1_000_000
+EPOCH_NS = 1_700_000_000_000_000_000
+QUEUE = "queue://Q"
+RUN = "run-1"
+E = TypeVar("E", bound=ev.Event)
+
+
+class Sink(Protocol):
+    """What a story writes to: a `JournalWriter`, or `Memory`."""
+
+    def write(self, kind: type[E], at: Instant, *, scenario: str | None = None, **fields: Any) -> E:
+        """Write one event."""
+        ...
+
+
+class Memory:
+    """A journal in memory."""
+
+    def __init__(self, writer: str = "w", run: str = RUN) -> None:
+        self.writer = writer
+        self.run = run
+        self.events: list[ev.AnyEvent] = []
+
+    def write(self, kind: type[E], at: Instant, *, scenario: str | None = None, **fields: Any) -> E:
+        """Keep one event."""
+        event = kind(
+            v=1,
+            run=self.run,
+            writer=self.writer,
+            seq=len(self.events),
+            boot=at.boot,
+            mono_ns=at.mono_ns,
+            wall_ns=at.wall_ns,
+            unc_ns=at.unc_ns,
+            scenario=scenario,
+            **fields,
+        )
+        self.events.append(event)  # type: ignore[arg-type]  # E is one of the kinds of AnyEvent
+        return event
+
+
+def refusal(
+    kind: str = "messaging", *, mqrc: int | None = None, checked: bool = False, text: str = "no"
+) -> ev.RefusedInfo:
+    """A refusal."""
+    return ev.RefusedInfo(kind=kind, checked=checked, mqrc=mqrc, text=text)
+
+
+def message(kid: str, body: str | None = None, fields: dict[str, ev.Scalar] | None = None) -> ev.MessageRef:
+    """A message whose body is its kid, unless another is given."""
+    octets = (kid if body is None else body).encode()
+    return ev.MessageRef(kid=kid, sha256=hashlib.sha256(octets).hexdigest(), bytes=len(octets), fields=fields or {})
+
+
+def begin(sink: Sink, *, ours: tuple[str, ...] = ("client", "broker"), backend: str = "reference") -> ev.Begin:
+    """The first record of a journal."""
+    return sink.write(
+        ev.Begin,
+        Instant("virtual:1", 0, EPOCH_NS, 0),
+        backend=backend,
+        client="assay 1 (classic)",
+        ours=ours,
+        environment={"python": "3"},
+        catalogue_hash="0" * 64,
+        seed=1,
+    )
+
+
+def plan(sink: Sink, *scenarios: ev.PlannedScenario) -> ev.Plan:
+    """The controller's plan."""
+    return sink.write(ev.Plan, Instant("virtual:1", 0, EPOCH_NS, 0), scenarios=scenarios)
+
+
+def planned(name: str, *rules: str, strength: str = "must", judged: str = "broker") -> ev.PlannedScenario:
+    """A scenario of the plan."""
+    return ev.PlannedScenario(id=name, rules=rules or ("DD-02",), strength=strength, judged=judged)
+
+
+class Story:
+    """One scenario's evidence.
+
+    Args:
+        sink: Where it is written; a journal in memory unless given.
+        scenario: The scenario's id.
+        rule: The rule of its claims.
+        boot: The clock that its events are read from.
+        unc_ns: That clock's uncertainty; may be changed as the story goes.
+        wall_ns: The wall clock's reading at 0; may be changed as well.
+    """
+
+    def __init__(
+        self,
+        sink: Sink | None = None,
+        scenario: str = "delay/basics.feature::it",
+        *,
+        rule: str = "DD-02",
+        boot: str = "virtual:1",
+        unc_ns: int = 0,
+        wall_ns: int = EPOCH_NS,
+    ) -> None:
+        self.sink = sink or Memory()
+        self.scenario = scenario
+        self.rule = rule
+        self.boot = boot
+        self.unc_ns = unc_ns
+        self.wall_ns = wall_ns
+        self.now_ns = 0
+        self.events: list[ev.AnyEvent] = []
+        self.others: list[Story] = []
+        self._count = 0
+
+    def at(self, ms: int, ns: int = 0) -> Self:
+        """Set the clock to so many milliseconds (and nanoseconds) after the story's start."""
+        self.now_ns = ms * NS_PER_MS + ns
+        return self
+
+    def tell(self, kind: type[E], **fields: Any) -> E:
+        """Write any event, now."""
+        instant = Instant(self.boot, self.now_ns, self.wall_ns + self.now_ns, self.unc_ns)
+        event = self.sink.write(kind, instant, scenario=self.scenario, **fields)
+        self.events.append(event)  # type: ignore[arg-type]  # E is one of the kinds of AnyEvent
+        return event
+
+    def name(self, what: str) -> str:
+        """A name of this story's own."""
+        self._count += 1
+        return f"{self.scenario}#{what}{self._count}"
+
+    def starts(self, *, strength: str = "must", judged: str = "broker") -> ev.ScenarioBegin:
+        """The scenario starts."""
+        return self.tell(ev.ScenarioBegin, rules=(self.rule,), judged=judged, strength=strength)
+
+    def ends(self) -> ev.ScenarioEnd:
+        """The scenario is over."""
+        return self.tell(ev.ScenarioEnd, elapsed_ns=2_000_000_000, waited_ns=500_000_000)
+
+    def step(self, outcome: Literal["done", "refused", "broken"] = "done", detail: str = "") -> ev.Step:
+        """A step has run."""
+        return self.tell(ev.Step, keyword="When", text="something happens", outcome=outcome, detail=detail)
+
+    def call(self, op: str = "set", actor: str = "sender", **fields: Any) -> ev.Call:
+        """A call starts."""
+        return self.tell(ev.Call, id=self.name("call"), actor=actor, op=op, **fields)
+
+    def answer(self, call: ev.Call, refused: ev.RefusedInfo | None = None, **fields: Any) -> ev.Return:
+        """A call comes back."""
+        return self.tell(ev.Return, call=call.id, refused=refused, **fields)
+
+    def asks(self, op: str = "set", refused: ev.RefusedInfo | None = None, **fields: Any) -> ev.Call:
+        """A call that comes back at once."""
+        call = self.call(op)
+        self.answer(call, refused, **fields)
+        return call
+
+    def send(
+        self,
+        kid: str = "m",
+        *,
+        delay_ms: int = 0,
+        took_ms: int = 0,
+        refused: ev.RefusedInfo | None = None,
+        to: str = QUEUE,
+        unit: str | None = None,
+    ) -> ev.Call:
+        """A send that comes back."""
+        call = self.call("send", destination=to, msg=message(kid), args={"delay_ms": delay_ms}, unit=unit)
+        self.now_ns += took_ms * NS_PER_MS
+        self.answer(call, refused)
+        return call
+
+    def seen(
+        self,
+        kid: str = "m",
+        actor: str = "receiver",
+        *,
+        count: int = 1,
+        redelivered: bool = False,
+        batch: int | None = None,
+        body: str | None = None,
+        fields: dict[str, ev.Scalar] | None = None,
+    ) -> ev.Seen:
+        """An actor is handed a message."""
+        return self.tell(
+            ev.Seen,
+            actor=actor,
+            link=f"{actor}/1",
+            destination=QUEUE,
+            msg=message(kid, body, fields),
+            count=count,
+            redelivered=redelivered,
+            batch=batch,
+        )
+
+    def browse(self, *kids: str, actor: str = "browser", of: str = QUEUE) -> ev.Call:
+        """A look that lists these messages."""
+        call = self.call("browse", actor, destination=of)
+        self.answer(call, kids=kids)
+        return call
+
+    def watch(self, actor: str = "receiver", of: str = QUEUE) -> ev.Watch:
+        """An actor starts to watch."""
+        return self.tell(ev.Watch, id=self.name("watch"), actor=actor, destination=of, phase="begin")
+
+    def unwatch(self, watch: ev.Watch) -> ev.Watch:
+        """The watch ends."""
+        return self.tell(ev.Watch, id=watch.id, actor=watch.actor, destination=watch.destination, phase="end")
+
+    @contextmanager
+    def watching(self, actor: str = "receiver", of: str = QUEUE) -> Iterator[ev.Watch]:
+        """A watch around what is told meanwhile."""
+        watch = self.watch(actor, of)
+        yield watch
+        self.unwatch(watch)
+
+    def fault(self, phase: Literal["begin", "end"], name: str = "kill") -> ev.Fault:
+        """A fault begins or is over."""
+        return self.tell(ev.Fault, id=name, what="kill", target="broker", phase=phase)
+
+    def disk(self, op: Literal["write", "flush", "drop"], *kids: str) -> ev.Disk:
+        """The disk does something."""
+        return self.tell(ev.Disk, source="simulated disk", op=op, kids=kids)
+
+    def claim(self, predicate: ev.Predicate, of: dict[str, str], **bounds: int) -> ev.Claim:
+        """A Then-step claims something."""
+        return self.tell(ev.Claim, rule=self.rule, predicate=predicate, of=of, bounds=bounds, text="so it is")
+
+    def finds(self, predicate: ev.Predicate, of: dict[str, str], *others: Story, **bounds: int) -> Finding:
+        """A Then-step claims something and asks at once.
+
+        Args:
+            predicate: Which predicate decides.
+            of: Its references.
+            others: What other writers saw of the same scenario.
+            bounds: Its bounds.
+        """
+        self.others += others
+        return judge_claim(self.claim(predicate, of, **bounds), self.everything())
+
+    def everything(self) -> list[ev.AnyEvent]:
+        """The events of all writers that claims were decided from."""
+        return [event for story in (self, *self.others) for event in story.events]

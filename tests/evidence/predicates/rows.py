@@ -1,0 +1,55 @@
+"""A table of miniature histories: each row tells one and says which verdict it must get."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from tests.evidence.histories import Story
+
+from assay_evidence.events import Claim
+from assay_evidence.judge import judge_claim
+from assay_evidence.verdicts import Finding, Verdict
+
+Tell = Callable[[Story], Finding]
+
+
+class Rows:
+    """Collects rows; a row's name is its sentence."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[Tell, Verdict, str]] = []
+
+    def expect(self, verdict: Verdict, disclosed: str = "") -> Callable[[Tell], Tell]:
+        """Enter a row: the story that follows must get this verdict and disclose this."""
+
+        def enter(tell: Tell) -> Tell:
+            self.told.append((tell, verdict, disclosed))
+            return tell
+
+        return enter
+
+    def parametrize(self) -> pytest.MarkDecorator:
+        """One test for each row."""
+        return pytest.mark.parametrize(
+            ("tell", "verdict", "disclosed"), self.told, ids=[tell.__name__.strip("_") for tell, *_ in self.told]
+        )
+
+
+def check_row(tell: Tell, verdict: Verdict, disclosed: str) -> None:
+    """The verdict is as the row says, has its figures, and stands when more happens after the claim."""
+    story = Story()
+    finding = tell(story)
+    assert finding.verdict is verdict, finding
+    assert finding.disclosed == disclosed
+    assert finding.reason.endswith(".")
+    assert finding.expected
+    assert finding.observed
+    claim = story.events[-1]
+    assert isinstance(claim, Claim)
+    assert finding.claim == claim.ref
+    story.at(10_000_000).seen("m")
+    with story.watching():
+        story.at(10_000_100).seen("m2")
+    story.fault("begin", "later")
+    assert judge_claim(claim, story.everything()) == finding

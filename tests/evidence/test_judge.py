@@ -1,0 +1,290 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from tests.evidence.histories import Memory, Story, begin, plan, planned, refusal
+
+from assay_evidence.events import AnyEvent, PlannedScenario, Unsupported
+from assay_evidence.judge import judge
+from assay_evidence.lines import DamageKind, JournalDamage
+from assay_evidence.predicates import table
+from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
+from assay_features import load_catalogue
+
+CATALOGUE = load_catalogue()
+NAME = "delay/basics.feature::it"
+Tell = Callable[[Story], object]
+
+
+def keeps(story: Story) -> None:
+    """A claim that passes."""
+    story.claim("accepted", {"call": story.asks().ref})
+
+
+def breaks(story: Story) -> None:
+    """A claim that fails."""
+    story.claim("accepted", {"call": story.asks(refused=refusal(text="why")).ref})
+
+
+def wonders(story: Story) -> None:
+    """A claim that is inconclusive."""
+    story.claim("accepted", {"call": story.call().ref})
+
+
+def scenario(
+    sink: Memory, *told: Tell, name: str = NAME, rule: str = "DD-02", strength: str = "must", judged: str = "broker"
+) -> PlannedScenario:
+    """A whole scenario."""
+    story = Story(sink, name, rule=rule)
+    story.starts(strength=strength, judged=judged)
+    for tell in told:
+        tell(story)
+    story.ends()
+    return planned(name, rule, strength=strength, judged=judged)
+
+
+def verdicts_of(
+    *told: Tell,
+    strength: str = "must",
+    judged: str = "broker",
+    ours: tuple[str, ...] = (),
+    harm: JournalDamage | None = None,
+) -> ScenarioVerdict:
+    """The verdict of a run of one scenario, all in one journal."""
+    sink = Memory()
+    begin(sink, ours=ours)
+    plan(sink, planned(NAME, strength=strength, judged=judged))
+    scenario(sink, *told, strength=strength, judged=judged)
+    return judge(sink.events, CATALOGUE, [harm] if harm else []).rules[0].scenarios[0]
+
+
+def damage(writer: str = "w", kind: DamageKind = "gap") -> JournalDamage:
+    return JournalDamage(kind, writer, f"{writer}.jsonl", 3, "A line is missing.")
+
+
+@pytest.mark.parametrize(
+    ("told", "verdict", "reason"),
+    [
+        ((keeps,), Verdict.PASS, "The call was accepted."),
+        ((keeps, breaks), Verdict.FAIL, "The call was refused."),
+        ((keeps, wonders), Verdict.INCONCLUSIVE, "The call has not come back."),
+        ((wonders, breaks), Verdict.FAIL, "The call was refused."),
+        ((), Verdict.NOT_DEMONSTRATED, "The scenario made no claim."),
+        ((lambda story: story.step("broken", "It fell."),), Verdict.ERROR, "When something happens: It fell."),
+        ((keeps, lambda story: story.step("broken", "It fell.")), Verdict.ERROR, "When something happens: It fell."),
+        ((breaks, lambda story: story.step("broken", "It fell.")), Verdict.FAIL, "The call was refused."),
+        ((keeps, lambda story: story.step("refused", "No.")), Verdict.INCONCLUSIVE, "When something happens: No."),
+        ((lambda story: story.step("refused", "No."),), Verdict.INCONCLUSIVE, "When something happens: No."),
+        ((lambda story: story.step("refused", "No."), breaks), Verdict.FAIL, "The call was refused."),
+        ((keeps, lambda story: story.step("done")), Verdict.PASS, "The call was accepted."),
+        (
+            (lambda story: story.tell(Unsupported, capability="batch", reason="It has none."),),
+            Verdict.UNSUPPORTED,
+            "The pair lacks batch: It has none.",
+        ),
+    ],
+)
+def test_a_scenario_is_as_good_as_its_worst(told: tuple[Tell, ...], verdict: Verdict, reason: str) -> None:
+    result = verdicts_of(*told)
+    assert (result.verdict, result.reason) == (verdict, reason)
+
+
+def test_a_scenario_shows_its_first_worst_finding_and_its_times() -> None:
+    result = verdicts_of(keeps, breaks)
+    assert result.expected == "the set is accepted"
+    assert result.observed == "refused: messaging: why"
+    assert (result.seconds, result.waited_seconds) == (2.0, 0.5)
+    assert [finding.verdict for finding in result.findings] == [Verdict.PASS, Verdict.FAIL]
+
+
+def test_what_claims_disclose_is_shown_once_each() -> None:
+    def discloses(story: Story) -> None:
+        call = story.asks()
+        for _ in range(2):
+            story.claim("one-of", {"option.kept": f"accepted {call.ref}"})
+        story.claim("one-of", {"option.taken": f"accepted {call.ref}"})
+
+    assert verdicts_of(discloses).disclosed == "kept; taken"
+
+
+def test_a_planned_scenario_without_a_trace_is_an_error() -> None:
+    sink = Memory()
+    begin(sink)
+    plan(sink, planned("a"), planned("b"))
+    scenario(sink, keeps, name="a")
+    (rule,) = judge(sink.events, CATALOGUE).rules
+    assert [(one.scenario, one.verdict) for one in rule.scenarios] == [("a", Verdict.PASS), ("b", Verdict.ERROR)]
+    assert rule.scenarios[1].reason == "The scenario was planned and was not run."
+    assert rule.verdict is Verdict.ERROR
+
+
+def test_a_scenario_that_did_not_end_is_an_error() -> None:
+    sink = Memory()
+    begin(sink)
+    plan(sink, planned(NAME))
+    story = Story(sink)
+    story.starts()
+    keeps(story)
+    (result,) = judge(sink.events, CATALOGUE).rules[0].scenarios
+    assert (result.verdict, result.reason) == (Verdict.ERROR, "The scenario began and did not end.")
+    (result,) = judge(sink.events, CATALOGUE, [damage(kind="no-end")]).rules[0].scenarios
+    assert result.verdict is Verdict.INCONCLUSIVE
+
+
+def test_without_a_plan_nothing_passes() -> None:
+    sink = Memory()
+    begin(sink)
+    scenario(sink, keeps)
+    (result,) = judge(sink.events, CATALOGUE).rules[0].scenarios
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "No plan" in result.reason
+
+
+def test_a_rule_that_the_catalogue_does_not_have_is_an_error() -> None:
+    sink = Memory()
+    begin(sink)
+    plan(sink, scenario(sink, keeps, rule="XX-99"))
+    (rule,) = judge(sink.events, CATALOGUE).rules
+    assert (rule.id, rule.verdict, rule.strength) == ("XX-99", Verdict.ERROR, "")
+    assert "no rule XX-99" in rule.scenarios[0].reason
+
+
+@pytest.mark.parametrize(("told", "undamaged"), [(keeps, Verdict.PASS), (breaks, Verdict.FAIL)])
+def test_damage_in_a_writer_leaves_neither_pass_nor_fail(told: Tell, undamaged: Verdict) -> None:
+    assert verdicts_of(told).verdict is undamaged
+    result = verdicts_of(told, harm=damage())
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.reason == "The journal of w is damaged (gap, line 3 of w.jsonl): A line is missing."
+    assert result.findings[0].verdict is Verdict.INCONCLUSIVE
+
+
+def test_damage_leaves_an_error_an_error() -> None:
+    assert verdicts_of(lambda story: story.step("broken", "It fell."), harm=damage()).verdict is Verdict.ERROR
+
+
+def two_workers(*harm: JournalDamage, watcher: Tell | None = None) -> dict[str, Verdict]:
+    """Two workers with a scenario each, a controller, and perhaps a process that watches."""
+    control, one, two, other = Memory("main"), Memory("gw0"), Memory("gw1"), Memory("disk")
+    for sink in (control, one, two, other):
+        begin(sink)
+    plan(control, scenario(one, keeps, name="a"), scenario(two, keeps, name="b"))
+    if watcher:
+        watcher(Story(other, "a"))
+    events: list[AnyEvent] = [event for sink in (control, one, two, other) for event in sink.events]
+    (rule,) = judge(events, CATALOGUE, harm).rules
+    return {result.scenario: result.verdict for result in rule.scenarios}
+
+
+def test_damage_in_one_worker_leaves_the_scenarios_of_another_alone() -> None:
+    assert two_workers(damage("gw0")) == {"a": Verdict.INCONCLUSIVE, "b": Verdict.PASS}
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [damage("main"), damage("gw2", "missing-writer"), damage("disk"), damage("who")],
+    ids=lambda harm: harm.writer,
+)
+def test_damage_where_the_loss_may_belong_to_any_scenario_spoils_all(harm: JournalDamage) -> None:
+    assert two_workers(harm, watcher=lambda story: story.disk("flush")) == {
+        "a": Verdict.INCONCLUSIVE,
+        "b": Verdict.INCONCLUSIVE,
+    }
+
+
+def test_damage_in_a_worker_that_writes_into_anothers_scenario_spoils_all() -> None:
+    control, one, two = Memory("main"), Memory("gw0"), Memory("gw1")
+    for sink in (control, one, two):
+        begin(sink)
+    plan(control, scenario(one, keeps, name="a"), scenario(two, keeps, name="b"))
+    Story(two, "a").disk("flush")
+    events = [event for sink in (control, one, two) for event in sink.events]
+    (rule,) = judge(events, CATALOGUE, [damage("gw1")]).rules
+    assert rule.verdict is Verdict.INCONCLUSIVE
+    assert rule.scenarios[0].verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("strength", "judged", "ours", "verdict"),
+    [
+        ("kit", "broker", ("client",), Verdict.UNSUPPORTED),
+        ("kit", "broker", ("client", "broker"), Verdict.FAIL),
+        ("kit", "client", ("client",), Verdict.FAIL),
+        ("kit", "client+broker", ("client",), Verdict.UNSUPPORTED),
+        ("kit", "client+broker", ("client", "broker"), Verdict.FAIL),
+        ("must", "broker", ("client",), Verdict.FAIL),
+        ("may", "broker", (), Verdict.FAIL),
+    ],
+)
+def test_a_kit_rule_fails_our_own_parts_only(
+    strength: str, judged: str, ours: tuple[str, ...], verdict: Verdict
+) -> None:
+    result = verdicts_of(breaks, strength=strength, judged=judged, ours=ours)
+    assert result.verdict is verdict
+    assert bool(result.disclosed) == (verdict is Verdict.UNSUPPORTED)
+
+
+def test_a_kit_rule_that_others_keep_passes() -> None:
+    assert verdicts_of(keeps, strength="kit").verdict is Verdict.PASS
+
+
+def test_a_predicate_that_crashes_is_an_error_that_names_the_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(_claim: object, _history: object) -> None:
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setitem(table.PREDICATES, "accepted", crash)
+    result = verdicts_of(keeps)
+    assert result.verdict is Verdict.ERROR
+    assert result.reason == "The predicate accepted crashed: ZeroDivisionError: by nothing."
+
+
+def run_of_three() -> list[AnyEvent]:
+    sink = Memory()
+    begin(sink)
+    plan(
+        sink,
+        scenario(sink, keeps, name="z", rule="DD-03"),
+        scenario(sink, breaks, name="y", rule="DD-02"),
+        scenario(sink, keeps, name="x", rule="DD-02"),
+        scenario(sink, keeps, name="w", rule="PD-11"),
+    )
+    return sink.events
+
+
+def test_rules_come_in_the_catalogues_order_and_scenarios_by_id() -> None:
+    verdicts = judge(run_of_three(), CATALOGUE)
+    assert [(rule.id, [one.scenario for one in rule.scenarios]) for rule in verdicts.rules] == [
+        ("DD-02", ["x", "y"]),
+        ("DD-03", ["z"]),
+        ("PD-11", ["w"]),
+    ]
+    assert (verdicts.schema, verdicts.run, verdicts.backend, verdicts.client) == (
+        1,
+        "run-1",
+        "reference",
+        "assay 1 (classic)",
+    )
+    assert verdicts.rules[0].profile == "delay"
+    assert verdicts.rules[0].judged == "broker"
+
+
+def test_totals_count_rules_by_verdict_with_all_six() -> None:
+    assert judge(run_of_three(), CATALOGUE).totals == {
+        "pass": 2,
+        "unsupported": 0,
+        "not-demonstrated": 0,
+        "inconclusive": 0,
+        "error": 0,
+        "fail": 1,
+    }
+
+
+def test_the_order_in_which_events_come_changes_nothing() -> None:
+    events = run_of_three()
+    assert judge(reversed(events), CATALOGUE) == judge(events, CATALOGUE)
+
+
+def test_no_events_give_no_verdicts() -> None:
+    assert judge([], CATALOGUE) == Verdicts(
+        schema=1, run="", backend="", client="", rules=(), totals={verdict.value: 0 for verdict in Verdict}
+    )

@@ -1,0 +1,68 @@
+"""How a user's type checker sees destinations and converters; checked by mypy and pyright, never run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_type
+
+from msgspec import Struct
+
+from assay_sdk.model.converters import Converter, converter_for
+from assay_sdk.model.destinations import Destination, Queue, TemporaryQueue, TemporaryTopic, Topic
+from assay_sdk.model.message import Address, Body
+
+
+class Order(Struct):
+    """A struct to carry."""
+
+    number: str
+
+
+class Refund(Struct):
+    """Another."""
+
+    number: str
+
+
+@dataclass
+class Point:
+    """A dataclass to carry."""
+
+    x: int
+
+
+class Either:
+    """A converter for a union."""
+
+    def encode(self, value: Order | Refund) -> tuple[Body, str | None]:
+        """The number."""
+        return value.number, type(value).__name__
+
+    def decode(self, body: Body, content_type: str | None) -> Order | Refund:
+        """By the content type."""
+        return Order(str(body)) if content_type == "Order" else Refund(str(body))
+
+
+assert_type(Queue("A"), Queue[str])
+assert_type(Queue("A", str), Queue[str])
+assert_type(Queue("A", bytes), Queue[bytes])
+assert_type(Queue("A", Order), Queue[Order])
+assert_type(Topic("A"), Topic[str])
+assert_type(Topic("A", Point), Topic[Point])
+assert_type(TemporaryQueue("A", Order), TemporaryQueue[Order])
+assert_type(TemporaryTopic("A"), TemporaryTopic[str])
+assert_type(Queue("A", dict[str, int]), Queue[dict[str, int]])
+assert_type(Queue("A", converter=Either()), Queue[Order | Refund])
+assert_type(Queue("A", Order).converter, Converter[Order])
+assert_type(Queue("A", Order).address, Address)
+assert_type(Queue("A", Order).name, str)
+assert_type(converter_for(Order), Converter[Order])
+assert_type(converter_for(Order).decode("", None), Order)
+
+annotated: Queue[Order] = Queue("ORDERS", Order)
+union: Queue[Order | Refund] = Queue("BOTH", converter=Either())
+base: Destination[Order] = TemporaryQueue("REPLIES", Order)
+queue: Queue[Order] = TemporaryQueue("REPLIES", Order)
+wrong_type: Queue[Order] = Queue("ORDERS", Refund)  # type: ignore[arg-type]  # pyright: ignore[reportAssignmentType, reportArgumentType] - is seen
+wrong_kind: Topic[Order] = Queue("ORDERS", Order)  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType] - is seen
+wrong_default: Queue[Order] = Queue("ORDERS")  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType] - is seen
