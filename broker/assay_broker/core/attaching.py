@@ -253,7 +253,7 @@ def unsubscribe(state: State, turn: Turn, connection: Connection, name: str) -> 
     end_subscription(state, turn, found)
 
 
-def close_link(
+def close_link(  # noqa: PLR0917  the state and the turn come first everywhere
     state: State, turn: Turn, connection: Connection, link: Link, happened: LinkInput, why: Refused | None = None
 ) -> None:
     """A link ends, for one reason or another.
