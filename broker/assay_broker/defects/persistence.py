@@ -247,7 +247,7 @@ def _without(home: str) -> Callable[[Record], tuple[Record, ...]]:
 
 def _first_lost(records: Sequence[Record]) -> tuple[Record, ...]:
     stored = [record for record in records if isinstance(record, MessageStored)]
-    return tuple(record for record in records if len(stored) < 2 or record is not stored[0])
+    return tuple(record for record in records if record is not stored[0] or record is stored[-1])
 
 
 def _kept_non_persistent(*, twice: bool) -> Seams:
