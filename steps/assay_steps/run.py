@@ -148,6 +148,7 @@ class Run:
         )
         self._known = known_outcomes(options.backend)
         self._opening: events.Begin | None = None
+        self._plan: events.Plan | None = None
 
     # for pytest ------------------------------------------------------------------------------------------------------
 
@@ -187,7 +188,7 @@ class Run:
         """Open the journal with what will be run."""
         planned = tuple(events.PlannedScenario(case.id, case.rules, case.strength, case.judged) for case in cases)
         self._begin()
-        self._journal.write(events.Plan, instant(self.clock), scenarios=planned)
+        self._plan = self._journal.write(events.Plan, instant(self.clock), scenarios=planned)
 
     def _begin(self) -> events.Begin:
         """The journal's first line, written when it is first needed."""
@@ -261,7 +262,8 @@ class Run:
 
     def verdict(self, case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
         """What follows from the case's events."""
-        verdicts = judge((self._begin(), *journal.events), self.catalogue)
+        opening = (self._begin(), self._plan) if self._plan else (self._begin(),)
+        verdicts = judge((*opening, *journal.events), self.catalogue)
         return next(scenario for rule in verdicts.rules for scenario in rule.scenarios if scenario.scenario == case.id)
 
     def known(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:
