@@ -164,6 +164,7 @@ class Run:
             yield f"{tag}: who is judged, where the scenario differs from its rule"
         for capability in Capability:
             yield f"{NEEDS_PREFIX}{capability.value}: the scenario needs this of client and broker"
+        yield "xdist_group: scenarios that share an instance which they hurt"
         yield f"{OWN_INSTANCE}: the scenario disturbs everybody else on its broker"
 
     def for_worker(self) -> dict[str, Any]:
