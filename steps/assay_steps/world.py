@@ -425,9 +425,7 @@ class World:
             raise SetupRefusedError(found)
         command = f"search the data folder for {self.kid(label)}"
         call = self.recorder.number("look")
-        return self.recorder.journal.write(
-            events.Admin, call=call, command=command, answer={"found": found.value}
-        ).ref
+        return self.recorder.journal.write(events.Admin, call=call, command=command, answer={"found": found.value}).ref
 
     def dismiss(self) -> None:
         """Close what is still open; a refusal here is no longer anybody's business."""

@@ -111,7 +111,9 @@ def _(world: World, name: str) -> None:
 
 
 @when(phrase("a durable subscription {subscription:Name} is opened on {place:Place} without a client id"))
-@when(phrase("a {style:Style} client opens durable subscription {subscription:Name} on {place:Place} without a client id"))
+@when(
+    phrase("a {style:Style} client opens durable subscription {subscription:Name} on {place:Place} without a client id")
+)
 def _(world: World, subscription: str, place: Place, style: str | None = None) -> None:
     role = _role(world, place, durable=True, subscription=subscription, client=None)
     answer = world.consumer("nameless", role.origin, session=world.session("nameless", face=style))
