@@ -112,19 +112,19 @@ def _durable_ends(*, with_consumer: bool) -> Seams:
     return commands(rewrite)
 
 
-def _replays_last(wanted: Callable[[Message], bool]) -> Seams:
-    """Whoever subscribes where nobody listens is handed the publication that came last."""
-    last: dict[Address, Message] = {}
+def _replays(wanted: Callable[[Message], bool], *, first: bool = False, though_heard: bool = False) -> Seams:
+    """Whoever subscribes where nobody listens, or though others do, is handed the last publication, or the first."""
+    kept: dict[Address, Message] = {}
 
     def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
         if isinstance(command, Put):
             target = watch.target(command)
             delayed = (command.message.delivery_time_ms or 0) > now_ms
             if target is not None and is_topic(target) and not delayed and wanted(command.message):
-                last[target] = command.message
-        if not isinstance(command, Attach) or is_durable(command) or watch.on(command.address):
+                kept[target] = kept.get(target, command.message) if first else command.message
+        if not isinstance(command, Attach) or is_durable(command) or (watch.on(command.address) and not though_heard):
             return None
-        message = last.pop(command.address, None)
+        message = kept.pop(command.address, None)
         if message is None:
             return None
         agent = (core.Connect(_AGENT, None), core.AttachSender(_AGENT, None, 1, None))
@@ -193,10 +193,6 @@ def _no_client_id_needed(command: Command, _now_ms: int, watch: Watch) -> tuple[
     return None
 
 
-def _second_consumer(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    return (replace(command, shared=True),) if isinstance(command, Attach) and is_durable(command) else None
-
-
 # PD-18, PD-20 to PD-22, PD-31, PD-32: queues
 
 
@@ -250,14 +246,16 @@ def _first_lost(records: Sequence[Record]) -> tuple[Record, ...]:
     return tuple(record for record in records if record is not stored[0] or record is stored[-1])
 
 
-def _kept_non_persistent(*, twice: bool) -> Seams:
-    """Non-persistent messages on queues are stored, and come back after a restart once or twice."""
+def _kept_non_persistent(*, twice: bool, topic: bool = False) -> Seams:
+    """Non-persistent messages on queues, or publications, are stored and come back after a restart once or twice."""
     stored: set[str] = set()
 
     def persist(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
         message = put.message
         delayed = (message.delivery_time_ms or 0) > now_ms
-        if message.durable or is_topic(target) or delayed or watch.on(target) or message.message_id is None:
+        if message.durable or is_topic(target) is not topic or delayed or message.message_id is None:
+            return None
+        if not topic and watch.on(target):
             return None
         stored.add(message.message_id)
         return (replace(put, message=replace(message, durable=True)),)
@@ -339,7 +337,7 @@ PERSISTENCE_DEFECTS = (
     ),
     Defect(
         name="closed-subscription-goes-on",
-        rules=("PD-12", "PD-14", "PD-26", "PD-27", "PD-33"),
+        rules=("PD-10", "PD-12", "PD-14", "PD-27"),
         text="A non-durable subscription goes on after its close, and the next subscriber gets what it gathered.",
         apply=_never_ends,
     ),
@@ -351,7 +349,7 @@ PERSISTENCE_DEFECTS = (
     ),
     Defect(
         name="durable-ends-with-connection",
-        rules=("PD-13", "PD-15", "PD-25"),
+        rules=("PD-13",),
         text="Closing the connection ends a durable subscription.",
         apply=lambda: _durable_ends(with_consumer=False),
     ),
@@ -359,13 +357,25 @@ PERSISTENCE_DEFECTS = (
         name="last-publication-replayed",
         rules=("PD-14", "PD-26"),
         text="A new non-durable subscriber is handed the last persistent publication.",
-        apply=lambda: _replays_last(lambda message: message.durable is True),
+        apply=lambda: _replays(lambda message: message.durable is True),
     ),
     Defect(
         name="last-non-persistent-replayed",
-        rules=("PD-14", "PD-33"),
+        rules=("PD-33",),
         text="A new non-durable subscriber is handed the last non-persistent publication.",
-        apply=lambda: _replays_last(lambda message: message.durable is not True),
+        apply=lambda: _replays(lambda message: message.durable is not True),
+    ),
+    Defect(
+        name="first-publication-replayed",
+        rules=("PD-14",),
+        text="A new non-durable subscriber is handed the first publication of its topic.",
+        apply=lambda: _replays(lambda message: message.durable is True, first=True),
+    ),
+    Defect(
+        name="late-comer-handed-last",
+        rules=("PD-14", "PD-26"),
+        text="A new non-durable subscriber is handed the last persistent publication although others have had it.",
+        apply=lambda: _replays(lambda message: message.durable is True, though_heard=True),
     ),
     Defect(
         name="missed-out-of-order",
@@ -392,12 +402,6 @@ PERSISTENCE_DEFECTS = (
         apply=lambda: commands(_no_client_id_needed),
     ),
     Defect(
-        name="second-consumer-admitted",
-        rules=("PD-15",),
-        text="An unshared durable subscription takes a second consumer.",
-        apply=lambda: commands(_second_consumer),
-    ),
-    Defect(
         name="queue-broadcasts",
         rules=("PD-18",),
         text="A queue hands each message to each of its consumers.",
@@ -417,7 +421,7 @@ PERSISTENCE_DEFECTS = (
     ),
     Defect(
         name="first-lost-at-restart",
-        rules=("PD-20", "PD-25"),
+        rules=("PD-20",),
         text="Of several stored messages the first is gone after a restart.",
         apply=lambda: Seams(read=_first_lost),
     ),
@@ -438,6 +442,18 @@ PERSISTENCE_DEFECTS = (
         rules=("PD-31",),
         text="Non-persistent messages are written to disk.",
         apply=lambda: _kept_non_persistent(twice=False),
+    ),
+    Defect(
+        name="kept-publication-twice",
+        rules=("PD-30", "PD-31"),
+        text="Non-persistent publications survive a restart and then come twice.",
+        apply=lambda: _kept_non_persistent(twice=True, topic=True),
+    ),
+    Defect(
+        name="persists-publications",
+        rules=("PD-30", "PD-31"),
+        text="Non-persistent publications are written to disk.",
+        apply=lambda: _kept_non_persistent(twice=False, topic=True),
     ),
     Defect(
         name="waiting-non-persistent-twice",
@@ -465,7 +481,7 @@ PERSISTENCE_DEFECTS = (
     ),
     Defect(
         name="non-persistent-not-to-durable",
-        rules=("PD-10", "PD-28"),
+        rules=("PD-28",),
         text="Non-persistent publications do not reach active durable subscribers.",
         apply=lambda: deliveries(_no_non_persistent(to_durable=True)),
     ),
@@ -477,7 +493,7 @@ PERSISTENCE_DEFECTS = (
     ),
     Defect(
         name="empty-subscriptions-lost",
-        rules=("PD-30",),
+        rules=("PD-25", "PD-30"),
         text="Durable subscriptions without stored messages are gone after a restart.",
         apply=lambda: Seams(read=_empty_subscriptions_lost),
     ),

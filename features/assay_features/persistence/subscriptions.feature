@@ -7,10 +7,10 @@ Feature: A subscription is durable or not, and a queue is one subscription share
 
     Scenario: A durable subscription keeps what its non-durable neighbour misses
       Given a topic
-      And a durable subscriber "keeper" on the topic
       And a non-durable subscriber "passer" on the topic
-      When subscriber "keeper" goes away
-      And subscriber "passer" goes away
+      And a durable subscriber "keeper" on the topic
+      When subscriber "passer" goes away
+      And subscriber "keeper" goes away
       And message "missed" is sent to the topic
       And subscriber "keeper" comes back
       Then "keeper" sees "missed" exactly once
@@ -368,7 +368,18 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is refused
 
     @needs-shared-subscription
-    Scenario: A shared durable subscription works without a client id
+    Scenario Outline: A <style> client without an id gets a shared durable subscription
+      Given a topic
+      When a <style> client opens shared durable subscription "club" on the topic without a client id
+      Then it is accepted
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    @needs-shared-subscription
+    Scenario: A shared durable subscription without a client id collects while it is inactive
       Given a topic
       And subscriber "member" shares durable subscription "club" on the topic
       And subscriber "member" is inactive

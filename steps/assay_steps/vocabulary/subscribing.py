@@ -115,7 +115,20 @@ def _(world: World, name: str) -> None:
     phrase("a {style:Style} client opens durable subscription {subscription:Name} on {place:Place} without a client id")
 )
 def _(world: World, subscription: str, place: Place, style: str | None = None) -> None:
-    role = _role(world, place, durable=True, subscription=subscription, client=None)
+    _open_nameless(world, _role(world, place, durable=True, subscription=subscription, client=None), style)
+
+
+@when(
+    phrase(
+        "a {style:Style} client opens shared durable subscription {subscription:Name} on {place:Place} without a client id"
+    )
+)
+def _(world: World, subscription: str, place: Place, style: str) -> None:
+    role = _role(world, place, durable=True, subscription=subscription, client=None, shared=True)
+    _open_nameless(world, role, style)
+
+
+def _open_nameless(world: World, role: Role, style: str | None) -> None:
     answer = world.consumer("nameless", role.origin, session=world.session("nameless", face=style))
     world.last = Answer(answer.ref, answer.outcome)
 
