@@ -122,7 +122,7 @@ class Axis:
             for piece in split(free, handed):
                 if piece[1] - piece[0] >= max(quiet_ns, 1):
                     return piece
-            if self._in_vain(watch) and all(self._behind(watch.begin, mark) for mark in after):
+            if self._in_vain(watch) and all(self._behind(watch, mark) for mark in after):
                 return (low, high)
         return None
 
@@ -137,8 +137,12 @@ class Axis:
         order = in_order(handed)
         return order.index(end) == order.index(watch.begin) + 1
 
-    def _behind(self, begin: Watch, mark: Mark) -> bool:
-        apart = self.at(begin) - self.place(mark)
-        if apart != 0 or mark.later_ns or begin.writer != mark.event.writer:
-            return apart >= 0
-        return begin.seq > mark.event.seq
+    def _behind(self, watch: Watched, mark: Mark) -> bool:
+        """Whether a whole watch lies behind a mark; where only an instant is common to both, that proves nothing."""
+        low, high = self.span(watch)
+        place = self.place(mark)
+        if low != place:
+            return low > place
+        if mark.later_ns == 0 and watch.begin.writer == mark.event.writer:
+            return watch.begin.seq > mark.event.seq
+        return high > place

@@ -1,8 +1,8 @@
 """The kill matrix: which scenario catches which named defect.
 
 Once unbroken, all scenarios: one that fails then is an *alarm*.  Then each defect on the scenarios of its rules: one
-that fails there has *caught* it.  A scenario that catches nothing is *unkilled*: nothing shows that it can fail.  A defect
-that fails `TOO_BROAD` of all scenarios or more proves nothing and does not count.
+that fails there has *caught* it.  A scenario that catches nothing is *unkilled*: nothing shows that it can fail.  A
+defect that fails `TOO_BROAD` of all scenarios or more proves nothing and does not count.
 """
 
 from __future__ import annotations

@@ -43,6 +43,8 @@ VIRTUAL_PATIENCE = Patience(expected_ms=60_000, quiet_ms=5_000, late_ms=1_000)
 REAL_PATIENCE = Patience(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000)
 """Real brokers wait; a queue that stays silent for a second and a half after its last message is silent."""
 
+VIRTUAL_ROUNDS, REAL_ROUNDS = 20, 2
+"""How often "many" is: each kill of a real broker takes seconds."""
 
 MAIN = "main"
 """The writer that controls a run."""
@@ -146,6 +148,7 @@ class Run:
         )
         self._known = known_outcomes(options.backend)
         self._opening: events.Begin | None = None
+        self._plan: events.Plan | None = None
 
     # for pytest ------------------------------------------------------------------------------------------------------
 
@@ -161,6 +164,7 @@ class Run:
             yield f"{tag}: who is judged, where the scenario differs from its rule"
         for capability in Capability:
             yield f"{NEEDS_PREFIX}{capability.value}: the scenario needs this of client and broker"
+        yield "xdist_group: scenarios that share an instance which they hurt"
         yield f"{OWN_INSTANCE}: the scenario disturbs everybody else on its broker"
 
     def for_worker(self) -> dict[str, Any]:
@@ -185,7 +189,7 @@ class Run:
         """Open the journal with what will be run."""
         planned = tuple(events.PlannedScenario(case.id, case.rules, case.strength, case.judged) for case in cases)
         self._begin()
-        self._journal.write(events.Plan, instant(self.clock), scenarios=planned)
+        self._plan = self._journal.write(events.Plan, instant(self.clock), scenarios=planned)
 
     def _begin(self) -> events.Begin:
         """The journal's first line, written when it is first needed."""
@@ -231,6 +235,7 @@ class Run:
             patience=patience,
             clients=self._clients(instance),
             face=self.options.face,
+            rounds=VIRTUAL_ROUNDS if self.virtual else REAL_ROUNDS,
         )
 
     def _clients(self, instance: Instance) -> dict[str, Client]:
@@ -258,7 +263,8 @@ class Run:
 
     def verdict(self, case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
         """What follows from the case's events."""
-        verdicts = judge((self._begin(), *journal.events), self.catalogue)
+        opening = (self._begin(), self._plan) if self._plan else (self._begin(),)
+        verdicts = judge((*opening, *journal.events), self.catalogue)
         return next(scenario for rule in verdicts.rules for scenario in rule.scenarios if scenario.scenario == case.id)
 
     def known(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:

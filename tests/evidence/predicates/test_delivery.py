@@ -313,6 +313,15 @@ def never_is_not_tried_when_the_watch_was_too_short(story: Story) -> Finding:
 
 
 @rows.expect(Verdict.NOT_DEMONSTRATED)
+def never_counts_from_the_last_of_its_sends(story: Story) -> Finding:
+    with story.watching():
+        story.send()
+        story.at(50).send("n")
+        story.at(60)
+    return story.finds("never-seen", {"kids": "m|n"}, window_ms=20)
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
 def never_is_not_tried_before_the_message_is_due(story: Story) -> Finding:
     story.send(delay_ms=100)
     with story.watching():
@@ -453,6 +462,27 @@ def in_order_cannot_tell_within_the_uncertainty_of_two_writers(story: Story) -> 
 @rows.expect(Verdict.INCONCLUSIVE)
 def in_order_cannot_tell_one_instant_of_two_writers(story: Story) -> Finding:
     return by_two_writers(story, 0)
+
+
+@rows.expect(Verdict.FAIL)
+def exactly_fails_when_one_of_two_came_twice(story: Story) -> Finding:
+    received(story, "m", "m", "n", sent="m|n")
+    return story.finds("delivered-exactly", {"kids": "m|n"})
+
+
+@rows.expect(Verdict.FAIL)
+def at_most_fails_when_one_of_two_came_twice(story: Story) -> Finding:
+    received(story, "m", "n", "n", sent="m|n")
+    return story.finds("delivered-at-most", {"kids": "m|n"})
+
+
+@rows.expect(Verdict.FAIL)
+def redelivered_fails_when_one_of_two_did_not_come_again(story: Story) -> Finding:
+    received(story, "m", "n", sent="m|n")
+    with story.watching():
+        story.seen("m", redelivered=True)
+        story.at(90)
+    return story.finds("redelivered", {"kids": "m|n"})
 
 
 @rows.parametrize()

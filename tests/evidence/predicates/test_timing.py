@@ -348,6 +348,83 @@ def by_blames_the_kit_for_a_missing_limit(story: Story) -> Finding:
     return story.finds("by", {"kid": "m", "call": story.send().ref})
 
 
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def not_before_does_not_count_a_look_before_the_send(story: Story) -> Finding:
+    story.browse()
+    send = story.at(10).send(delay_ms=500)
+    story.at(600).seen()
+    return story.finds("not-before", {"kid": "m", "call": send.ref}, delay_ms=500)
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def not_before_does_not_count_a_look_that_was_answered_after_the_due_moment(story: Story) -> Finding:
+    send = story.send(delay_ms=500)
+    browse = story.at(499).call("browse", "browser", destination="queue://Q")
+    story.at(500).answer(browse)
+    story.at(600).seen()
+    return story.finds("not-before", {"kid": "m", "call": send.ref}, delay_ms=500)
+
+
+@rows.expect(Verdict.PASS)
+def not_before_counts_a_look_at_the_very_answer_of_the_send(story: Story) -> Finding:
+    send = story.send(delay_ms=500)
+    story.browse()
+    story.at(600).seen()
+    return story.finds("not-before", {"kid": "m", "call": send.ref}, delay_ms=500)
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def not_before_does_not_count_watching_before_the_send_was_answered(story: Story) -> Finding:
+    with story.watching():
+        send = story.send(delay_ms=500, took_ms=300)
+    story.at(600).seen()
+    return story.finds("not-before", {"kid": "m", "call": send.ref}, delay_ms=500)
+
+
+@rows.expect(Verdict.FAIL)
+def by_looks_at_every_stretch_that_was_watched(story: Story) -> Finding:
+    send = story.send()
+    for start, end in ((0, 50), (150, 200), (300, 310)):
+        with story.at(start).watching():
+            story.at(end)
+    return story.finds("by", {"kid": "m", "call": send.ref}, limit_ms=200)
+
+
+@rows.expect(Verdict.PASS)
+def by_judges_the_first_of_several_deliveries(story: Story) -> Finding:
+    with story.watching():
+        send = story.send()
+        story.at(100).seen()
+        story.at(300).seen(redelivered=True)
+    return story.finds("by", {"kid": "m", "call": send.ref}, limit_ms=200)
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def by_is_not_tried_by_a_watch_that_ended_before_the_due_moment(story: Story) -> Finding:
+    with story.watching():
+        send = story.send(delay_ms=500)
+        story.at(499)
+    story.at(800).browse("m")
+    return story.finds("by", {"kid": "m", "call": send.ref}, delay_ms=500, limit_ms=200)
+
+
+@rows.expect(Verdict.FAIL)
+def by_looks_at_every_look_in_time(story: Story) -> Finding:
+    send = story.send()
+    story.browse()
+    story.at(200).browse()
+    story.at(300).browse("m")
+    return story.finds("by", {"kid": "m", "call": send.ref}, limit_ms=200)
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def by_is_not_tried_by_a_look_before_the_due_moment(story: Story) -> Finding:
+    send = story.send(delay_ms=500)
+    story.at(499).browse()
+    story.at(800).browse("m")
+    return story.finds("by", {"kid": "m", "call": send.ref}, delay_ms=500, limit_ms=200)
+
+
 @rows.parametrize()
 def test_timing(tell: Tell, verdict: Verdict, disclosed: str) -> None:
     check_row(tell, verdict, disclosed)
@@ -356,3 +433,13 @@ def test_timing(tell: Tell, verdict: Verdict, disclosed: str) -> None:
 @pytest.mark.parametrize(("seen_ns", "lateness"), [(-1, "499.999999 ms"), (0, "500 ms"), (1, "500.000001 ms")])
 def test_a_finding_names_the_moment_to_the_nanosecond(seen_ns: int, lateness: str) -> None:
     assert f"{lateness} after the send" in waited_for(Story(), 500, seen_ns).observed
+
+
+def test_a_finding_names_the_first_of_several_deliveries() -> None:
+    story = Story()
+    with story.watching():
+        send = story.send(delay_ms=500)
+        story.at(600).seen()
+        story.at(900).seen(redelivered=True)
+    finding = story.finds("not-before", {"kid": "m", "call": send.ref}, delay_ms=500)
+    assert "receiver had it 600 ms after the send" in finding.observed
