@@ -15,8 +15,11 @@ from assay.commands.rules import rules
 from assay.commands.run import run
 from assay.exits import Exit, UsageProblem
 from assay_adapters.known import KnownOutcomesError
-from assay_evidence import JournalError
+from assay_evidence import EvidenceError
 from assay_features import FeaturesError
+from assay_pipeline.errors import PipelineError
+from assay_reports import ReportError
+from assay_steps.folder import FolderError
 
 app = typer.Typer(
     name="assay",
@@ -28,6 +31,17 @@ app = typer.Typer(
 for command in (run, rules, backends, defects, judge, report):
     app.command()(command)
 
+USERS_MISTAKES = (
+    UsageProblem,
+    FeaturesError,
+    EvidenceError,
+    KnownOutcomesError,
+    ReportError,
+    PipelineError,
+    FolderError,
+)
+"""Errors whose text is one sentence for the user."""
+
 errors = Console(stderr=True, soft_wrap=True, highlight=False)
 """Where one-sentence errors go."""
 
@@ -37,7 +51,7 @@ def main() -> None:
     command = typer.main.get_command(app)
     try:
         outcome = command.main(args=sys.argv[1:], prog_name="assay", standalone_mode=False)
-    except (UsageProblem, FeaturesError, JournalError, KnownOutcomesError) as problem:
+    except USERS_MISTAKES as problem:
         errors.print(f"assay: {problem}", markup=False)
         sys.exit(Exit.USAGE)
     except typer.TyperException as problem:

@@ -278,8 +278,12 @@ class Session:
         return Answer(answer.ref, Ok(consumer))
 
     def close(self) -> Answer[None]:
-        """Close the session."""
-        return self._recorder.record(self.name, "close-session", self.port.close)
+        """Close the session; its consumers watch nothing from then on."""
+        answer = self._recorder.record(self.name, "close-session", self.port.close)
+        for consumer in self.connection.consumers:
+            if consumer.session is self:
+                consumer.stop_watching()
+        return answer
 
 
 class Producer:

@@ -43,6 +43,8 @@ VIRTUAL_PATIENCE = Patience(expected_ms=60_000, quiet_ms=5_000, late_ms=1_000)
 REAL_PATIENCE = Patience(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000)
 """Real brokers wait; a queue that stays silent for a second and a half after its last message is silent."""
 
+VIRTUAL_ROUNDS, REAL_ROUNDS = 20, 2
+"""How often "many" is: each kill of a real broker takes seconds."""
 
 MAIN = "main"
 """The writer that controls a run."""
@@ -233,6 +235,7 @@ class Run:
             patience=patience,
             clients=self._clients(instance),
             face=self.options.face,
+            rounds=VIRTUAL_ROUNDS if self.virtual else REAL_ROUNDS,
         )
 
     def _clients(self, instance: Instance) -> dict[str, Client]:

@@ -8,16 +8,26 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from msgspec import Struct
 
-from assay_adapters.backend import FaultRequest, Injection, Instance, Trigger, Unsupported
+from assay_adapters.backend import DiskEvent, FaultRequest, Injection, Instance, Trigger, Unsupported
 from assay_adapters.client import AckMode, Client, ClientEvent, Draft, Mode, Origin, Seen, Sent
-from assay_adapters.outcome import Ok
+from assay_adapters.outcome import Ok, Refused
 from assay_evidence import events
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind
-from assay_steps.actors import Answer, Connection, Consumer, Producer, Recorder, Session, message_ref
+from assay_steps.actors import (
+    Answer,
+    Connection,
+    Consumer,
+    Producer,
+    Recorder,
+    Session,
+    SetupRefusedError,
+    message_ref,
+)
 from assay_steps.evidence import Evidence
 from assay_steps.journal import ScenarioJournal
 from assay_steps.parsing import Place
@@ -83,6 +93,7 @@ class World:
         patience: How long to wait.
         clients: The instance's clients, by face.
         face: Which of them is under test; None for the first.
+        rounds: How often "many" is: the backend's own, since a kill costs a virtual broker nothing and a real one much.
     """
 
     def __init__(
@@ -94,11 +105,15 @@ class World:
         patience: Patience,
         clients: Mapping[str, Client],
         face: str | None = None,
+        rounds: int = 2,
     ) -> None:
         self.instance = instance
         self.evidence = evidence
         self.patience = patience
         self.checks = True
+        self.rounds = rounds
+        self.many: tuple[str, ...] = ()
+        """Labels of the messages of the last step that sent many."""
         self.token = hashlib.sha256(journal.scenario.encode()).hexdigest()[:8]
         self.recorder = Recorder(journal)
         self.connections: dict[str, Connection] = {}
@@ -115,6 +130,7 @@ class World:
         for client in self._clients.values():
             client.observe(self._observe)
         self._faults = 0
+        instance.watch_disk(self._observe_disk)
 
     # names -----------------------------------------------------------------------------------------------------------
 
@@ -306,6 +322,9 @@ class World:
         )
         self.sightings.append(Sighting(event.actor, seen.kid, written.ref, seen, event.batch))
 
+    def _observe_disk(self, event: DiskEvent) -> None:
+        self.recorder.journal.write(events.Disk, source=event.source, op=event.op, kids=event.kids)
+
     def _lost(self, actor: str) -> None:
         for connection in self.connections.values():
             if connection.name == actor or any(consumer.name == actor for consumer in connection.consumers):
@@ -337,11 +356,7 @@ class World:
         Actors without a listener receive one message after the other; listeners are left to listen.
         """
         names, which = tuple(actors), tuple(kids)
-
-        def complete() -> bool:
-            counts = [len(self.seen_by(names, (kid,))) for kid in which]
-            return all(count >= times for count in counts)
-
+        complete = partial(self._complete, names, which, times)
         listeners = [self.consumers[name] for name in names if self.consumers[name].listening]
         if listeners:
             self.wait_until(complete, self.patience.expected_ms)
@@ -350,6 +365,13 @@ class World:
             consumer = self.consumers[name]
             if not consumer.listening and consumer.session.connection.open:
                 self._drain(consumer, complete)
+
+    def await_sightings(self, actors: Iterable[str], kids: Iterable[str], times: int = 1) -> None:
+        """Wait until listeners have been handed each of these messages so often, and no longer than is expected."""
+        self.wait_until(partial(self._complete, tuple(actors), tuple(kids), times), self.patience.expected_ms)
+
+    def _complete(self, actors: tuple[str, ...], kids: tuple[str, ...], times: int) -> bool:
+        return all(len(self.seen_by(actors, (kid,))) >= times for kid in kids)
 
     def _drain(self, consumer: Consumer, complete: Callable[[], bool]) -> None:
         while True:
@@ -389,6 +411,21 @@ class World:
         for connection in self.connections.values():
             connection.lost()
         return over.ref
+
+    # storage ---------------------------------------------------------------------------------------------------------
+
+    def search_storage(self, label: str) -> str:
+        """Look for a message in the broker's data folder, by the octets that only its body has: those of its kid.
+
+        Returns:
+            Reference of the event that says whether they were found.
+        """
+        found = self.instance.storage_holds(self.kid(label).encode())
+        if isinstance(found, Refused):
+            raise SetupRefusedError(found)
+        command = f"search the data folder for {self.kid(label)}"
+        call = self.recorder.number("look")
+        return self.recorder.journal.write(events.Admin, call=call, command=command, answer={"found": found.value}).ref
 
     def dismiss(self) -> None:
         """Close what is still open; a refusal here is no longer anybody's business."""

@@ -44,3 +44,8 @@ def _(evidence: Evidence, world: World, kind: str) -> None:
 @then(phrase("message {label:Name} shows {field} {value:Name} after the send"))
 def _(evidence: Evidence, world: World, field: str, value: str, label: str = "message") -> None:
     evidence.claim("equal-fields", {"at": world.returned(world.messages[label].call), f"field.{field}": value})
+
+
+@then("it is refused, or waits in vain")
+def _(evidence: Evidence, world: World) -> None:
+    evidence.claim("one-of", {"option.refused or timed out": f"refused {world.last.ref}"})

@@ -65,3 +65,13 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
     injection = world.arm(Kill(), FirstSight(world.kid(label)))
     send(world, producer, label, place, options)
     world.suffer(Kill(), injection)
+
+
+@when(phrase("many messages are sent to {place:Place} and the broker is killed at the very answer to each"))
+def _(world: World, place: Place) -> None:
+    world.many = tuple(f"many{number}" for number in range(1, world.rounds + 1))
+    for label in world.many:
+        producer = world.producer(world.address(place))
+        injection = world.arm(Kill(), AfterAnswer(world.kid(label)))
+        send(world, producer, label, place)
+        world.suffer(Kill(), injection)

@@ -66,17 +66,25 @@ def _(world: World, place: Place) -> None:
 
 @when("the receiver is closed")
 @when(phrase("{name:Name} is closed"))
+@when(phrase("the consumer of {name:Name} is closed"))
 def _(world: World, name: str = RECEIVER) -> None:
     world.consumers[name].close().needed()
 
 
+@when(phrase("the session of {name:Name} is closed"))
+def _(world: World, name: str) -> None:
+    world.sessions.pop(name).close().needed()
+
+
 @when("the receiver's connection is closed")
 @when(phrase("{name:Name}'s connection is closed"))
+@when(phrase("the connection of {name:Name} is closed"))
 def _(world: World, name: str = RECEIVER) -> None:
     world.consumers[name].session.connection.close().needed()
 
 
 @when("the receiver's connection is lost")
 @when(phrase("{name:Name}'s connection is lost"))
+@when(phrase("the connection of {name:Name} is lost"))
 def _(world: World, name: str = RECEIVER) -> None:
     world.consumers[name].session.connection.abort()

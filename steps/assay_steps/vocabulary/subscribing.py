@@ -37,6 +37,23 @@ def _(world: World, name: str, place: Place) -> None:
     world.play(name, role).needed().listen(Script()).needed()
 
 
+@given(phrase("a non-durable subscriber {name:Name} of client {client:Name} on {place:Place}"))
+@when(phrase("a non-durable subscriber {name:Name} of client {client:Name} comes to {place:Place}"))
+def _(world: World, name: str, client: str, place: Place) -> None:
+    role = _role(world, place, durable=False, subscription=None, client=client)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
+@given(phrase("a non-durable subscriber {name:Name} on {place:Place} that does not receive yet"))
+def _(world: World, name: str, place: Place) -> None:
+    world.play(name, _role(world, place, durable=False, subscription=None, client=None)).needed()
+
+
+@given(phrase("a durable subscriber {name:Name} on {place:Place} that does not receive yet"))
+def _(world: World, name: str, place: Place) -> None:
+    world.play(name, _role(world, place, durable=True, subscription=name, client=name)).needed()
+
+
 @given(phrase("a durable subscriber {name:Name} on {place:Place}"))
 @given(phrase("a durable subscriber {name:Name} on {place:Place} in {ack:Ack} mode"))
 @given(phrase("a durable subscriber {name:Name} on {place:Place} for messages with {selector:Name}"))
@@ -94,9 +111,12 @@ def _(world: World, name: str) -> None:
 
 
 @when(phrase("a durable subscription {subscription:Name} is opened on {place:Place} without a client id"))
-def _(world: World, subscription: str, place: Place) -> None:
+@when(
+    phrase("a {style:Style} client opens durable subscription {subscription:Name} on {place:Place} without a client id")
+)
+def _(world: World, subscription: str, place: Place, style: str | None = None) -> None:
     role = _role(world, place, durable=True, subscription=subscription, client=None)
-    answer = world.play("nameless", role)
+    answer = world.consumer("nameless", role.origin, session=world.session("nameless", face=style))
     world.last = Answer(answer.ref, answer.outcome)
 
 

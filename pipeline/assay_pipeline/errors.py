@@ -1,0 +1,81 @@
+"""What can go wrong before or while journals are judged, each as one sentence that says what to do.
+
+``PipelineError``
+    ├── ``SparkMissingError``    pyspark is not installed
+    ├── ``JavaMissingError``     no Java that Spark can run on
+    ├── ``NoJournalError``       a folder holds no journal
+    ├── ``OutputError``          the results cannot be written
+    └── ``SparkFailedError``     Spark started and then gave up
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class PipelineError(Exception):
+    """Base of the pipeline's errors; its text is one sentence for the user."""
+
+
+class SparkMissingError(PipelineError):
+    """pyspark is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Judging on Spark needs the package pyspark, which is not installed here: pip install 'assay-mq[spark]'."
+        )
+
+
+class JavaMissingError(PipelineError):
+    """There is no Java, or one too old.
+
+    Args:
+        found: What was found instead, as a clause.
+    """
+
+    def __init__(self, found: str) -> None:
+        super().__init__(
+            f"Judging on Spark needs Java 17 or newer, but {found}: install one"
+            " (Debian: openjdk-17-jre-headless) or point JAVA_HOME at it."
+        )
+        self.found = found
+
+
+class NoJournalError(PipelineError):
+    """A folder that should hold journals does not.
+
+    Args:
+        folder: The folder.
+        why: What is wrong with it, as a clause.
+    """
+
+    def __init__(self, folder: Path, why: str) -> None:
+        super().__init__(
+            f"No journal to judge in {folder}: {why}; name the output folder of a run, or a folder of .jsonl files."
+        )
+        self.folder = folder
+
+
+class OutputError(PipelineError):
+    """The results cannot be written where they were asked for.
+
+    Args:
+        out: The folder.
+        why: What is wrong with it, as a clause.
+    """
+
+    def __init__(self, out: Path, why: str) -> None:
+        super().__init__(f"The results cannot be written to {out}: {why}; name another folder with --out.")
+        self.out = out
+
+
+class SparkFailedError(PipelineError):
+    """Spark gave up.
+
+    Args:
+        why: The first line of what it said.
+    """
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"Spark could not finish the judgement: {why}")
+        self.why = why

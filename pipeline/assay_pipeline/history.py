@@ -1,0 +1,241 @@
+"""History: from single events to what became of each message.
+
+The rules look at these tables and at no event:
+
+- ``sends``: one row a message sent: where, with which mode, delay and time to live, in which unit of work; how the
+  call was answered, when the send was *confirmed* (answered, and its unit of work, where it has one, committed), and
+  the faults of its scenario;
+- ``sightings``: one row for each time that the application was handed a message, and for each time that a browse
+  listed it (``look``);
+- ``watches``: one row for each span in which a consumer could have been handed a message, with the consumer's last
+  activity in it, and whether silence in it means anything (``telling``);
+- ``actors`` (what each consumer is), ``arrivals`` (when a consumer came to a destination, or began to watch it),
+  ``browses`` (when somebody looked at a destination), ``admins`` (when an administrator acted);
+- ``batches``: one row a batch, with the size that its listener was set with.
+
+A scenario is one world: its messages, actors and destinations meet no others.  What happened outside of any scenario
+belongs to a scenario of no name.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
+
+from assay_pipeline.moments import any_of, duration, moment, no, number
+
+CASE = ("folder", "run", "scenario")
+"""What isolates: the key that every table and every join has."""
+IN_WRITER = (*CASE, "writer")
+MESSAGE = (*CASE, "kid")
+QUEUE, TOPIC = "queue://%", "topic://%"
+
+
+class History(Struct, frozen=True):
+    """The tables; see the module.  All have the columns of `CASE`."""
+
+    sends: DataFrame
+    sightings: DataFrame
+    watches: DataFrame
+    actors: DataFrame
+    arrivals: DataFrame
+    browses: DataFrame
+    admins: DataFrame
+    batches: DataFrame
+
+
+def build_history(events: DataFrame) -> History:
+    """Build the tables; nothing is computed yet.
+
+    Args:
+        events: The parsed lines (`assay_pipeline.bronze.Bronze.events`).
+    """
+    told = events.withColumn("scenario", F.coalesce("scenario", F.lit(""))).withColumn("at", moment())
+    calls = _calls(told)
+    actors = _actors(calls)
+    place = (*CASE, "actor", "destination", "at")
+    came = calls.where((F.col("op") == "consumer") & F.col("accepted")).select(*place)
+    began = told.where((F.col("kind") == "watch") & (F.col("phase") == "begin")).select(*place)
+    browses = calls.where((F.col("op") == "browse") & F.col("accepted"))
+    return History(
+        sends=_sends(told, calls).join(_faults(told), list(CASE), "left"),
+        sightings=_sightings(told, calls),
+        watches=_watches(told, actors),
+        actors=actors,
+        arrivals=came.unionByName(began),
+        browses=browses.select(*CASE, "destination", F.col("answered_at").alias("at")),
+        admins=told.where(F.col("kind") == "admin").select(*CASE, "at"),
+        batches=_batches(told, calls),
+    )
+
+
+def _calls(told: DataFrame) -> DataFrame:
+    """One row a call: what was called, and how it was answered; ``accepted`` is null where it was not answered."""
+    called = F.col("kind") == "call"
+    answered = F.col("kind") == "return"
+
+    def of_call(column: Column, name: str) -> Column:
+        return F.first(F.when(called, column), ignorenulls=True).alias(name)
+
+    return (
+        told.where(called | answered)
+        .withColumn("id", F.when(called, F.col("id")).otherwise(F.col("call")))
+        .groupBy(*IN_WRITER, "id")
+        .agg(
+            of_call(F.col("actor"), "actor"),
+            of_call(F.col("op"), "op"),
+            of_call(F.col("args"), "args"),
+            of_call(F.col("destination"), "destination"),
+            of_call(F.col("unit"), "unit"),
+            of_call(F.col("msg.kid"), "kid"),
+            of_call(F.col("at"), "at"),
+            F.first(F.when(answered, F.col("at")), ignorenulls=True).alias("answered_at"),
+            F.first(F.when(answered, F.col("refused").isNull()), ignorenulls=True).alias("accepted"),
+            F.first(F.when(answered, F.col("kids")), ignorenulls=True).alias("kids"),
+        )
+        .where(F.col("op").isNotNull())
+    )
+
+
+def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
+    sends = (
+        calls.where((F.col("op") == "send") & F.col("kid").isNotNull())
+        .withColumn("sends", F.count("*").over(Window.partitionBy(*MESSAGE)))
+        .withColumn("mode", F.col("args")["mode"])
+        .withColumn("delay_ns", duration(F.col("args"), "delay_ms"))
+        .withColumn("ttl_ns", duration(F.col("args"), "ttl_ms"))
+    )
+    # A session that comes back counts its units from the start again, so a send's unit ends with its next event.
+    units = told.where((F.col("kind") == "unit") & F.col("op").isin("begin", "commit", "rollback")).select(
+        *IN_WRITER, "unit", F.struct("seq", F.col("op").alias("end"), "at").alias("ending")
+    )
+    ended = (
+        sends.where(F.col("unit").isNotNull())
+        .select(*IN_WRITER, "unit", "id", F.col("at.seq").alias("sent_seq"))
+        .join(units, [*IN_WRITER, "unit"])
+        .where(F.col("ending.seq") > F.col("sent_seq"))
+        .groupBy(*IN_WRITER, "id")
+        .agg(F.min_by("ending", "ending.seq").alias("ending"))
+    )
+    confirmed = F.when(
+        F.col("accepted"),
+        F.when(F.col("unit").isNull(), F.col("answered_at")).when(F.col("ending.end") == "commit", F.col("ending.at")),
+    )
+    return (
+        sends.join(ended, [*IN_WRITER, "id"], "left")
+        .withColumn("confirmed_at", confirmed)
+        .select(
+            *MESSAGE, "sends", "actor", "destination", "mode", "delay_ns", "ttl_ns", "unit",
+            F.col("ending.end").alias("unit_end"), "at", "answered_at", "accepted", "confirmed_at",
+        )
+    )  # fmt: skip
+
+
+def _sightings(told: DataFrame, calls: DataFrame) -> DataFrame:
+    seen = told.where(F.col("kind") == "seen").select(
+        *CASE, F.col("msg.kid").alias("kid"), "actor", "at", no().alias("look")
+    )
+    looks = calls.where((F.col("op") == "browse") & F.col("accepted")).select(
+        *CASE,
+        F.explode("kids").alias("kid"),
+        "actor",
+        F.col("answered_at").alias("at"),
+        F.lit("true").cast("boolean").alias("look"),
+    )
+    return seen.unionByName(looks)
+
+
+def _actors(calls: DataFrame) -> DataFrame:
+    accepted = F.col("accepted")
+    consumer = (F.col("op") == "consumer") & accepted
+    args = F.col("args")
+    selects = args["selector"].isNotNull() | (args["no_local"] == "true")
+    return calls.groupBy(*CASE, "actor").agg(
+        any_of(consumer).alias("consumes"),
+        any_of(consumer & F.coalesce(selects, no())).alias("selects"),
+        any_of(consumer & (F.coalesce(args["shared"], F.lit("false")) == "true")).alias("shared"),
+        F.min(F.when(consumer, args["name"])).alias("subscription"),
+        any_of(F.col("op").isin("listen", "listen-batch") & accepted).alias("listens"),
+        any_of((F.col("op") == "listen-batch") & accepted).alias("batches"),
+    )
+
+
+def _watches(told: DataFrame, actors: DataFrame) -> DataFrame:
+    begins, ends = F.col("phase") == "begin", F.col("phase") == "end"
+    spans = (
+        told.where(F.col("kind") == "watch")
+        .groupBy(*IN_WRITER, "id", "actor")
+        .agg(
+            F.first("destination").alias("destination"),
+            F.first(F.when(begins, F.col("at")), ignorenulls=True).alias("begin"),
+            F.first(F.when(ends, F.col("at")), ignorenulls=True).alias("end"),
+        )
+        .where(F.col("begin").isNotNull() & F.col("end").isNotNull())
+    )
+    activity = told.where(F.col("kind").isin("seen", "callback")).select(
+        *IN_WRITER, "actor", F.struct("seq", "at", "kind", "ended").alias("act")
+    )
+    last = (
+        spans.join(activity, [*IN_WRITER, "actor"])
+        .where((F.col("act.seq") > F.col("begin.seq")) & (F.col("act.seq") < F.col("end.seq")))
+        .groupBy(*IN_WRITER, "id", "actor")
+        .agg(F.max_by("act", "act.seq").alias("last"))
+    )
+    # A listener that was handed a message and has not come back, or that raised, is silent for reasons of its own.
+    occupied = F.col("listens") & (F.col("last.kind") == "seen")
+    raised = F.coalesce(F.col("last.ended"), F.lit("returned")) == "raised"
+    telling = (
+        F.col("consumes") & ~F.col("selects") & ~F.col("batches") & ~F.coalesce(occupied | raised, no())
+    )
+    return (
+        spans.join(last, [*IN_WRITER, "id", "actor"], "left")
+        .join(actors, [*CASE, "actor"], "left")
+        .withColumn("telling", F.coalesce(telling, no()))
+        .select(*CASE, "actor", "destination", "begin", "end", F.col("last.at").alias("last"), "telling")
+    )
+
+
+def _faults(told: DataFrame) -> DataFrame:
+    """One row a scenario: its faults, each with its begin and, where it is over, its end."""
+
+    def moment_of(phase: str) -> Column:
+        return F.first(F.when(F.col("phase") == phase, F.col("at")), ignorenulls=True).alias(phase)
+
+    return (
+        told.where(F.col("kind") == "fault")
+        .groupBy(*CASE, "id")
+        .agg(F.first("what").alias("what"), moment_of("begin"), moment_of("end"))
+        .where(F.col("begin").isNotNull())
+        .groupBy(*CASE)
+        .agg(F.collect_list(F.struct("what", "begin", "end")).alias("faults"))
+    )
+
+
+def _batches(told: DataFrame, calls: DataFrame) -> DataFrame:
+    """Count each batch's messages; a callback with none before it ended an empty batch.
+
+    A batch's number may come again (after a new listener, or on a new link), so batches are told apart by the number
+    of callbacks that ended before them as well.
+    """
+    settings = calls.where(
+        (F.col("op") == "listen-batch") & F.col("accepted") & (F.coalesce(F.col("args")["on"], F.lit("true")) == "true")
+    ).select(*IN_WRITER, "actor", "at", number(F.col("args"), "size").alias("size"))
+    handed = told.where(F.col("kind").isin("seen", "callback") & F.col("batch").isNotNull()).select(
+        *IN_WRITER, "actor", "at", "kind", "batch"
+    )
+    order = Window.partitionBy(*IN_WRITER, "actor").orderBy("at.seq")
+    earlier = order.rowsBetween(Window.unboundedPreceding, -1)
+    ended = F.coalesce(F.sum(F.when(F.col("kind") == "callback", 1).otherwise(0)).over(earlier), F.lit(0))
+    return (
+        handed.unionByName(settings, allowMissingColumns=True)
+        .withColumn("size", F.last("size", ignorenulls=True).over(order))
+        .withColumn("turn", ended)
+        .where(F.col("batch").isNotNull())
+        .groupBy(*IN_WRITER, "actor", "turn", "batch")
+        .agg(
+            F.min("size").alias("size"),
+            F.count(F.when(F.col("kind") == "seen", 1)).alias("messages"),
+            F.min_by("at", "at.seq").alias("at"),
+        )
+    )

@@ -1,0 +1,92 @@
+"""The journal as one flat table: every field of every kind of event is a column.
+
+The schema is derived from the event types, so a field added there is a column here without another word.  A field has
+one name and one type in all kinds (`assay_evidence.events`); deriving refuses two types for one name.
+
+A value of mixed type (`Scalar`) becomes text as JSON writes it: ``true``, ``12``, ``abc``.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin
+
+import msgspec
+from assay_evidence import events
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+KIND = "kind"
+CHECKSUM = "sum"
+CORRUPT = "_corrupt_record"
+"""Where `from_json` puts a line that does not fit; being asked for, it also keeps Spark from pruning the schema."""
+
+_PLAIN: Mapping[type, DataType] = {str: StringType(), int: LongType(), bool: BooleanType()}
+
+
+def _column_type(annotation: Any) -> DataType:
+    if annotation in _PLAIN:
+        return _PLAIN[annotation]
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return StringType()
+    if origin in (Union, types.UnionType):
+        kinds = {_column_type(argument).simpleString() for argument in arguments if argument is not type(None)}
+        # Scalars of several types have no column type of their own; JSON's text carries them all.
+        return StringType() if len(kinds) > 1 else _column_type(next(a for a in arguments if a is not type(None)))
+    if origin is tuple:
+        return ArrayType(_column_type(arguments[0]))
+    if origin is dict:
+        return MapType(StringType(), _column_type(arguments[1]))
+    if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
+        hints = typing.get_type_hints(annotation)
+        return StructType([StructField(f, _column_type(hints[f])) for f in annotation.__struct_fields__])
+    raise TypeError(f"The journal's type {annotation!r} has no column type; add it to assay_pipeline.schema.")
+
+
+@cache
+def kinds() -> Mapping[str, type[events.Event]]:
+    """Every kind of event by its tag."""
+    return {str(kind.__struct_config__.tag): kind for kind in get_args(events.AnyEvent)}
+
+
+@cache
+def required_fields() -> Mapping[str, tuple[str, ...]]:
+    """The fields that a line of each kind must have: those without a default."""
+    return {
+        tag: tuple(field.name for field in msgspec.structs.fields(kind) if field.required)
+        for tag, kind in kinds().items()
+    }
+
+
+@cache
+def event_schema() -> StructType:
+    """One struct for all kinds: their fields in order of first appearance, after the kind and before the checksum.
+
+    Raises:
+        TypeError: Two kinds give one field two types, or a field has a type that no column can hold.
+    """
+    columns: dict[str, DataType] = {KIND: StringType()}
+    for tag, kind in kinds().items():
+        hints = typing.get_type_hints(kind)
+        for field in kind.__struct_fields__:
+            column = _column_type(hints[field])
+            if columns.setdefault(field, column) != column:
+                raise TypeError(f"The field {field!r} has another type in {tag!r} than in an earlier kind of event.")
+    return StructType([StructField(name, column) for name, column in columns.items()])
+
+
+def parsing_schema() -> StructType:
+    """What `from_json` reads a line with: all fields, the checksum, and the place for a line that does not fit."""
+    return StructType([*event_schema().fields, StructField(CHECKSUM, StringType()), StructField(CORRUPT, StringType())])

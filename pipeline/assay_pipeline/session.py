@@ -1,0 +1,130 @@
+"""A Spark session that starts fast, listens on loopback only and leaves nothing behind.
+
+Spark's virtual machine is started by us, so that what it prints goes to a file and not between the lines of the
+command; the file's end is shown when the start fails.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay_pipeline.errors import SparkFailedError, SparkMissingError
+from assay_pipeline.java import ClassArchive, find_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOCAL = "local[*]"
+LOOPBACK = "127.0.0.1"
+SMALL_OCTETS = 256 * 1024 * 1024
+"""Below this much journal the quick compiler of the virtual machine wins by its start; above it loses by its code."""
+OCTETS_A_PARTITION = 32 * 1024 * 1024
+_EXIT_SECONDS = 120
+
+
+def _settings(master: str, octets: int, options: tuple[str, ...], scratch: Path) -> Mapping[str, str]:
+    small = octets < SMALL_OCTETS
+    jvm = (*(("-XX:TieredStopAtLevel=1",) if small else ()), *options)
+    return {
+        "spark.app.name": "assay judge",
+        "spark.driver.bindAddress": LOOPBACK,
+        "spark.driver.extraJavaOptions": " ".join(jvm),
+        "spark.driver.host": LOOPBACK,
+        "spark.local.dir": str(scratch / "spark"),
+        "spark.master": master,
+        "spark.sql.adaptive.enabled": "false" if small else "true",
+        # Compiling a plan costs more than running it over a small journal.
+        "spark.sql.codegen.wholeStage": "false" if small else "true",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN" if small else "FALLBACK",
+        "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(2 if small else max(8, octets // OCTETS_A_PARTITION)),
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+
+
+@contextmanager
+def _environment(**changes: str | None) -> Iterator[None]:
+    """Change environment variables for a while; None takes one away."""
+    before = {name: os.environ.get(name) for name in changes}
+    try:
+        _set_environment(changes)
+        yield
+    finally:
+        _set_environment(before)
+
+
+def _set_environment(values: Mapping[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+@contextmanager
+def spark_session(master: str = LOCAL, *, octets: int = 0) -> Iterator[SparkSession]:
+    """Start Spark, lend the session, and end Spark's virtual machine with all that it wrote for itself.
+
+    Args:
+        master: Where to run: ``local[*]``, or a cluster's address.
+        octets: Size of the journals in bytes, from which the settings follow.
+
+    Raises:
+        SparkMissingError: pyspark is not installed.
+        JavaMissingError: There is no Java, or one too old.
+        SparkFailedError: Spark does not start.
+    """
+    if find_spec("pyspark") is None:
+        raise SparkMissingError
+    import pyspark
+    from pyspark.core.context import SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    archive = ClassArchive(find_java(), Path(pyspark.__file__).parent / "jars")
+    scratch = Path(tempfile.mkdtemp(prefix="assay-spark-"))
+    log = scratch / "spark.log"
+    conf = pyspark.SparkConf(loadDefaults=False).setAll(
+        list(_settings(master, octets, archive.options(), scratch).items())
+    )
+    try:
+        # Spark's own choice of address may be an outer one; empty submit arguments keep it from starting at all.
+        with log.open("wb") as output, _environment(SPARK_LOCAL_IP=LOOPBACK, PYSPARK_SUBMIT_ARGS=None):
+            try:
+                gateway = launch_gateway(conf, popen_kwargs={"stdout": output, "stderr": output})
+                context = SparkContext(conf=conf, gateway=gateway)
+            except (PySparkException, OSError) as error:
+                raise SparkFailedError(_last_words(log, str(error))) from error
+        process = gateway.proc
+        try:
+            yield SparkSession(context)
+        finally:
+            context.stop()
+            gateway.shutdown()
+            # A context started later in this process must not find the gateway that is gone.
+            SparkContext._gateway = None  # noqa: SLF001 - pyspark has no public way to let go of a gateway
+            SparkContext._jvm = None  # noqa: SLF001 - as above
+            process.stdin.close()
+            process.wait(_EXIT_SECONDS)
+        archive.keep()
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _last_words(log: Path, otherwise: str) -> str:
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    telling = next(
+        (line for line in lines if "Exception" in line or "Error" in line), lines[-1] if lines else otherwise
+    )
+    return telling if telling.endswith(".") else f"{telling}."
