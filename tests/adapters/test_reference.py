@@ -118,8 +118,8 @@ def test_the_disk_is_watched_and_searched() -> None:
     value(actor.send("stored"))
     value(actor.send("not stored", Mode.NON_PERSISTENT))
     assert [(event.op, event.kids) for event in told] == [("write", ("stored",)), ("flush", ("stored",))]
-    assert of.storage_holds(b"stored body") == Ok(True)
-    assert of.storage_holds(b"not stored body") == Ok(False)
+    assert of.storage_holds(b"stored body") == Ok(value=True)
+    assert of.storage_holds(b"not stored body") == Ok(value=False)
 
 
 def test_every_capability_is_declared_or_its_absence_explained() -> None:

@@ -148,7 +148,11 @@ def read(rewrite: Callable[[Record], tuple[Record, ...]]) -> Seams:
 
 def also_reading(seams: Seams, rewrite: Callable[[Sequence[Record]], tuple[Record, ...]]) -> Seams:
     """These filters, and one more for what comes from the store."""
-    return replace(seams, read=lambda records: rewrite(seams.read(records)))
+
+    def both(records: Sequence[Record]) -> tuple[Record, ...]:
+        return rewrite(seams.read(records))
+
+    return replace(seams, read=both)
 
 
 def is_topic(address: Address) -> bool:
