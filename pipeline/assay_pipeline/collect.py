@@ -1,0 +1,197 @@
+"""What the driver asks of Spark: tables written, and the few figures that verdicts are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+from pyspark.sql import DataFrame, Row, SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
+
+from assay_evidence.oracle import Limits, Outcome, Subject
+from assay_evidence.verdicts import Verdict
+from assay_pipeline.bronze import Bronze, read_bronze
+from assay_pipeline.history import CASE, build_history
+from assay_pipeline.journals import JournalFile
+from assay_pipeline.rules import INVARIANTS, examine_all
+from assay_pipeline.verdicts import SHOWN, Remark, RunOf, Tally
+
+DAMAGE_SHOWN = 20
+"""How many sentences on a folder's damage are kept; the tables hold all of it."""
+
+
+class Collected(Struct, frozen=True):
+    """What came back from Spark.
+
+    Args:
+        rules: The ids of the rules examined.
+        runs: Every run found in the journals.
+        tallies: What was examined, by run.
+        remarks: What scenarios say of themselves, by run.
+        damage: What is wrong with the journals, by folder.
+        lines: Numbers of lines parsed and quarantined, and of findings of the counts.
+        tables: Rows of each table written.
+        subjects: Every subject by folder, where they were asked for.
+    """
+
+    rules: tuple[str, ...]
+    runs: tuple[RunOf, ...]
+    tallies: Mapping[RunOf, tuple[Tally, ...]]
+    remarks: Mapping[RunOf, tuple[Remark, ...]]
+    damage: Mapping[str, tuple[str, ...]]
+    lines: Mapping[str, int]
+    tables: Mapping[str, int]
+    subjects: Mapping[str, tuple[Subject, ...]]
+
+
+def collect(
+    spark: SparkSession, files: Iterable[JournalFile], place: Path, limits: Limits, *, subjects: bool
+) -> Collected:
+    """Run the pipeline and write its tables.
+
+    Args:
+        spark: The session.
+        files: The journals.
+        place: Where the tables go, a folder each.
+        limits: The limits in force.
+        subjects: Whether every subject comes back too, for the oracle.
+    """
+    bronze = read_bronze(spark, files)
+    examined = examine_all(build_history(bronze.events), limits).persist()
+    quarantine, missing = bronze.quarantine.persist(), bronze.missing.persist()
+    written = {
+        "examined": examined,
+        "offending": examined.where(F.col("outcome") == Outcome.BROKEN.value),
+        "quarantine": quarantine,
+        "missing": missing,
+    }
+    for name, table in written.items():
+        table.write.parquet(str(place / name))
+    runs = _runs(bronze)
+    spoilt, counted = _damage(quarantine, missing), bronze.events.count()
+    return Collected(
+        rules=tuple(INVARIANTS),
+        runs=tuple(sorted(runs.values())),
+        tallies=_tallies(examined, runs),
+        remarks=_remarks(bronze.events, runs),
+        damage=_everywhere(spoilt, runs),
+        lines={"parsed": counted, "quarantined": quarantine.count(), "missing": missing.count()},
+        tables={name: table.count() for name, table in written.items()},
+        subjects=_subjects(examined) if subjects else {},
+    )
+
+
+def _runs(bronze: Bronze) -> dict[tuple[str, str], RunOf]:
+    """Every run of every folder; one whose first lines are gone has no backend to name, and its folder is damaged."""
+    begin = F.col("kind") == "begin"
+    found = bronze.events.groupBy("folder", "run").agg(
+        F.min(F.when(begin, F.col("backend"))).alias("backend"), F.min(F.when(begin, F.col("client"))).alias("client")
+    )
+    runs = {
+        (row.folder, row.run): RunOf(row.folder, row.run, row.backend or "unknown", row.client or "unknown")
+        for row in found.collect()
+    }
+    named = {folder for folder, _ in runs}
+    for file in bronze.files.select("folder").distinct().collect():
+        # A folder without one intact line still gets its verdicts.
+        if file.folder not in named:
+            runs[file.folder, "unknown"] = RunOf(file.folder, "unknown", "unknown", "unknown")
+    return runs
+
+
+def _damage(quarantine: DataFrame, missing: DataFrame) -> dict[str, tuple[str, ...]]:
+    lines = quarantine.groupBy("folder", "file", "reason").count().collect()
+    counts = missing.collect()
+    told: dict[str, list[str]] = {}
+    for row in lines:
+        amount = "1 line was" if row["count"] == 1 else f"{row['count']} lines were"
+        told.setdefault(row.folder, []).append(f"In {Path(row.file).name} {amount} quarantined: {row.reason}.")
+    for row in counts:
+        told.setdefault(row.folder, []).append(_sentence(row))
+    return {folder: tuple(sorted(sentences)[:DAMAGE_SHOWN]) for folder, sentences in told.items()}
+
+
+def _sentence(row: Row) -> str:
+    where = f"the journal of {row.writer}" if row.writer else Path(row.file).name if row.file else f"run {row.run}"
+    amount = f" ({row.lines} lines)" if row.lines is not None else ""
+    return f"The count of {where} does not add up: {row.reason}{amount}."
+
+
+def _everywhere(
+    damage: Mapping[str, tuple[str, ...]], runs: Mapping[tuple[str, str], RunOf]
+) -> dict[str, tuple[str, ...]]:
+    """Lines that no folder claims count against every folder."""
+    homeless = damage.get(None, ())  # type: ignore[call-overload]  # a left join's null
+    folders = {folder for folder, _ in runs}
+    told = {folder: (*damage.get(folder, ()), *homeless) for folder in folders}
+    return {folder: sentences for folder, sentences in told.items() if sentences}
+
+
+def _subject(row: Row) -> Subject:
+    return Subject(row.rule, row.run, row.scenario, row.subject, Outcome(row.outcome), row.figure, row.ref)
+
+
+def _subjects(examined: DataFrame) -> dict[str, tuple[Subject, ...]]:
+    found: dict[str, list[Subject]] = {}
+    for row in examined.collect():
+        found.setdefault(row.folder, []).append(_subject(row))
+    return {folder: tuple(sorted(subjects)) for folder, subjects in found.items()}
+
+
+def _tallies(examined: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict[RunOf, tuple[Tally, ...]]:
+    key = (*CASE, "rule")
+    counts = examined.groupBy(*key, "outcome").count().collect()
+    order = Window.partitionBy(*key).orderBy("subject", "ref")
+    rest = examined.where(F.col("outcome") != Outcome.KEPT.value).withColumn("rank", F.row_number().over(order))
+    shown: dict[tuple[str, ...], list[Subject]] = {}
+    for row in rest.where(F.col("rank") <= SHOWN).collect():
+        shown.setdefault(tuple(row[name] for name in key), []).append(_subject(row))
+    numbers: dict[tuple[str, ...], dict[Outcome, int]] = {}
+    for row in counts:
+        numbers.setdefault(tuple(row[name] for name in key), {})[Outcome(row.outcome)] = row["count"]
+    tallies: dict[RunOf, list[Tally]] = {}
+    for group, counted in numbers.items():
+        folder, run, scenario, rule = group
+        found = Tally(rule, scenario, counted, tuple(sorted(shown.get(group, ()))))
+        tallies.setdefault(runs[folder, run], []).append(found)
+    return {run: tuple(found) for run, found in tallies.items()}
+
+
+def _remarks(events: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict[RunOf, tuple[Remark, ...]]:
+    """What scenarios say of themselves: what they try, and why they could not."""
+    begun, lacking = F.col("kind") == "scenario", F.col("kind") == "unsupported"
+    steps = F.col("kind") == "step"
+    told = (
+        events.where(begun | lacking | (steps & F.col("outcome").isin(list(_STEP_VERDICTS))))
+        .groupBy(*CASE)
+        .agg(
+            F.first(F.when(begun, F.struct("rules", "judged", "strength")), ignorenulls=True).alias("begun"),
+            F.first(F.when(lacking, F.struct("capability", "reason")), ignorenulls=True).alias("lacking"),
+            *(
+                F.first(F.when(steps & (F.col("outcome") == word), F.col("detail")), ignorenulls=True).alias(word)
+                for word in _STEP_VERDICTS
+            ),
+            *(F.count(F.when(steps & (F.col("outcome") == word), 1)).alias(f"{word}_steps") for word in _STEP_VERDICTS),
+        )
+        .where(F.col("begun").isNotNull() & F.col("scenario").isNotNull())
+    )
+    remarks: dict[RunOf, list[Remark]] = {}
+    for row in told.collect():
+        remarks.setdefault(runs[row.folder, row.run], []).append(_remark(row))
+    return {run: tuple(found) for run, found in remarks.items()}
+
+
+_STEP_VERDICTS: Mapping[str, Verdict] = {"broken": Verdict.ERROR, "refused": Verdict.INCONCLUSIVE}
+"""What a step's outcome makes of its scenario, worst first."""
+
+
+def _remark(row: Row) -> Remark:
+    verdict, reason = Verdict.PASS, ""
+    if row.lacking is not None:
+        verdict, reason = Verdict.UNSUPPORTED, f"{row.lacking.capability} is missing: {row.lacking.reason}"
+    for word, of_step in _STEP_VERDICTS.items():
+        if row[f"{word}_steps"] and of_step.badness > verdict.badness:
+            verdict, reason = of_step, f"A step was {word}: {row[word] or 'no reason was given'}"
+    begun = row.begun
+    return Remark(row.scenario, tuple(begun.rules or ()), begun.judged, begun.strength, verdict, reason)

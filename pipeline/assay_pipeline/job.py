@@ -1,0 +1,275 @@
+"""The whole judgement: journals in, verdicts and tables out.
+
+Everything is written to a folder beside the results' place and moved there at the end, so an interrupted judgement
+leaves nothing that could be taken for a result.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from assay_evidence.oracle import LIMITS, Limits, Subject, examine
+from assay_evidence.reader import read_journals
+from assay_evidence.verdicts import Verdict, Verdicts, verdicts_json
+from assay_features import load_catalogue
+from assay_pipeline.errors import OutputError, SparkFailedError
+from assay_pipeline.journals import JournalFile, find_journals
+from assay_pipeline.session import LOCAL, spark_session
+from assay_pipeline.verdicts import conclude
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from assay_pipeline.collect import Collected
+
+SCHEMA = 1
+VERDICTS = "verdicts.json"
+MANIFEST = "manifest.json"
+TABLES = ("examined", "offending", "quarantine", "missing")
+"""The Parquet tables that a judgement writes, in folders of these names."""
+
+
+class Judged(Struct, frozen=True):
+    """One run's part of a judgement.
+
+    Args:
+        folder: The folder that its journals came from.
+        file: Its verdicts' file, within the output folder.
+        verdicts: What was decided.
+        damage: What is wrong with its journals, a sentence each.
+    """
+
+    folder: str
+    file: str
+    verdicts: Verdicts
+    damage: tuple[str, ...] = ()
+
+
+class Disagreement(Struct, frozen=True):
+    """A subject of which the pipeline and the oracle say different things.
+
+    Args:
+        by: Who says it: ``spark`` or ``oracle``.
+        subject: What it says.
+    """
+
+    by: str
+    subject: Subject
+
+
+class Result(Struct, frozen=True):
+    """A judgement.
+
+    Args:
+        out: Where it was written.
+        runs: Every run judged.
+        disagreements: Where the oracle says otherwise; None when it was not asked.
+    """
+
+    out: Path
+    runs: tuple[Judged, ...]
+    disagreements: tuple[Disagreement, ...] | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """The command's exit code: 2 inconclusive, error, or the oracle disagrees; 1 a rule broken; else 0."""
+        verdicts = {rule.verdict for run in self.runs for rule in run.verdicts.rules}
+        if self.disagreements or not verdicts.isdisjoint({Verdict.INCONCLUSIVE, Verdict.ERROR}):
+            return 2
+        return 1 if Verdict.FAIL in verdicts else 0
+
+
+class Manifest(Struct, frozen=True):
+    """What a judgement was made from, and what it wrote (``manifest.json``).
+
+    Args:
+        schema: Version of this form.
+        master: Where Spark ran.
+        spark: Spark's version.
+        limits: The limits in force.
+        journals: Every file, with its size.
+        lines: How many lines were parsed and quarantined, and how often a count showed something missing.
+        verdicts: The verdicts' files by folder and run.
+        tables: The Parquet tables with their numbers of rows.
+        disagreements: Where the oracle says otherwise; None when it was not asked.
+    """
+
+    schema: int
+    master: str
+    spark: str
+    limits: Limits
+    journals: tuple[JournalFile, ...]
+    lines: Mapping[str, int]
+    verdicts: tuple[Mapping[str, str], ...]
+    tables: Mapping[str, int]
+    disagreements: tuple[Disagreement, ...] | None = None
+
+
+def judge_runs(
+    folders: Iterable[Path | str],
+    out: Path | str,
+    master: str = LOCAL,
+    *,
+    oracle: bool = False,
+    limits: Limits = LIMITS,
+) -> Result:
+    """Judge the journals of any number of runs.
+
+    Args:
+        folders: Output folders of runs, or folders of journals.
+        out: Where the results go; a folder that is new, empty, or holds an earlier judgement, which is replaced.
+        master: Where Spark runs: ``local[*]``, or a cluster's address.
+        oracle: Examine the same journals in plain Python too, and say where the two differ.
+        limits: What the documents leave to the run.
+
+    Returns:
+        What was decided, and where it was written.
+
+    Raises:
+        PipelineError: There is no journal, no Spark, no Java, or no way to write the results.
+    """
+    files = find_journals(Path(folder) for folder in folders)
+    with _output(Path(out)) as place, spark_session(master, octets=sum(file.octets for file in files)) as spark:
+        return judge_with(spark, files, place, Path(out), master=master, oracle=oracle, limits=limits)
+
+
+def judge_with(
+    spark: SparkSession,
+    files: tuple[JournalFile, ...],
+    place: Path,
+    out: Path,
+    *,
+    master: str = LOCAL,
+    oracle: bool = False,
+    limits: Limits = LIMITS,
+) -> Result:
+    """Judge journals with a session that is there already.
+
+    Args:
+        spark: The session.
+        files: The journals.
+        place: An empty folder to write to.
+        out: What that folder will be called.
+        master: Where the session runs, for the manifest.
+        oracle: Whether the oracle is asked too.
+        limits: The limits in force.
+
+    Raises:
+        SparkFailedError: Spark gave up.
+    """
+    from pyspark.errors import PySparkException
+
+    from assay_pipeline.collect import collect
+
+    try:
+        collected = collect(spark, files, place, limits, subjects=oracle)
+    except PySparkException as error:
+        raise SparkFailedError(str(error).strip().splitlines()[0]) from error
+    judged = tuple(_judged(collected, limits))
+    for run in judged:
+        (place / run.file).parent.mkdir(parents=True, exist_ok=True)
+        (place / run.file).write_bytes(verdicts_json(run.verdicts))
+    disagreements = tuple(_disagreements(collected, files, limits)) if oracle else None
+    manifest = Manifest(
+        schema=SCHEMA,
+        master=master,
+        spark=spark.version,
+        limits=limits,
+        journals=files,
+        lines=collected.lines,
+        verdicts=tuple(
+            {"folder": run.folder, "run": run.verdicts.run, "backend": run.verdicts.backend, "file": run.file}
+            for run in judged
+        ),
+        tables=collected.tables,
+        disagreements=disagreements,
+    )
+    (place / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
+    return Result(out, judged, disagreements)
+
+
+def _judged(collected: Collected, limits: Limits) -> Iterator[Judged]:
+    catalogue = load_catalogue()
+    single = len(collected.runs) == 1
+    names: set[str] = set()
+    for run in collected.runs:
+        verdicts = conclude(
+            run,
+            tuple(collected.rules),
+            collected.tallies.get(run, ()),
+            collected.remarks.get(run, ()),
+            collected.damage.get(run.folder, ()),
+            catalogue=catalogue,
+            limits=limits,
+        )
+        file = VERDICTS if single else f"runs/{_unused(f'{run.run}-{run.backend}', names)}/{VERDICTS}"
+        yield Judged(run.folder, file, verdicts, collected.damage.get(run.folder, ()))
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """A folder's name, told apart by a number where two runs share theirs."""
+    plain = re.sub(r"[^A-Za-z0-9._+-]", "_", name).lstrip(".") or "run"
+    number, chosen = 1, plain
+    while chosen in taken:
+        number += 1
+        chosen = f"{plain}-{number}"
+    taken.add(chosen)
+    return chosen
+
+
+def _disagreements(collected: Collected, files: tuple[JournalFile, ...], limits: Limits) -> Iterator[Disagreement]:
+    """Compare with the oracle, folder by folder; damaged journals have no subjects that both could agree on."""
+    for folder in sorted({file.folder for file in files} - collected.damage.keys()):
+        journals = read_journals([Path(file.path) for file in files if file.folder == folder])
+        told = set(examine(journals.events, limits))
+        found = set(collected.subjects.get(folder, ()))
+        yield from (Disagreement("spark", subject) for subject in sorted(found - told))
+        yield from (Disagreement("oracle", subject) for subject in sorted(told - found))
+
+
+@contextmanager
+def _output(out: Path) -> Iterator[Path]:
+    """A folder to write to, which becomes the results' folder when all went well, and else goes away."""
+    place: Path | None = None
+    try:
+        _refuse_foreign(out)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+        place.chmod(0o777 & ~_umask())
+    except OSError as error:
+        raise OutputError(out, error.strerror or "it cannot be made") from error
+    try:
+        yield place
+        if out.exists():
+            shutil.rmtree(out)
+        place.rename(out)
+    except OSError as error:
+        raise OutputError(out, error.strerror or str(error)) from error
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _umask() -> int:
+    """The process's umask, which can only be read by setting it."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def _refuse_foreign(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise OutputError(out, "it is a file")
+    if out.exists() and any(out.iterdir()) and not (out / MANIFEST).is_file():
+        raise OutputError(out, "the folder holds something other than an earlier judgement")
+    if out.exists() and not os.access(out, os.W_OK):
+        raise OutputError(out, "the folder may not be written to")
