@@ -42,12 +42,36 @@ def _live_receivers(watch: Watch, address: Address) -> list[Attach]:
 # PD-10, PD-11: both kinds side by side
 
 
-def _topic_decides(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    if not isinstance(command, Attach) or not is_durable(command) or command.shared:
+def _made_anew(forgets: Callable[[Command, Watch], Address | None]) -> Seams:
+    """A durable subscription is made anew at its next opening, once something has happened on its topic."""
+    forgotten: set[Address] = set()
+    known: set[tuple[Address, str]] = set()
+
+    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        topic = forgets(command, watch)
+        if topic is not None:
+            forgotten.add(topic)
+        if not isinstance(command, Attach) or not is_durable(command) or command.name is None:
+            return None
+        again = (command.address, command.name) in known
+        known.add((command.address, command.name))
+        if not again or command.address not in forgotten:
+            return None
+        return (Unsubscribe(command.connection, None, command.name), command)
+
+    return commands(rewrite)
+
+
+def _live_neighbour(command: Command, _watch: Watch) -> Address | None:
+    live = isinstance(command, Attach) and is_topic(command.address) and not is_durable(command)
+    return command.address if isinstance(command, Attach) and live else None
+
+
+def _non_persistent_publication(command: Command, watch: Watch) -> Address | None:
+    if not isinstance(command, Put) or command.message.durable:
         return None
-    if not _live_receivers(watch, command.address):
-        return None
-    return (replace(command, durability=Durability.NON_DURABLE, name=None),)
+    target = watch.target(command)
+    return target if target is not None and is_topic(target) else None
 
 
 def _durable_only(delivery: Deliver, watch: Watch) -> Deliver | None:
@@ -193,10 +217,6 @@ def _no_client_id_needed(command: Command, _now_ms: int, watch: Watch) -> tuple[
     return None
 
 
-def _second_consumer(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    return (replace(command, shared=True),) if isinstance(command, Attach) and is_durable(command) else None
-
-
 # PD-18, PD-20 to PD-22, PD-31, PD-32: queues
 
 
@@ -324,12 +344,18 @@ PERSISTENCE_DEFECTS = (
     Defect(
         name="topic-decides-durability",
         rules=("PD-10",),
-        text="A durable subscription on a topic that has a non-durable one becomes non-durable too.",
-        apply=lambda: commands(_topic_decides),
+        text="A durable subscription is non-durable in effect once its topic has had a non-durable one.",
+        apply=lambda: _made_anew(_live_neighbour),
+    ),
+    Defect(
+        name="message-decides-durability",
+        rules=("PD-10",),
+        text="A durable subscription is non-durable in effect once its topic has had a non-persistent message.",
+        apply=lambda: _made_anew(_non_persistent_publication),
     ),
     Defect(
         name="durable-only",
-        rules=("PD-10", "PD-11"),
+        rules=("PD-11",),
         text="Where a durable subscription is open, non-durable ones on the same topic get nothing.",
         apply=lambda: deliveries(_durable_only),
     ),
@@ -341,7 +367,7 @@ PERSISTENCE_DEFECTS = (
     ),
     Defect(
         name="closed-subscription-goes-on",
-        rules=("PD-12", "PD-14", "PD-26", "PD-27", "PD-33"),
+        rules=("PD-12", "PD-14", "PD-27"),
         text="A non-durable subscription goes on after its close, and the next subscriber gets what it gathered.",
         apply=_never_ends,
     ),
@@ -353,7 +379,7 @@ PERSISTENCE_DEFECTS = (
     ),
     Defect(
         name="durable-ends-with-connection",
-        rules=("PD-13", "PD-15", "PD-25"),
+        rules=("PD-13",),
         text="Closing the connection ends a durable subscription.",
         apply=lambda: _durable_ends(with_consumer=False),
     ),
@@ -365,7 +391,7 @@ PERSISTENCE_DEFECTS = (
     ),
     Defect(
         name="last-non-persistent-replayed",
-        rules=("PD-14", "PD-33"),
+        rules=("PD-33",),
         text="A new non-durable subscriber is handed the last non-persistent publication.",
         apply=lambda: _replays_last(lambda message: message.durable is not True),
     ),
@@ -394,12 +420,6 @@ PERSISTENCE_DEFECTS = (
         apply=lambda: commands(_no_client_id_needed),
     ),
     Defect(
-        name="second-consumer-admitted",
-        rules=("PD-15",),
-        text="An unshared durable subscription takes a second consumer.",
-        apply=lambda: commands(_second_consumer),
-    ),
-    Defect(
         name="queue-broadcasts",
         rules=("PD-18",),
         text="A queue hands each message to each of its consumers.",
@@ -419,7 +439,7 @@ PERSISTENCE_DEFECTS = (
     ),
     Defect(
         name="first-lost-at-restart",
-        rules=("PD-20", "PD-25"),
+        rules=("PD-20",),
         text="Of several stored messages the first is gone after a restart.",
         apply=lambda: Seams(read=_first_lost),
     ),
@@ -467,7 +487,7 @@ PERSISTENCE_DEFECTS = (
     ),
     Defect(
         name="non-persistent-not-to-durable",
-        rules=("PD-10", "PD-28"),
+        rules=("PD-28",),
         text="Non-persistent publications do not reach active durable subscribers.",
         apply=lambda: deliveries(_no_non_persistent(to_durable=True)),
     ),
