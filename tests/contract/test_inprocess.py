@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.contract.suite import DriverContract, World
 
 from assay_broker.inprocess import InProcessDriver
 from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_sdk.runners.virtual import VirtualRunner
-from tests.contract.suite import DriverContract, World
 
 
 class TestInProcess(DriverContract):
@@ -16,6 +16,4 @@ class TestInProcess(DriverContract):
     def world(self) -> World:
         runner = VirtualRunner()
         queue_manager = QueueManager(runner, MemoryStore())
-        return World(
-            url="in-process://qm", runner=runner, driver=lambda: InProcessDriver(queue_manager), token="x"
-        )
+        return World(url="in-process://qm", runner=runner, driver=lambda: InProcessDriver(queue_manager), token="x")
