@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from tests.contract.suite import DriverContract, World
 
 from assay_broker.inprocess import InProcessDriver
 from assay_broker.shell import QueueManager
@@ -12,7 +13,6 @@ from assay_broker.stores.memory import MemoryStore
 from assay_sdk.runners.real import RealRunner
 from assay_sdk.runners.virtual import VirtualRunner
 from assay_sdk.time import Runner
-from tests.contract.suite import DriverContract, World
 
 
 def world_of(runner: Runner) -> World:
