@@ -262,12 +262,14 @@ def _kept_non_persistent(*, twice: bool) -> Seams:
         stored.add(message.message_id)
         return (replace(put, message=replace(message, durable=True)),)
 
-    def effects(passing: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+    filters = puts(persist)
+
+    def effects(passing: tuple[Effect, ...], now_ms: int) -> tuple[Effect, ...]:
         return tuple(
             replace(effect, message=replace(effect.message, durable=False))
             if isinstance(effect, Deliver) and effect.message.message_id in stored
             else effect
-            for effect in passing
+            for effect in filters.effects(passing, now_ms)
         )
 
     def again(records: Sequence[Record]) -> tuple[Record, ...]:
@@ -278,7 +280,7 @@ def _kept_non_persistent(*, twice: bool) -> Seams:
         ]
         return (*records, *doubled)
 
-    return replace(also_reading(puts(persist), again), effects=effects)
+    return replace(also_reading(filters, again), effects=effects)
 
 
 # PD-23 to PD-30, PD-33: topics
