@@ -296,6 +296,23 @@ class DriverContract(ABC):
             assert world.until(lambda: len(counts) == 2)
             assert counts == [1, 2]
 
+    def test_a_listener_may_commit_and_roll_back(self, world: World) -> None:
+        counts: list[int] = []
+        with world.connect(mode=AckMode.TRANSACTED) as ctx, world.connect() as sender:
+
+            def listener(message: Message[str]) -> None:
+                counts.append(message.delivery_count)
+                if message.delivery_count == 1:
+                    ctx.rollback()
+                else:
+                    ctx.commit()
+
+            ctx.create_consumer(world.queue()).set_message_listener(listener)
+            sender.create_producer(world.queue()).send("a")
+            assert world.until(lambda: len(counts) == 2)
+            world.let(QUIET_MS)
+        assert counts == [1, 2]
+
     def test_batches_fill_and_come_in_time(self, world: World) -> None:
         batches: list[list[str]] = []
         with world.connect() as ctx:

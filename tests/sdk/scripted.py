@@ -127,7 +127,17 @@ class FakeWire:
         if refused is not None:
             self.sink(port.Failed(command.token, refused))
             return
+        self._attach(command)
+        self._flow(command)
+        self._finish(command)
         value: Any = None
+        if isinstance(command, port.Browse):
+            value = tuple(stored.message for stored in self.stock.get(command.address.name, []))
+        self.sink(port.Done(command.token, value))
+        if isinstance(command, port.Close):
+            self.sink(port.Closed(self.epoch, None))
+
+    def _attach(self, command: DriverCommand) -> None:
         match command:
             case port.OpenReceiver(link=link, address=address):
                 self._links[link] = address.name
@@ -136,6 +146,11 @@ class FakeWire:
                 self._links[link] = address.name if address else ""
             case port.CloseLink(link=link):
                 self._credit.pop(link, None)
+            case _:
+                pass
+
+    def _flow(self, command: DriverCommand) -> None:
+        match command:
             case port.Send(link=link, message=message, unit=unit):
                 name = self._links[link] or (message.to.name if message.to else "")
                 if unit is None:
@@ -148,6 +163,11 @@ class FakeWire:
             case port.Drain(link=link):
                 self._credit[link] = 0
                 self.sink(port.Drained(link))
+            case _:
+                pass
+
+    def _finish(self, command: DriverCommand) -> None:
+        match command:
             case port.Settle(deliveries=deliveries, outcome=outcome):
                 self._settle(deliveries, outcome)
             case port.Enlist(deliveries=deliveries, unit=unit):
@@ -160,13 +180,8 @@ class FakeWire:
             case port.Rollback(unit=unit):
                 self._enlisted.pop(unit, None)
                 self._staged.pop(unit, None)
-            case port.Browse(address=address):
-                value = tuple(stored.message for stored in self.stock.get(address.name, []))
             case _:
                 pass
-        self.sink(port.Done(command.token, value))
-        if isinstance(command, port.Close):
-            self.sink(port.Closed(self.epoch, None))
 
     def _add(self, name: str, message: Message) -> None:
         self.stock.setdefault(name, []).append(Stored(next(self._places), message))
@@ -190,9 +205,7 @@ class FakeWire:
                 self._credit[link] -= 1
                 delivery = next(self._deliveries)
                 self._out[delivery] = name, stored
-                self.sink(
-                    port.Arrived(link, delivery, self.epoch, stored.message, stored.failed, stored.redelivered)
-                )
+                self.sink(port.Arrived(link, delivery, self.epoch, stored.message, stored.failed, stored.redelivered))
 
 
 class FakeDriver:

@@ -3,13 +3,13 @@ from __future__ import annotations
 from importlib.metadata import EntryPoint
 
 import pytest
+from tests.sdk.scripted import FakeDriver
 
 from assay_sdk import drivers
 from assay_sdk.driver import Driver
 from assay_sdk.drivers import GROUP, find_driver
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.model.reasons import JmsErrorKind
-from tests.sdk.scripted import FakeDriver
 
 
 @pytest.fixture

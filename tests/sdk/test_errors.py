@@ -15,16 +15,15 @@ def test_every_kind_has_a_class_in_both_branches() -> None:
 
 
 def test_every_class_stands_for_one_kind() -> None:
-    classes = {
-        kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, JmsError)
-    }
+    classes = {kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, JmsError)}
     assert classes == {JmsError, *CHECKED.values(), *RUNTIME.values()}
     assert len(set(CHECKED.values())) == len(set(RUNTIME.values())) == len(JmsErrorKind)
 
 
 def test_the_tree_at_the_top_is_the_tree() -> None:
+    classes: list[type[JmsError]] = [JmsError, *CHECKED.values(), *RUNTIME.values()]
     drawn = {line.strip("│├└─ ") for line in (errors.__doc__ or "").splitlines() if line.startswith("    ")}
-    assert drawn == {kind.__name__ for kind in (JmsError, *CHECKED.values(), *RUNTIME.values())}
+    assert drawn == {kind.__name__ for kind in classes}
 
 
 @pytest.mark.parametrize("kind", JmsErrorKind)

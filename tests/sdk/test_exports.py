@@ -26,7 +26,9 @@ def test_nothing_public_of_the_package_is_missing() -> None:
 
 
 def test_every_error_is_exported() -> None:
-    tree = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, errors.JmsError)}
+    tree = {
+        name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, errors.JmsError)
+    }
     assert tree <= set(assay_sdk.__all__)
 
 
@@ -36,7 +38,9 @@ def test_a_face_exports_what_it_defines_and_the_package_exports_it(face: object)
     defined = {
         name
         for name, value in vars(face).items()
-        if isinstance(value, type | FunctionType) and not name.startswith("_") and getattr(value, "__module__", None) == getattr(face, "__name__", "")
+        if isinstance(value, type | FunctionType)
+        and not name.startswith("_")
+        and getattr(value, "__module__", None) == getattr(face, "__name__", "")
     }
     assert defined <= exported
     assert exported <= set(assay_sdk.__all__)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.sdk.scripted import OTHER, QUEUE, THREAD, Bench
 
 from assay_sdk import driver as port
 from assay_sdk.driver import Outcome
@@ -10,7 +11,6 @@ from assay_sdk.engine.consumer import Consumer
 from assay_sdk.engine.settings import DUPS_OK_LIMIT, Source
 from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind
-from tests.sdk.scripted import OTHER, QUEUE, THREAD, Bench
 
 
 def consumer_of(bench: Bench, address: Address = QUEUE) -> Consumer:
@@ -44,7 +44,9 @@ def test_how_many_are_accepted_once_three_were_received(mode: AckMode) -> None:
     bench = Bench(mode)
     bench.wire.put(*"abc")
     receive(bench, consumer_of(bench), 3)
-    accepted = [number for numbers, outcome in bench.wire.settled() if outcome is Outcome.ACCEPTED for number in numbers]
+    accepted = [
+        number for numbers, outcome in bench.wire.settled() if outcome is Outcome.ACCEPTED for number in numbers
+    ]
     assert len(accepted) == ACCEPTED_AFTER_THREE[mode]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.sdk.scripted import MS, QUEUE, THREAD, Bench
 
 from assay_sdk.driver import Outcome
 from assay_sdk.engine.acknowledgement import AckMode
@@ -16,7 +17,6 @@ from assay_sdk.engine.deliveries import Delivery
 from assay_sdk.engine.settings import Source
 from assay_sdk.model.reasons import JmsErrorKind
 from assay_sdk.observer import CallbackEnded, Seen
-from tests.sdk.scripted import MS, QUEUE, THREAD, Bench
 
 
 class Batches:

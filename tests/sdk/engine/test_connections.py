@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.sdk.scripted import MS, QUEUE, THREAD, TOPIC, Bench, FakeDriver
 
 from assay_sdk import driver as port
 from assay_sdk.driver import Durability, Outcome, Target
@@ -15,7 +16,6 @@ from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
 from assay_sdk.observer import ConnectionLost, FrameSeen
 from assay_sdk.runners.virtual import VirtualRunner
-from tests.sdk.scripted import MS, QUEUE, THREAD, TOPIC, Bench, FakeDriver
 
 DURABLE = Source(address=TOPIC, durability=Durability.DURABLE, name="S")
 

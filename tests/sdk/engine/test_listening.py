@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from tests.sdk.scripted import MS, OTHER, QUEUE, THREAD, Bench
 
 from assay_sdk import driver as port
 from assay_sdk.driver import Outcome
@@ -15,7 +16,6 @@ from assay_sdk.engine.settings import Source
 from assay_sdk.engine.states import Life
 from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind
-from tests.sdk.scripted import MS, OTHER, QUEUE, THREAD, Bench
 
 
 def consumer_of(bench: Bench, address: Address = QUEUE) -> Consumer:
@@ -51,9 +51,7 @@ def test_messages_are_handed_over_one_at_a_time_and_in_order() -> None:
 def test_a_message_is_accepted_only_after_its_callback_returned() -> None:
     bench = Bench()
     settled_inside: list[int] = []
-    bench.do(
-        consumer_of(bench).set_message_listener(lambda _: settled_inside.append(len(bench.wire.all(port.Settle))))
-    )
+    bench.do(consumer_of(bench).set_message_listener(lambda _: settled_inside.append(len(bench.wire.all(port.Settle)))))
     bench.wire.put("a")
     bench.let(1)
     assert settled_inside == [0]
@@ -130,10 +128,10 @@ def test_the_window_is_granted_once_and_topped_up_by_halves() -> None:
     bench.wire.put(*map(str, range(30)))
     bench.let(1)
     assert len(listener.bodies) == 30
-    credits = [command.credit for command in bench.wire.all(port.Credit)]
-    assert credits[0] == 10
-    assert max(credits) == 10
-    assert len(credits) <= 7
+    granted = [command.credit for command in bench.wire.all(port.Credit)]
+    assert granted[0] == 10
+    assert max(granted) == 10
+    assert len(granted) <= 7
 
 
 def test_a_listener_that_is_taken_away_gives_back_what_it_was_not_handed() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.sdk.scripted import MS, QUEUE, THREAD, Bench
 
 from assay_sdk import driver as port
 from assay_sdk.driver import Outcome
@@ -13,7 +14,6 @@ from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import Seen, Settled
 from assay_sdk.time import StalledError
-from tests.sdk.scripted import MS, QUEUE, THREAD, Bench
 
 
 def consumer_of(bench: Bench) -> Consumer:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.sdk.scripted import MS, OTHER, QUEUE, Bench
 
 from assay_sdk import driver as port
 from assay_sdk.engine.calls import RefusedError
@@ -12,7 +13,6 @@ from assay_sdk.engine.settings import DeliveryMode, ProducerSettings
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
-from tests.sdk.scripted import MS, OTHER, QUEUE, Bench
 
 
 def producer_of(bench: Bench, address: Address | None = QUEUE) -> Producer:
@@ -240,5 +240,3 @@ def test_a_refused_producer_leaves_nothing_behind() -> None:
     with pytest.raises(RefusedError, match="there is no Q"):
         producer_of(bench)
     assert not bench.session.producers
-
-

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.sdk.scripted import MS, OTHER, QUEUE, THREAD, Bench
 
 from assay_sdk import driver as port
 from assay_sdk.driver import Outcome
@@ -14,7 +15,6 @@ from assay_sdk.engine.states import Unit
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import Settled, UnitTurned
-from tests.sdk.scripted import MS, OTHER, QUEUE, THREAD, Bench
 
 
 def cast_of(bench: Bench) -> tuple[Producer, Consumer]:

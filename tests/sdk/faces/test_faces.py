@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.sdk.scripted import MS, FakeDriver, FakeWire
 
 import assay_sdk
 from assay_sdk import (
@@ -29,7 +30,6 @@ from assay_sdk import (
 )
 from assay_sdk import driver as port
 from assay_sdk.runners.virtual import VirtualRunner
-from tests.sdk.scripted import MS, FakeDriver, FakeWire
 
 FACES = ["classic", "simplified"]
 ROOTS: dict[str, type[JmsError]] = {"classic": MessagingError, "simplified": MessagingRuntimeError}
