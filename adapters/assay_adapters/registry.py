@@ -39,7 +39,7 @@ def _reference(options: BackendOptions) -> Backend:
 def _artemis(options: BackendOptions) -> Backend:
     from assay_adapters.artemis import ArtemisBackend
 
-    return ArtemisBackend(shared=options.shared)
+    return ArtemisBackend(shared=options.shared, wire=options.wire)
 
 
 BACKENDS: Mapping[str, Callable[[BackendOptions], Backend]] = {"reference": _reference, "artemis": _artemis}

@@ -185,9 +185,7 @@ def _watches(told: DataFrame, actors: DataFrame) -> DataFrame:
     # A listener that was handed a message and has not come back, or that raised, is silent for reasons of its own.
     occupied = F.col("listens") & (F.col("last.kind") == "seen")
     raised = F.coalesce(F.col("last.ended"), F.lit("returned")) == "raised"
-    telling = (
-        F.col("consumes") & ~F.col("selects") & ~F.col("batches") & ~F.coalesce(occupied | raised, no())
-    )
+    telling = F.col("consumes") & ~F.col("selects") & ~F.col("batches") & ~F.coalesce(occupied | raised, no())
     return (
         spans.join(last, [*IN_WRITER, "id", "actor"], "left")
         .join(actors, [*CASE, "actor"], "left")

@@ -15,7 +15,6 @@ from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin
 
 import msgspec
-from assay_evidence import events
 from pyspark.sql.types import (
     ArrayType,
     BooleanType,
@@ -26,6 +25,8 @@ from pyspark.sql.types import (
     StructField,
     StructType,
 )
+
+from assay_evidence import events
 
 KIND = "kind"
 CHECKSUM = "sum"

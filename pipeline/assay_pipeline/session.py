@@ -19,6 +19,9 @@ from assay_pipeline.errors import SparkFailedError, SparkMissingError
 from assay_pipeline.java import ClassArchive, find_java
 
 if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway
+    from pyspark import SparkConf
+    from pyspark.core.context import SparkContext
     from pyspark.sql import SparkSession
 
 LOCAL = "local[*]"
@@ -87,7 +90,6 @@ def spark_session(master: str = LOCAL, *, octets: int = 0) -> Iterator[SparkSess
     if find_spec("pyspark") is None:
         raise SparkMissingError
     import pyspark
-    from pyspark.core.context import SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
@@ -102,29 +104,47 @@ def spark_session(master: str = LOCAL, *, octets: int = 0) -> Iterator[SparkSess
         # Spark's own choice of address may be an outer one; empty submit arguments keep it from starting at all.
         with log.open("wb") as output, _environment(SPARK_LOCAL_IP=LOOPBACK, PYSPARK_SUBMIT_ARGS=None):
             try:
-                gateway = launch_gateway(conf, popen_kwargs={"stdout": output, "stderr": output})
-                context = SparkContext(conf=conf, gateway=gateway)
+                gateway = launch_gateway(  # type: ignore[no-untyped-call]  # pyspark gives it no types
+                    conf, popen_kwargs={"stdout": output, "stderr": output}
+                )
             except (PySparkException, OSError) as error:
                 raise SparkFailedError(_last_words(log, str(error))) from error
-        process = gateway.proc
-        try:
-            yield SparkSession(context)
-        finally:
-            context.stop()
-            gateway.shutdown()
-            # A context started later in this process must not find the gateway that is gone.
-            SparkContext._gateway = None  # noqa: SLF001 - pyspark has no public way to let go of a gateway
-            SparkContext._jvm = None  # noqa: SLF001 - as above
-            process.stdin.close()
-            process.wait(_EXIT_SECONDS)
+            try:
+                yield SparkSession(_context(conf, gateway, log))
+            finally:
+                _end(gateway)
         archive.keep()
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
+def _context(conf: SparkConf, gateway: JavaGateway, log: Path) -> SparkContext:
+    from py4j.protocol import Py4JError
+    from pyspark.core.context import SparkContext
+
+    try:
+        return SparkContext(conf=conf, gateway=gateway)
+    except Py4JError as error:
+        raise SparkFailedError(_last_words(log, str(error))) from error
+
+
+def _end(gateway: JavaGateway) -> None:
+    """Stop Spark and wait until its virtual machine is gone."""
+    from pyspark.core.context import SparkContext
+
+    active = SparkContext._active_spark_context  # noqa: SLF001 - there is no public way to ask without making one
+    if active is not None:
+        active.stop()
+    gateway.shutdown()
+    # A context started later in this process must not find the gateway that is gone.
+    SparkContext._gateway = None  # noqa: SLF001 - pyspark has no public way to let go of a gateway
+    SparkContext._jvm = None  # noqa: SLF001 - as above
+    process = gateway.proc
+    process.stdin.close()
+    process.wait(_EXIT_SECONDS)
+
+
 def _last_words(log: Path, otherwise: str) -> str:
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    telling = next(
-        (line for line in lines if "Exception" in line or "Error" in line), lines[-1] if lines else otherwise
-    )
+    telling = next((line for line in lines if "Exception" in line or "Error" in line), lines[-1] if lines else otherwise)
     return telling if telling.endswith(".") else f"{telling}."

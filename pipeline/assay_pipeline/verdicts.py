@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from assay_features import Catalogue
 from msgspec import Struct
 
 from assay_evidence.oracle import Limits, Outcome, Subject
 from assay_evidence.verdicts import Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst
+from assay_features import Catalogue
 
 SCHEMA = 1
 SHOWN = 20
@@ -83,9 +83,7 @@ class _Words(Struct, frozen=True):
 
 _WORDS: Mapping[str, _Words] = {
     "DD-02": _Words("no sighting before the send call's start plus the delay", "{0} after it was due"),
-    "DD-56": _Words(
-        "no first sighting later than {expiry_ms} ms after the expiry", "first seen {0} after its expiry"
-    ),
+    "DD-56": _Words("no first sighting later than {expiry_ms} ms after the expiry", "first seen {0} after its expiry"),
     "PD-11": _Words("a copy for every subscription open through the send", "{0} copies", ns=False),
     "PD-20": _Words("every confirmed message seen after the restart", "seen {0} times after it", ns=False),
     "BT-04": _Words("from 1 message to the listener's size in each batch", "{0} messages", ns=False),
@@ -152,11 +150,9 @@ def _conclude_rule(
     strength, judged = entry.strength.value, "+".join(part.value for part in entry.judged)
     plain = Remark("", (rule,), judged, strength)
     examined = {tally.scenario: tally for tally in tallies}
-    telling = {
-        name for name, remark in remarks.items() if rule in remark.rules and remark.verdict is not Verdict.PASS
-    }
+    telling = {name for name, remark in remarks.items() if rule in remark.rules and remark.verdict is not Verdict.PASS}
     scenarios = tuple(
-        _conclude_scenario(rule, name, examined.get(name), remarks.get(name, plain), damage, limits)
+        _conclude_scenario(rule, name, examined.get(name), remarks.get(name, plain), damage=damage, limits=limits)
         for name in sorted(examined.keys() | telling)
     )
     verdict = worst(scenario.verdict for scenario in scenarios) if examined else Verdict.NOT_DEMONSTRATED
@@ -171,7 +167,7 @@ def _conclude_rule(
 
 
 def _conclude_scenario(
-    rule: str, name: str, tally: Tally | None, remark: Remark, damage: Sequence[str], limits: Limits
+    rule: str, name: str, tally: Tally | None, remark: Remark, *, damage: Sequence[str], limits: Limits
 ) -> ScenarioVerdict:
     counts = tally.counts if tally else {}
     own = remark.verdict if rule in remark.rules else Verdict.PASS
@@ -208,4 +204,3 @@ def _reason(counts: Mapping[Outcome, int], remark: Remark, verdict: Verdict) -> 
         return remark.reason
     kinds = ", ".join(f"{counts[outcome]} {outcome}" for outcome in Outcome if counts.get(outcome))
     return f"Examined: {kinds}."
-

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, AttachSender, Command, Connect, Detach, Disconnect, Put
-from assay_broker.core.effects import Deliver, Effect
+from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.records import Record
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability
@@ -38,12 +38,14 @@ class Watch:
         self.senders: dict[tuple[int, int], Address | None] = {}
         self.receivers: dict[tuple[int, int], Attach] = {}
         self.clients: dict[int, str | None] = {}
+        self._attaching: dict[tuple[int, int], int] = {}
 
     def clear(self) -> None:
         """The queue manager starts again: nobody is there."""
         self.senders.clear()
         self.receivers.clear()
         self.clients.clear()
+        self._attaching.clear()
 
     def note(self, command: Command) -> None:
         """Take note of a command that is about to pass."""
@@ -53,6 +55,8 @@ class Watch:
             self.senders[command.connection, command.link] = command.address
         elif isinstance(command, Attach):
             self.receivers[command.connection, command.link] = command
+            if command.token is not None:
+                self._attaching[command.connection, command.token] = command.link
         elif isinstance(command, Detach):
             self.senders.pop((command.connection, command.link), None)
             self.receivers.pop((command.connection, command.link), None)
@@ -61,6 +65,15 @@ class Watch:
             for links in (self.senders, self.receivers):
                 for key in [key for key in links if key[0] == command.connection]:
                     del links[key]
+
+    def heed(self, effects: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+        """Forget receivers that were refused."""
+        for effect in effects:
+            if isinstance(effect, Answer):
+                link = self._attaching.pop((effect.connection, effect.token), None)
+                if link is not None and effect.refused is not None:
+                    self.receivers.pop((effect.connection, link), None)
+        return effects
 
     def target(self, put: Put) -> Address | None:
         """Where a message is sent."""
@@ -88,7 +101,7 @@ def commands(rewrite: Rewrite) -> Seams:
         watch.clear()
         return tuple(records)
 
-    return Seams(command=command_filter, read=read)
+    return Seams(command=command_filter, effects=watch.heed, read=read)
 
 
 def puts(rewrite: Callable[[Put, Address, int, Watch], tuple[Command, ...] | None]) -> Seams:
@@ -108,15 +121,19 @@ def deliveries(rewrite: Callable[[Deliver, Watch], Deliver | None]) -> Seams:
     watch = Watch()
 
     def command_filter(command: Command, _now_ms: int) -> tuple[Command, ...]:
-        if not isinstance(command, Detach | Disconnect):
-            watch.note(command)
+        watch.note(command)
         return (command,)
 
-    def effects(seen: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+    def effects(seen: tuple[Effect, ...], now_ms: int) -> tuple[Effect, ...]:
+        watch.heed(seen, now_ms)
         passed = [rewrite(effect, watch) if isinstance(effect, Deliver) else effect for effect in seen]
         return tuple(effect for effect in passed if effect is not None)
 
-    return Seams(command=command_filter, effects=effects)
+    def read_records(records: Sequence[Record]) -> tuple[Record, ...]:
+        watch.clear()
+        return tuple(records)
+
+    return Seams(command=command_filter, effects=effects, read=read_records)
 
 
 def written(rewrite: Callable[[Record], tuple[Record, ...]]) -> Seams:
@@ -131,7 +148,11 @@ def read(rewrite: Callable[[Record], tuple[Record, ...]]) -> Seams:
 
 def also_reading(seams: Seams, rewrite: Callable[[Sequence[Record]], tuple[Record, ...]]) -> Seams:
     """These filters, and one more for what comes from the store."""
-    return replace(seams, read=lambda records: rewrite(seams.read(records)))
+
+    def both(records: Sequence[Record]) -> tuple[Record, ...]:
+        return rewrite(seams.read(records))
+
+    return replace(seams, read=both)
 
 
 def is_topic(address: Address) -> bool:

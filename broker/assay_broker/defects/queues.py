@@ -1,201 +1,175 @@
-"""Defects of what is kept while nobody takes it: on queues, and on the disk behind queues and subscriptions."""
+"""Defects of queues, and of what is kept on them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, Command, Put
-from assay_broker.core.effects import Deliver, Effect
-from assay_broker.core.records import MessageRemoved, MessageStored, Record
-from assay_broker.defects.model import Defect, Watch, also_reading, commands, is_topic, puts, read, unheard, written
+from assay_broker.core.commands import Command, Put
+from assay_broker.core.effects import Answer, Deliver, Effect
+from assay_broker.core.records import MessageStored, Record
+from assay_broker.defects.model import (
+    Defect,
+    Watch,
+    also_reading,
+    is_topic,
+    puts,
+    unheard,
+    written,
+)
 from assay_broker.seams import Seams
-from assay_sdk.model.message import Address, Message
+from assay_sdk.model.message import Address
 
-_PATIENCE_MS = 500
-_LATE_MS = 3000
-
-
-def _dropped(put: Put, now_ms: int) -> Put:
-    """The same send, accepted and forgotten: expired on arrival."""
-    return replace(put, message=replace(put.message, expiry_ms=now_ms))
+_SHIFT = 10**9
 
 
-def _altered(message: Message) -> Message:
-    return replace(message, body=message.body + "?") if isinstance(message.body, str) else message
+def _to_each_consumer(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    consumers = 0 if is_topic(target) else len(watch.on(target))
+    return (put, *(unheard(put) for _ in range(consumers - 1))) if consumers > 1 else None
 
 
-def _is_delayed(put: Put, now_ms: int) -> bool:
-    return (put.message.delivery_time_ms or 0) > now_ms
+def non_persistent_twice(*, topic: bool, watched: bool) -> Callable[..., tuple[Command, ...] | None]:
+    """Double non-persistent sends to topics or queues, where somebody listens or where nobody does."""
 
-
-# PD-18: a queue without a consumer
-
-
-def _second_dropped() -> Seams:
-    counts: dict[Address, int] = {}
-
-    def drop(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if is_topic(target) or watch.on(target) or _is_delayed(put, now_ms):
+    def twice(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        if put.message.durable or is_topic(target) is not topic or bool(watch.on(target)) is not watched:
             return None
-        counts[target] = counts.get(target, 0) + 1
-        return None if counts[target] == 1 else (_dropped(put, now_ms),)
+        return (put, unheard(put))
 
-    return puts(drop)
-
-
-def _ends_with_consumer() -> Seams:
-    consumed: set[Address] = set()
-
-    def drop(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, Attach):
-            consumed.add(command.address)
-        target = watch.target(command) if isinstance(command, Put) else None
-        if not isinstance(command, Put) or target is None or is_topic(target) or _is_delayed(command, now_ms):
-            return None
-        return (_dropped(command, now_ms),) if target in consumed and not watch.on(target) else None
-
-    def start(records: Sequence[Record]) -> tuple[Record, ...]:
-        consumed.clear()
-        return tuple(records)
-
-    return also_reading(commands(drop), start)
+    return twice
 
 
-# PD-20, PD-24, PD-25: persistent messages
-
-
-def _lone_stuck() -> Seams:
-    """The first message of a queue is handed to a consumer that waits for it only when another one follows."""
-    watch = Watch()
-    counts: dict[Address, int] = {}
-    stuck: dict[Address, Deliver] = {}
-    just_put: list[Address | None] = [None]
+def _answers_before_flush() -> Seams:
+    sends: set[tuple[int, int]] = set()
 
     def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
-        target = watch.target(passing) if isinstance(passing, Put) else None
-        if target is not None:
-            counts[target] = counts.get(target, 0) + 1
-        just_put[0] = target
-        watch.note(passing)
+        if isinstance(passing, Put) and passing.token is not None:
+            sends.add((passing.connection, passing.token))
         return (passing,)
 
     def effects(passing: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
-        target = just_put[0]
-        if target is None or is_topic(target):
-            return passing
-        if counts[target] > 1:
-            held = stuck.pop(target, None)
-            return passing if held is None else (held, *passing)
         out: list[Effect] = []
         for effect in passing:
-            if isinstance(effect, Deliver) and effect.origin == target and effect.message.durable:
-                stuck[target] = effect
+            if isinstance(effect, Answer) and (effect.connection, effect.token) in sends:
+                sends.discard((effect.connection, effect.token))
+                out.append(replace(effect, after=None))
             else:
                 out.append(effect)
         return tuple(out)
 
-    def start(records: Sequence[Record]) -> tuple[Record, ...]:
-        watch.clear()
-        stuck.clear()
-        return tuple(records)
-
-    return Seams(command=command, effects=effects, read=start)
+    return Seams(command=command, effects=effects)
 
 
-def _impatient(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    message = put.message
-    if not message.durable or message.expiry_ms or watch.on(target) or _is_delayed(put, now_ms):
-        return None
-    return (replace(put, message=replace(message, expiry_ms=now_ms + _PATIENCE_MS)),)
+def without(home: str) -> Callable[[Record], tuple[Record, ...]]:
+    """Messages on homes that begin so do not reach the store; staged ones do."""
+
+    def drop(record: Record) -> tuple[Record, ...]:
+        plain = isinstance(record, MessageStored) and record.due_ms is None and record.home.startswith(home)
+        return () if plain else (record,)
+
+    return drop
 
 
-def _altered_on_disk(record: Record) -> tuple[Record, ...]:
-    if isinstance(record, MessageStored) and record.home.startswith("queue://"):
-        return (replace(record, message=_altered(record.message)),)
-    return (record,)
+def _first_lost(records: Sequence[Record]) -> tuple[Record, ...]:
+    stored = [record for record in records if isinstance(record, MessageStored)]
+    return tuple(record for record in records if record is not stored[0] or record is stored[-1])
 
 
-def _removals_forgotten(record: Record) -> tuple[Record, ...]:
-    return () if isinstance(record, MessageRemoved) else (record,)
+def _kept_non_persistent(*, twice: bool, topic: bool = False) -> Seams:
+    """Non-persistent messages on queues, or to topics, are stored and come back after a restart once or twice."""
+    stored: set[str] = set()
 
+    def persist(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        message = put.message
+        delayed = (message.delivery_time_ms or 0) > now_ms
+        if message.durable or is_topic(target) is not topic or delayed or message.message_id is None:
+            return None
+        if watch.on(target) and not topic:
+            return None
+        stored.add(message.message_id)
+        return (replace(put, message=replace(message, durable=True)),)
 
-def _twice_to_one_durable(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    there = watch.on(target)
-    durable = len(there) == 1 and there[0].name is not None and not there[0].shared
-    hit = durable and is_topic(target) and put.message.durable and not _is_delayed(put, now_ms)
-    return (put, unheard(put)) if hit else None
+    filters = puts(persist)
 
+    def effects(passing: tuple[Effect, ...], now_ms: int) -> tuple[Effect, ...]:
+        return tuple(
+            replace(effect, message=replace(effect.message, durable=False))
+            if isinstance(effect, Deliver) and effect.message.message_id in stored
+            else effect
+            for effect in filters.effects(passing, now_ms)
+        )
 
-# PD-21, PD-29, PD-32: non-persistent messages
+    def again(records: Sequence[Record]) -> tuple[Record, ...]:
+        doubled = [
+            replace(record, key=record.key + _SHIFT)
+            for record in records
+            if twice and isinstance(record, MessageStored) and record.message.message_id in stored
+        ]
+        return (*records, *doubled)
 
-
-def _late(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    if put.message.durable or is_topic(target) or not watch.on(target) or _is_delayed(put, now_ms):
-        return None
-    return (replace(put, message=replace(put.message, delivery_time_ms=now_ms + _LATE_MS)),)
-
-
-def _parked_altered(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    if put.message.durable or watch.on(target):
-        return None
-    return (replace(put, message=_altered(put.message)),)
+    return replace(also_reading(filters, again), effects=effects)
 
 
 QUEUE_DEFECTS = (
     Defect(
-        name="second-unwatched-dropped",
+        name="queue-broadcasts",
         rules=("PD-18",),
-        text="A queue without a consumer keeps one message and drops the others.",
-        apply=_second_dropped,
+        text="A queue hands each message to each of its consumers.",
+        apply=lambda: puts(_to_each_consumer),
     ),
     Defect(
-        name="queue-ends-with-consumer",
-        rules=("PD-18",),
-        text="A queue whose consumers have gone drops what is sent to it, like a topic.",
-        apply=_ends_with_consumer,
-    ),
-    Defect(
-        name="lone-message-stuck",
+        name="answers-before-flush",
         rules=("PD-20",),
-        text="The first persistent message of a queue reaches a waiting consumer only when another one follows.",
-        apply=_lone_stuck,
+        text="A persistent send is answered before the message is on disk.",
+        apply=_answers_before_flush,
     ),
     Defect(
-        name="impatient",
-        rules=("PD-20", "PD-25"),
-        text="A persistent message that nobody takes within half a second is dropped.",
-        apply=lambda: puts(_impatient),
-    ),
-    Defect(
-        name="altered-on-disk",
+        name="loses-on-kill",
         rules=("PD-20",),
-        text="The body of a message on a queue is altered by a restart.",
-        apply=lambda: read(_altered_on_disk),
+        text="Persistent messages on queues never reach the disk.",
+        apply=lambda: written(without("queue://")),
     ),
     Defect(
-        name="acknowledged-comes-back",
-        rules=("PD-20", "PD-24"),
-        text="Persistent messages that were acknowledged come back after a restart.",
-        apply=lambda: written(_removals_forgotten),
+        name="first-lost-at-restart",
+        rules=("PD-20",),
+        text="Of several stored messages the first is gone after a restart.",
+        apply=lambda: Seams(read=_first_lost),
     ),
     Defect(
-        name="twice-to-one-durable",
-        rules=("PD-24",),
-        text="A persistent publication comes twice to a durable subscriber that is alone on its topic.",
-        apply=lambda: puts(_twice_to_one_durable),
-    ),
-    Defect(
-        name="non-persistent-late",
+        name="non-persistent-twice",
         rules=("PD-21",),
-        text="A non-persistent message reaches a waiting consumer three seconds late.",
-        apply=lambda: puts(_late),
+        text="A non-persistent message comes twice to a consumer that waits at its queue.",
+        apply=lambda: puts(non_persistent_twice(topic=False, watched=True)),
     ),
     Defect(
-        name="parked-non-persistent-altered",
-        rules=("PD-29", "PD-32"),
-        text="The body of a non-persistent message is altered while it waits for somebody to take it.",
-        apply=lambda: puts(_parked_altered),
+        name="kept-non-persistent-twice",
+        rules=("PD-22", "PD-31"),
+        text="Non-persistent messages on a queue survive a restart and then come twice.",
+        apply=lambda: _kept_non_persistent(twice=True),
+    ),
+    Defect(
+        name="persists-non-persistent",
+        rules=("PD-31",),
+        text="Non-persistent messages are written to disk.",
+        apply=lambda: _kept_non_persistent(twice=False),
+    ),
+    Defect(
+        name="kept-publication-twice",
+        rules=("PD-30", "PD-31"),
+        text="Non-persistent publications survive a restart and then come twice.",
+        apply=lambda: _kept_non_persistent(twice=True, topic=True),
+    ),
+    Defect(
+        name="persists-publications",
+        rules=("PD-30", "PD-31"),
+        text="Non-persistent publications are written to disk.",
+        apply=lambda: _kept_non_persistent(twice=False, topic=True),
+    ),
+    Defect(
+        name="waiting-non-persistent-twice",
+        rules=("PD-32",),
+        text="A non-persistent message that waits on a queue without a consumer comes twice.",
+        apply=lambda: puts(non_persistent_twice(topic=False, watched=False)),
     ),
 )

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import reduce
 
-from assay_evidence.oracle import LIMITS, Limits
 from pyspark.sql import DataFrame
 
+from assay_evidence.oracle import LIMITS, Limits
 from assay_pipeline.history import History
 from assay_pipeline.rules import batches, copies, early, expiry, losses
 

@@ -12,10 +12,10 @@ two ends of its callbacks.  Its size is that of the consumer's last accepted ``l
 
 from __future__ import annotations
 
-from assay_evidence.oracle import Limits, Outcome
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
 
+from assay_evidence.oracle import Limits, Outcome
 from assay_pipeline.history import History
 from assay_pipeline.rules.subjects import subjects
 

@@ -17,10 +17,10 @@ consumers may hold it unseen.
 
 from __future__ import annotations
 
-from assay_evidence.oracle import Limits, Outcome
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
 
+from assay_evidence.oracle import Limits, Outcome
 from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
 from assay_pipeline.moments import any_of, precedes
 from assay_pipeline.rules.quiet import due, fault_touches, quiet_after, since_send

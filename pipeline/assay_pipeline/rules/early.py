@@ -16,10 +16,10 @@ of the time from the send call to due, or a browse of the destination came back 
 
 from __future__ import annotations
 
-from assay_evidence.oracle import Limits, Outcome
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
 
+from assay_evidence.oracle import Limits, Outcome
 from assay_pipeline.history import CASE, MESSAGE, History
 from assay_pipeline.moments import any_of, no, uncertainty
 from assay_pipeline.rules.quiet import since_send

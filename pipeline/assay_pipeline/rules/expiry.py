@@ -20,10 +20,10 @@ which began after expiry (or the delay is not shorter than the time to live), an
 
 from __future__ import annotations
 
-from assay_evidence.oracle import Limits, Outcome
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
 
+from assay_evidence.oracle import Limits, Outcome
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, TOPIC, History
 from assay_pipeline.moments import NS_PER_MS, elapsed, no, precedes, uncertainty
 from assay_pipeline.rules.quiet import quiet_after, since_send

@@ -16,10 +16,10 @@ consumer came that may hold the message unseen; an administrator who acted after
 
 from __future__ import annotations
 
-from assay_evidence.oracle import Limits, Outcome
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
 
+from assay_evidence.oracle import Limits, Outcome
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, History
 from assay_pipeline.moments import any_of, elapsed, no, precedes, uncertainty
 from assay_pipeline.rules.quiet import due, quiet_after, since_send

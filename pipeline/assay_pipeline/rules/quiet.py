@@ -1,10 +1,11 @@
 """Silence that means something: a consumer that could have been handed a message, and for long enough was not.
 
 All times are in nanoseconds since the message's send call started, so that each event is compared with the send on
-the clock that both share.  A watch's *tail* begins at the latest of: its begin, the consumer's last activity in it, and the
-moment from which silence counts.  It is quiet when it is long enough, no fault touches it, and the consumer's silence
-is telling: the consumer takes everything (no selector, no batches), and its listener was not still at work and did not
-raise.
+the clock that both share.
+
+A watch's *tail* begins at the latest of: its begin, the consumer's last activity in it, and the moment from which
+silence counts.  It is quiet when it is long enough, no fault touches it, and the consumer's silence is telling: the
+consumer takes everything (no selector, no batches), and its listener was not still at work and did not raise.
 """
 
 from __future__ import annotations

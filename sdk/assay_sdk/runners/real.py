@@ -149,8 +149,8 @@ class RealRunner:
         self._jobs_since_poll = 0
         self._selector = selectors.DefaultSelector()
         self._alarm, self._bell = socket.socketpair()
-        self._alarm.setblocking(False)
-        self._bell.setblocking(False)
+        self._alarm.setblocking(False)  # noqa: FBT003  the standard library takes it by position
+        self._bell.setblocking(False)  # noqa: FBT003  the standard library takes it by position
         self._selector.register(self._alarm, READ, self._silence)
         self._waited_ns = 0
 

@@ -177,7 +177,7 @@ def test_a_runner_that_never_ran_closes_cleanly() -> None:
 
 def test_sockets_are_watched_until_they_are_unregistered(runner: RealRunner) -> None:
     near, far = socket.socketpair()
-    near.setblocking(False)
+    near.settimeout(0)
     read: list[bytes] = []
     runner.call_soon(lambda: runner.register(near, READ, lambda _mask: read.append(near.recv(100))))
     far.send(b"one")
@@ -193,7 +193,7 @@ def test_sockets_are_watched_until_they_are_unregistered(runner: RealRunner) -> 
 
 def test_jobs_that_schedule_jobs_do_not_starve_a_socket_or_a_deadline(runner: RealRunner) -> None:
     near, far = socket.socketpair()
-    near.setblocking(False)
+    near.settimeout(0)
     read: list[bytes] = []
     spinning = {"on": True}
 

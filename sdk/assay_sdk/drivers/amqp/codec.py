@@ -1,9 +1,10 @@
 """`Message` to AMQP 1.0 message sections and back, in the JMS mapping.
 
 Sections: OASIS AMQP 1.0, 3.2.  The mapping of JMS headers is that of the AMQP JMS mapping working draft as Apache Qpid
-JMS carries it out (``AmqpJmsMessageFacade``, ``AmqpMessageSupport``, ``AmqpDestinationHelper``): destination and message
-type as annotations, a delay as the absolute ``x-opt-delivery-time``.  Encoded by hand and not by `proton.Message`, which
-leaves an explicit ``durable=false`` out, cannot tell an absent field from a zero one, and truncates milliseconds.
+JMS carries it out (``AmqpJmsMessageFacade``, ``AmqpMessageSupport``, ``AmqpDestinationHelper``): destination and
+message type as annotations, a delay as the absolute ``x-opt-delivery-time``.  Encoded by hand and not by
+`proton.Message`, which leaves an explicit ``durable=false`` out, cannot tell an absent field from a zero one, and
+truncates milliseconds.
 """
 
 from __future__ import annotations
@@ -188,7 +189,7 @@ def _application_properties(properties: Mapping[str, Property]) -> bytes:
 _INT_BITS, _LONG_BITS = 31, 63
 
 
-def _property(name: str, value: Property) -> bytes:
+def _property(name: str, value: Property) -> bytes:  # noqa: PLR0911  one return a type is the table
     match value:
         case None:
             return types.null()

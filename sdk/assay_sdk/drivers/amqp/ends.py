@@ -83,7 +83,8 @@ TABLE: Mapping[tuple[State, Input], tuple[State, Act]] = {
     (State.CLOSING, Input.ATTACHED_WITHOUT): (State.CLOSING, Act.NOTHING),
     (State.CLOSING, Input.DETACHED): (State.GONE, Act.CLOSED),
 }
-"""A pair that is missing cannot happen: proton reports each of the peer's frames once, and drops what breaks the order."""
+"""A pair that is missing cannot happen: proton reports each of the peer's frames once, and ends a connection whose
+frames break the order."""
 
 
 class LinkEnd:

@@ -19,9 +19,20 @@ OBJECTS_KEY = "x-opt-mqrc-objects"
 class Condition(Protocol):
     """An error condition as the engine gives it."""
 
-    name: str
-    description: str | None
-    info: object
+    @property
+    def name(self) -> str:
+        """``amqp:not-found``, or a name of the peer's own."""
+        ...
+
+    @property
+    def description(self) -> str | None:
+        """Text for people."""
+        ...
+
+    @property
+    def info(self) -> object:
+        """A map with more, or nothing."""
+        ...
 
 
 _STATED: Mapping[str, JmsErrorKind] = {

@@ -1,7 +1,7 @@
-"""Frames (OASIS AMQP 1.0, 2.3): cut out of a stream, shown as text, and attaches mended on their way out.
+"""Frames (OASIS AMQP 1.0, 2.3): cut out of a stream, shown as text, attaches mended on their way out.
 
-Proton's engine has no way to say two fields of an attach: its desired capabilities and a source's default outcome.  Both
-are put into the encoded frame here.
+Proton's engine has no way to say two fields of an attach: its desired capabilities and a source's default outcome.
+Both are put into the encoded frame here.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _with_outcome(source: bytes) -> bytes:
     head = len(types.described(0x28, b""))
     items = _items(source[head:])
     items += [types.null()] * (_OUTCOME_IN_SOURCE + 1 - len(items))
-    items[_OUTCOME_IN_SOURCE] = types.described(_MODIFIED, types.fields((types.boolean(True),)))
+    items[_OUTCOME_IN_SOURCE] = types.described(_MODIFIED, types.fields((types.boolean(value=True),)))
     return source[:head] + types.fields(items)
 
 

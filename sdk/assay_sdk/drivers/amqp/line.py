@@ -20,7 +20,7 @@ from proton import Transport, TransportException
 from assay_sdk.driver import Frame, Login
 from assay_sdk.drivers.amqp.errors import lost
 from assay_sdk.drivers.amqp.frames import Mend, Splitter, mend, show
-from assay_sdk.drivers.amqp.sasl import Phase, SaslClient
+from assay_sdk.drivers.amqp.sasl import SaslClient
 from assay_sdk.drivers.amqp.types import DecodeError
 from assay_sdk.model.reasons import Mqrc, Refused
 from assay_sdk.runners.real import READ, WRITE, SocketRunner
@@ -29,6 +29,9 @@ from assay_sdk.time import Cancel, Runner
 _READ_SIZE = 65_536
 _MAX_UNSENT = 1 << 20
 """Octets kept ready for the socket; beyond that, proton keeps what it has until the peer reads."""
+
+
+_Addresses = list[tuple[int, tuple[str, int]]]
 
 
 class Place(Struct, frozen=True):
@@ -69,7 +72,7 @@ class Owner(Protocol):
 def is_loopback(address: str) -> bool:
     """Whether a numeric address is this machine."""
     with suppress(ValueError):
-        return ipaddress.ip_address(address.split("%")[0]).is_loopback
+        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
     return False
 
 
@@ -97,7 +100,7 @@ class Line:
         self._runner = runner
         self._sasl: SaslClient | None = None
         self._socket: socket.socket | None = None
-        self._addresses: list[tuple[int, tuple[str, int]]] = []
+        self._addresses: _Addresses = []
         self._connecting = True
         self._gone = False
         self._unsent = bytearray()
@@ -121,7 +124,7 @@ class Line:
 
     def flush(self) -> None:
         """Send what the engine has to say, as far as the socket takes it."""
-        if self._gone or self._connecting or self._flushing or self._sasl is None or self._sasl.phase is not Phase.DONE:
+        if self._gone or self._connecting or self._flushing or self._sasl is None or not self._sasl.is_done():
             return
         self._flushing = True
         try:
@@ -152,14 +155,14 @@ class Line:
             why = lost(f"the host {self._place.host!r} is not known: {error}", Mqrc.Q_MGR_NOT_AVAILABLE)
             self._tell(lambda: self.drop(why))
             return
-        addresses = [(family, (str(address[0]), int(address[1]))) for family, _, _, _, address in found]
+        addresses: _Addresses = [(family, (str(address[0]), int(address[1]))) for family, _, _, _, address in found]
         self._tell(lambda: self._try_next(addresses, None))
 
     def _tell(self, job: Callable[[], None]) -> None:
         with suppress(RuntimeError):  # the runner was closed during the look-up: nobody is left to be told
             self._runner.call_soon(job)
 
-    def _try_next(self, addresses: list[tuple[int, tuple[str, int]]], error: int | None) -> None:
+    def _try_next(self, addresses: _Addresses, error: int | None) -> None:
         """Connect to the next address of the host."""
         if self._gone:
             return
@@ -171,7 +174,7 @@ class Line:
         (family, address), self._addresses = addresses[0], addresses[1:]
         self._sasl = SaslClient(self._login, private=is_loopback(address[0]))
         line = socket.socket(family, socket.SOCK_STREAM)
-        line.setblocking(False)
+        line.setblocking(False)  # noqa: FBT003  the standard library takes it by position
         self._socket = line
         code = line.connect_ex(address)
         if code in {0, errno.EINPROGRESS}:
@@ -228,7 +231,7 @@ class Line:
             return
         if self._incoming is not None:
             self._show_incoming(self._incoming, octets)
-        if sasl.phase is Phase.DONE:
+        if sasl.is_done():
             self._feed(octets)
             return
         answer = sasl.receive(octets)
@@ -238,14 +241,14 @@ class Line:
             self._write()
         if sasl.refused is not None:
             self.drop(sasl.refused)
-        elif sasl.phase is Phase.DONE:
+        elif sasl.is_done():
             self._owner.line_ready()
             self._feed(sasl.rest)
 
     def _feed(self, octets: bytes) -> None:
         """Hand octets to the engine, never more than it has room for."""
         view = memoryview(octets)
-        while len(view) and not self._gone:
+        while view.nbytes and not self._gone:
             room = self._transport.capacity()
             if room <= 0:
                 break  # the engine has closed its end; its events say why

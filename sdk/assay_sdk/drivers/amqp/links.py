@@ -9,8 +9,22 @@ from __future__ import annotations
 import itertools
 import uuid
 from collections.abc import Iterable
+from typing import Any, cast
 
-from proton import UNDESCRIBED, Array, Data, Delivery, Described, Link, Receiver, Sender, Session, Terminus, symbol, ulong
+from proton import (
+    UNDESCRIBED,
+    Array,
+    Data,
+    Delivery,
+    Described,
+    Link,
+    Receiver,
+    Sender,
+    Session,
+    Terminus,
+    symbol,
+    ulong,
+)
 
 from assay_sdk.driver import Durability, OpenReceiver, OpenSender
 from assay_sdk.drivers.amqp.codec import Prefixes, wire_name
@@ -105,7 +119,9 @@ class LinkNames:
 
 
 def _put_symbols(data: Data, names: Iterable[str]) -> None:
-    data.put_object(Array(UNDESCRIBED, Data.SYMBOL, *(symbol(name) for name in names)))
+    data.put_object(
+        Array(cast("Any", UNDESCRIBED), Data.SYMBOL, *(symbol(name) for name in names))
+    )  # typed too narrowly
 
 
 def make_sender(session: Session, command: OpenSender, names: LinkNames, prefixes: Prefixes) -> Sender:
@@ -158,7 +174,9 @@ def make_receiver(session: Session, command: OpenReceiver, name: str, names: Lin
     return link
 
 
-def make_browser(session: Session, address: Address, selector: str | None, names: LinkNames, prefixes: Prefixes) -> Receiver:
+def make_browser(
+    session: Session, address: Address, selector: str | None, names: LinkNames, prefixes: Prefixes
+) -> Receiver:
     """A receiver's link that looks and takes nothing: distribution mode copy, pre-settled."""
     link: Receiver = session.receiver(names.plain(address))
     link.snd_settle_mode = Link.SND_SETTLED
@@ -217,6 +235,12 @@ def has_terminus(terminus: Terminus) -> bool:
 
 ACCEPTED_STATE = Described(ulong(int(Delivery.ACCEPTED)), [])
 """The outcome inside a transactional state (4.4.2)."""
+
+
+def set_state_data(delivery: Delivery, data: list[object] | None) -> None:
+    """Set the fields of a delivery state that proton does not know."""
+    delivery.local.data = cast("Any", data)  # proton declares a list of ints and takes any AMQP data
+
 
 TRANSACTIONAL = 0x34
 DECLARED = 0x33

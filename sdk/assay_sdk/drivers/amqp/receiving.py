@@ -12,7 +12,15 @@ from assay_sdk.drivers.amqp import codec
 from assay_sdk.drivers.amqp.codec import Received
 from assay_sdk.drivers.amqp.ends import Context, LinkEnd, State
 from assay_sdk.drivers.amqp.errors import Condition, refusal
-from assay_sdk.drivers.amqp.links import ACCEPTED_STATE, NO_LOCAL, SELECTOR, TRANSACTIONAL, has_terminus, missing_filters
+from assay_sdk.drivers.amqp.links import (
+    ACCEPTED_STATE,
+    NO_LOCAL,
+    SELECTOR,
+    TRANSACTIONAL,
+    has_terminus,
+    missing_filters,
+    set_state_data,
+)
 from assay_sdk.drivers.amqp.transactions import Unit
 from assay_sdk.drivers.amqp.types import DecodeError
 from assay_sdk.model.message import Address, Message
@@ -33,7 +41,7 @@ _BROWSE_CREDIT = 1_000
 
 
 def _settle(delivery: Delivery, outcome: Outcome) -> None:
-    delivery.local.data = None  # of a unit of work that was rolled back
+    set_state_data(delivery, None)  # of a unit of work that was rolled back
     if outcome is Outcome.MODIFIED:
         delivery.local.failed = True
     delivery.update(_STATES[outcome])
@@ -66,7 +74,12 @@ class _Incoming(LinkEnd):
     def refused(self, condition: Condition | None) -> Refused:
         """A field that is refused can only be the selector, where there is one."""
         why = super().refused(condition)
-        if self.selector is not None and condition is not None and condition.name == _INVALID_FIELD and why.mqrc is None:
+        if (
+            self.selector is not None
+            and condition is not None
+            and condition.name == _INVALID_FIELD
+            and why.mqrc is None
+        ):
             return Refused(JmsErrorKind.INVALID_SELECTOR, why.text, objects=why.objects)
         return why
 
@@ -102,11 +115,18 @@ class ReceiverEnd(_Incoming):
     def __init__(self, context: Context, engine: Receiver, command: OpenReceiver) -> None:
         self.address = command.address
         self.selector = command.selector
-        self.filters = (*((SELECTOR,) if command.selector is not None else ()), *((NO_LOCAL,) if command.no_local else ()))
+        self.filters = (
+            *((SELECTOR,) if command.selector is not None else ()),
+            *((NO_LOCAL,) if command.no_local else ()),
+        )
         self._stays = command.durability is Durability.DURABLE
         self._deliveries: dict[int, Delivery] = {}
         self._drains: list[int] = []
-        what = f"the subscription {command.name!r} on {command.address}" if command.name else f"a receiver on {command.address}"
+        what = (
+            f"the subscription {command.name!r} on {command.address}"
+            if command.name
+            else f"a receiver on {command.address}"
+        )
         names = (command.name,) if command.name else (command.address.name,)
         super().__init__(
             context,
@@ -184,7 +204,7 @@ class ReceiverEnd(_Incoming):
         elif self._knows(token, deliveries):
             for number in deliveries:
                 delivery = self._deliveries[number]
-                delivery.local.data = [unit.txn_id, ACCEPTED_STATE]
+                set_state_data(delivery, [unit.txn_id, ACCEPTED_STATE])
                 delivery.update(TRANSACTIONAL)
             unit.enlisted.append(lambda: self._forget(deliveries))
             self.answers.done(token)

@@ -51,6 +51,10 @@ class SaslClient:
         self.rest = b""
         """What followed the negotiation: AMQP's own octets, in phase DONE."""
 
+    def is_done(self) -> bool:
+        """Whether the broker has let the client in."""
+        return self.phase is Phase.DONE
+
     def start(self) -> bytes:
         """The octets to send first; none when the login must not be sent over this line, which is then `refused`."""
         if self._login is not None and not self._private:
@@ -151,4 +155,6 @@ def _performative(part: bytes, wanted: int) -> list[object]:
 
 
 def _broken(text: str) -> Refused:
-    return Refused(JmsErrorKind.CONNECTION_LOST, f"the broker cannot be talked to: {text}", mqrc=int(Mqrc.Q_MGR_NOT_AVAILABLE))
+    return Refused(
+        JmsErrorKind.CONNECTION_LOST, f"the broker cannot be talked to: {text}", mqrc=int(Mqrc.Q_MGR_NOT_AVAILABLE)
+    )

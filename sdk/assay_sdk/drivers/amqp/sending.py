@@ -11,7 +11,7 @@ from assay_sdk.driver import Send
 from assay_sdk.drivers.amqp import codec
 from assay_sdk.drivers.amqp.ends import Context, LinkEnd, State
 from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
-from assay_sdk.drivers.amqp.links import TRANSACTIONAL, has_terminus
+from assay_sdk.drivers.amqp.links import TRANSACTIONAL, has_terminus, set_state_data
 from assay_sdk.drivers.amqp.transactions import Unit
 from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
@@ -36,9 +36,7 @@ class SenderEnd(LinkEnd):
     ) -> None:
         names = (address.name,) if address else ()
         what = f"a sender to {address}" if address else "a sender without a destination"
-        super().__init__(
-            context, engine, number=number, session=session, opening=opening, what=what, objects=names
-        )
+        super().__init__(context, engine, number=number, session=session, opening=opening, what=what, objects=names)
         self._waiting: deque[tuple[Send, bytes, Unit | None]] = deque()
         self._sent: dict[str, tuple[int, Unit | None]] = {}
         self._last_tag = 0
@@ -119,7 +117,7 @@ class SenderEnd(LinkEnd):
         tag = str(self._last_tag)
         delivery = self.engine.delivery(tag)
         if unit is not None:
-            delivery.local.data = [unit.txn_id]
+            set_state_data(delivery, [unit.txn_id])
             delivery.update(TRANSACTIONAL)
         self.engine.stream(octets)
         self.engine.advance()
@@ -133,7 +131,7 @@ class SenderEnd(LinkEnd):
 
     def _judge(self, delivery: Delivery, state: int) -> Refused | None:
         """None when the broker took the message."""
-        condition = cast("Condition | None", delivery.remote.condition)
+        condition: Condition | None = delivery.remote.condition
         if state == TRANSACTIONAL:
             state, condition = _outcome_within(delivery)
         what = f"a message to {self.objects[0]}" if self.objects else "a message"
@@ -159,18 +157,19 @@ class _Inner:
 
 def _outcome_within(delivery: Delivery) -> tuple[int, Condition | None]:
     """The outcome inside a transactional state; accepted when it names none (4.4.2)."""
-    data: object = delivery.remote.data
+    data = cast("object", delivery.remote.data)
     if not isinstance(data, list) or len(data) < 2 or not isinstance(data[1], Described):  # noqa: PLR2004  id, outcome
         return int(Delivery.ACCEPTED), None
     outcome = data[1]
+    descriptor = cast("object", outcome.descriptor)
     code = {
         "amqp:accepted:list": int(Delivery.ACCEPTED),
         "amqp:rejected:list": int(Delivery.REJECTED),
         "amqp:released:list": int(Delivery.RELEASED),
         "amqp:modified:list": int(Delivery.MODIFIED),
-    }.get(str(outcome.descriptor), outcome.descriptor)
-    fields: object = outcome.value
+    }.get(str(descriptor), descriptor if isinstance(descriptor, int) else 0)
+    fields = cast("object", outcome.value)
     error = fields[0] if isinstance(fields, list) and fields else None
     if isinstance(error, Described) and isinstance(error.value, list) and error.value:
-        return int(code), _Inner(error.value)
+        return int(code), _Inner(cast("list[object]", error.value))
     return int(code), None

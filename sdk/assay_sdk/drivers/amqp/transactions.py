@@ -64,7 +64,9 @@ class Unit:
 
     def when_declared(self, job: Callable[[], None]) -> None:
         """Do something now, or once the unit has its id or has failed."""
-        if self.state is UnitState.DECLARING or (self.state is UnitState.ENDING and not self.txn_id and not self.failed):
+        if self.state is UnitState.DECLARING or (
+            self.state is UnitState.ENDING and not self.txn_id and not self.failed
+        ):
             self._parked.append(job)
         else:
             job()
@@ -140,7 +142,9 @@ class Coordinator(LinkEnd):
                 unit.declared(bytes(delivery.remote.data[0]))
                 self.answers.done(token)
                 return
-            refusal_ = why or Refused(JmsErrorKind.MESSAGING, "the broker answered the begin of a unit of work with no id")
+            refusal_ = why or Refused(
+                JmsErrorKind.MESSAGING, "the broker answered the begin of a unit of work with no id"
+            )
             unit.refuse(refusal_)
             self.answers.fail(token, refusal_)
 

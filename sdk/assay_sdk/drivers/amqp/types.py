@@ -161,6 +161,13 @@ def described(descriptor: int, value: bytes) -> bytes:
     return b"\x00" + ulong(descriptor) + value
 
 
+def _character(octets: bytes) -> str:
+    try:
+        return octets.decode("utf-32-be")
+    except UnicodeDecodeError as error:
+        raise DecodeError(f"a char that is none: {octets.hex()}") from error
+
+
 _FIXED: Mapping[int, tuple[int, Callable[[bytes], object]]] = {
     0x40: (0, lambda _: None),
     0x41: (0, lambda _: True),
@@ -179,7 +186,7 @@ _FIXED: Mapping[int, tuple[int, Callable[[bytes], object]]] = {
     0x70: (4, int.from_bytes),
     0x71: (4, lambda o: int.from_bytes(o, signed=True)),
     0x72: (4, lambda o: struct.unpack(">f", o)[0]),
-    0x73: (4, lambda o: _character(o)),
+    0x73: (4, _character),
     0x74: (4, bytes),
     0x80: (8, int.from_bytes),
     0x81: (8, lambda o: int.from_bytes(o, signed=True)),
@@ -190,13 +197,6 @@ _FIXED: Mapping[int, tuple[int, Callable[[bytes], object]]] = {
     0x98: (16, lambda o: uuid.UUID(bytes=o)),
 }
 """Format code to width in octets and reading, for values of a fixed width (1.6)."""
-
-
-def _character(octets: bytes) -> str:
-    try:
-        return octets.decode("utf-32-be")
-    except UnicodeDecodeError as error:
-        raise DecodeError(f"a char that is none: {octets.hex()}") from error
 
 
 class Reader:
@@ -231,7 +231,7 @@ class Reader:
             return Described(descriptor, self.value(depth + 1))
         return self._of(code, depth)
 
-    def _of(self, code: int, depth: int) -> object:
+    def _of(self, code: int, depth: int) -> object:  # noqa: PLR0911  one return a type is the table
         fixed = _FIXED.get(code)
         if fixed is not None:
             width, read = fixed

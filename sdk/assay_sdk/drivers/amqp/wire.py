@@ -10,37 +10,20 @@ import itertools
 import uuid
 from collections import deque
 from collections.abc import Callable, Mapping
+from typing import cast
 
 import proton
-from proton import Collector, Connection, Event, Link, Session, Transport, symbol
+from proton import Collector, Connection, Delivery, Event, Link, Session, Transport, symbol
 
 from assay_sdk.driver import (
-    Begin,
-    Browse,
-    Cancel,
     Close,
     Closed,
-    CloseLink,
-    CloseSession,
-    Commit,
-    Credit,
-    Drain,
     DriverCommand,
     DriverEvent,
-    Enlist,
     Failed,
     Frame,
     Opened,
-    OpenReceiver,
-    OpenSender,
-    OpenSession,
-    Prepare,
-    RecoverXa,
-    Rollback,
-    Send,
-    Settle,
     Target,
-    Unsubscribe,
 )
 from assay_sdk.drivers.amqp.answers import Answers
 from assay_sdk.drivers.amqp.codec import Prefixes
@@ -53,7 +36,7 @@ from assay_sdk.drivers.amqp.links import LinkNames
 from assay_sdk.drivers.amqp.sessions import SessionEnd
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
-from assay_sdk.time import Cancel as TakeBack
+from assay_sdk.time import Cancel
 
 SOLE_CONNECTION = "sole-connection-for-container"
 DELAYED_DELIVERY = "DELAYED_DELIVERY"
@@ -133,7 +116,7 @@ class AmqpWire:
         self._prepare(place, transport)
         self._line = Line(place, target.login, self, transport, runner, trace=target.trace)
         due_ns = runner.clock.monotonic_ns() + target.open_timeout_ms * 1_000_000
-        self._timer: TakeBack = runner.call_at(due_ns, self._open_timed_out)
+        self._timer: Cancel = runner.call_at(due_ns, self._open_timed_out)
         runner.call_soon(self._line.start)
 
     def submit(self, command: DriverCommand) -> None:
@@ -287,36 +270,38 @@ class AmqpWire:
         self._line.drop(lost(f"the connection broke: {detail}"))
 
     def _on_session_open(self, event: Event) -> None:
-        session = self.sessions.get(event.session)
+        session = self.sessions.get(cast("Session", event.session))
         if session is not None:
             session.opened()
 
     def _on_session_close(self, event: Event) -> None:
-        session = self.sessions.pop(event.session, None)
+        engine = cast("Session", event.session)
+        session = self.sessions.pop(engine, None)
         if session is not None:
             for end in tuple(session.ends):
                 self.ends.pop(end.engine, None)
                 self.names.release(end.name)
-            session.remote_closed(event.session.remote_condition)
+            session.remote_closed(engine.remote_condition)
             self._commands.forget_session(session)
 
     def _on_link_open(self, event: Event) -> None:
-        end = self.ends.get(event.link)
+        end = self.ends.get(cast("Link", event.link))
         if end is not None:
             end.remote_opened()
 
     def _on_link_close(self, event: Event) -> None:
-        end = self.ends.get(event.link)
+        engine = cast("Link", event.link)
+        end = self.ends.get(engine)
         if end is not None:
-            end.remote_closed(event.link.remote_condition)
+            end.remote_closed(engine.remote_condition)
 
     def _on_flow(self, event: Event) -> None:
-        end = self.ends.get(event.link)
+        end = self.ends.get(cast("Link", event.link))
         if end is not None:
             end.flow()
 
     def _on_delivery(self, event: Event) -> None:
-        delivery = event.delivery
+        delivery = cast("Delivery", event.delivery)
         end = self.ends.get(delivery.link)
         if end is not None:
             end.delivery(delivery)

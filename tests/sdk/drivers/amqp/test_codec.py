@@ -115,7 +115,8 @@ def test_a_body_that_is_no_text_is_kept_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["ID:AMQP_ULONG:18446744073709551615", "ID:AMQP_UUID:00000000-0000-0000-0000-00000000002a", "ID:AMQP_BINARY:00FF"]
+    "text",
+    ["ID:AMQP_ULONG:18446744073709551615", "ID:AMQP_UUID:00000000-0000-0000-0000-00000000002a", "ID:AMQP_BINARY:00FF"],
 )
 def test_ids_of_other_types_keep_their_type(text: str) -> None:
     octets = encode(Message(message_id=text))
@@ -153,7 +154,7 @@ def test_the_delivery_count_is_read() -> None:
         types.described(codec.HEADER, types.string("x")),
         types.described(codec.HEADER, types.fields((types.string("x"),))),
         types.described(codec.HEADER, types.fields((types.null(), types.string("x")))),
-        types.described(codec.PROPERTIES, types.fields((types.boolean(True),))),
+        types.described(codec.PROPERTIES, types.fields((types.boolean(value=True),))),
         types.described(codec.PROPERTIES, types.fields((types.double(1.0),))),
         types.described(codec.PROPERTIES, types.fields((types.null(), types.null(), types.uint(1)))),
         types.described(codec.APPLICATION_PROPERTIES, types.fields((types.uint(1),))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
 
 import pytest
@@ -79,10 +80,8 @@ def test_malformed_octets_are_named(octets: bytes, says: str) -> None:
 
 @given(st.binary(max_size=60))
 def test_any_octets_are_a_value_or_a_decode_error(octets: bytes) -> None:
-    try:
+    with contextlib.suppress(types.DecodeError):
         types.decode(octets)
-    except types.DecodeError as error:
-        assert str(error)
 
 
 @pytest.mark.parametrize("layer", [b"\x00\x53\x01", b"\xd0\xff\xff\xff\xff\x00\x00\x00\x01"])

@@ -1,0 +1,366 @@
+"""What each invariant must say of which miniature: kept, broken, undecided, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay_evidence import events as ev
+from assay_evidence.oracle import Outcome
+from msgspec import Struct
+
+from tests.pipeline.tales import TOPIC, Tale, Telling
+
+KEPT, BROKEN, UNDECIDED = Outcome.KEPT, Outcome.BROKEN, Outcome.UNDECIDED
+
+
+class Case(Struct, frozen=True):
+    """One miniature.
+
+    Args:
+        rule: The rule it is about.
+        name: What happens, as a sentence.
+        telling: How it is told.
+        subjects: What the rule must have examined, and with which outcome.
+    """
+
+    rule: str
+    name: str
+    telling: Telling
+    subjects: Mapping[str, Outcome]
+
+
+def _delayed(seen_ms: int, *, seen_ns: int = 0, from_ms: int = 0, unc_ns: int = 0) -> Telling:
+    def tell(tale: Tale) -> None:
+        tale.unc_ns = unc_ns
+        tale.consumes()
+        tale.sends(delay_ms=500)
+        watch = tale.at(from_ms).listens()
+        tale.at(seen_ms, seen_ns).handed()
+        tale.at(2_000).stops(watch)
+
+    return tell
+
+
+def _browsed(tale: Tale) -> None:
+    tale.sends(delay_ms=500)
+    tale.at(200).browses()
+    tale.at(600).browses("m")
+
+
+def _browsed_early(tale: Tale) -> None:
+    tale.sends(delay_ms=500)
+    tale.at(200).browses("m")
+
+
+def _sent_twice(tale: Tale) -> None:
+    watch = tale.listens()
+    tale.sends(delay_ms=500)
+    tale.at(100).sends()
+    tale.handed()
+    tale.at(2_000).stops(watch)
+
+
+def _unanswered(tale: Tale) -> None:
+    tale.sends(delay_ms=500, answered=False)
+    tale.at(100).handed()
+
+
+def _refused_and_seen(tale: Tale) -> None:
+    tale.sends(delay_ms=500, refused=True)
+    tale.at(100).handed()
+
+
+def _fault_in_the_watch(tale: Tale) -> None:
+    watch = tale.listens()
+    tale.sends(delay_ms=500)
+    tale.suffers("cut", took_ms=300)
+    tale.at(600).handed()
+    tale.stops(watch)
+
+
+def _two_boots(tale: Tale) -> None:
+    tale.sends(delay_ms=500)
+    tale.boot, tale.unc_ns = "other", 1_000
+    tale.at(100).handed()
+
+
+def _expiring(seen_ms: int | None, *, from_ms: int = 0, to_ms: int = 9_000, mode: str = "persistent") -> Telling:
+    def tell(tale: Tale) -> None:
+        tale.consumes()
+        tale.sends(ttl_ms=1_000, mode=mode)
+        watch = tale.at(from_ms).listens()
+        if seen_ms is not None:
+            tale.at(seen_ms).handed()
+            tale.returns()
+        tale.at(to_ms).stops(watch)
+
+    return tell
+
+
+def _redelivered_after_expiry(tale: Tale) -> None:
+    tale.sends(ttl_ms=1_000)
+    tale.at(500).handed()
+    tale.at(5_000).handed()
+
+
+def _one_copy_late(tale: Tale) -> None:
+    for actor in ("a", "b"):
+        tale.consumes(actor, TOPIC, name=f"sub-{actor}")
+    tale.sends(to=TOPIC, ttl_ms=1_000)
+    tale.at(500).handed(actor="a")
+    tale.at(5_000).handed(actor="b")
+
+
+def _at_the_limit(tale: Tale) -> None:
+    tale.unc_ns = 1_000
+    tale.sends(ttl_ms=1_000)
+    tale.at(2_000, 500).handed()
+
+
+def _rolled_back_mortal(tale: Tale) -> None:
+    tale.consumes()
+    tale.sends(ttl_ms=1_000, unit="u")
+    tale.ends_unit("u", "rollback")
+    watch = tale.at(5_000).listens()
+    tale.at(9_000).stops(watch)
+
+
+def _restarted_mortal(tale: Tale) -> None:
+    tale.consumes()
+    tale.sends(ttl_ms=1_000, mode="non-persistent")
+    tale.suffers("restart")
+    watch = tale.at(5_000).listens()
+    tale.at(9_000).stops(watch)
+
+
+def _published(seen: str = "ab", *, to_ms: int = 5_000, ttl_ms: int = 0, fault: bool = False) -> Telling:
+    def tell(tale: Tale) -> None:
+        watches = {}
+        for actor in "ab":
+            tale.consumes(actor, TOPIC, name="sub" if actor == "a" else None)
+            watches[actor] = tale.listens(actor, TOPIC)
+        tale.at(10).sends(to=TOPIC, mode="non-persistent", ttl_ms=ttl_ms)
+        if fault:
+            tale.suffers("kill")
+        for actor in seen:
+            tale.at(100).handed(actor=actor)
+            tale.returns(actor)
+        for actor in "ab":
+            tale.at(to_ms).stops(watches[actor], actor, TOPIC)
+
+    return tell
+
+
+def _selecting(tale: Tale) -> None:
+    tale.consumes("a", TOPIC, selector="x = 1")
+    watch = tale.listens("a", TOPIC)
+    tale.sends(to=TOPIC)
+    tale.at(5_000).stops(watch, "a", TOPIC)
+
+
+def _at_work(tale: Tale) -> None:
+    tale.consumes("a", TOPIC)
+    watch = tale.listens("a", TOPIC)
+    tale.sends("first", to=TOPIC)
+    tale.sends("second", to=TOPIC)
+    tale.handed("first", "a")
+    tale.at(5_000).stops(watch, "a", TOPIC)
+
+
+def _raising(tale: Tale) -> None:
+    tale.consumes("a", TOPIC)
+    watch = tale.listens("a", TOPIC)
+    tale.sends("first", to=TOPIC)
+    tale.sends("second", to=TOPIC)
+    tale.handed("first", "a")
+    tale.returns("a", ended="raised")
+    tale.at(5_000).stops(watch, "a", TOPIC)
+
+
+def _shared(seen_by: str) -> Telling:
+    def tell(tale: Tale) -> None:
+        watches = {}
+        for actor in "ab":
+            tale.consumes(actor, TOPIC, name="both", shared=True)
+            watches[actor] = tale.listens(actor, TOPIC)
+        tale.sends(to=TOPIC)
+        for actor in seen_by:
+            tale.handed(actor=actor)
+            tale.returns(actor)
+        for actor in "ab":
+            tale.at(5_000).stops(watches[actor], actor, TOPIC)
+
+    return tell
+
+
+def _committed_late(tale: Tale) -> None:
+    tale.consumes("a", TOPIC)
+    watch = tale.listens("a", TOPIC)
+    tale.sends(to=TOPIC, unit="u")
+    tale.at(4_500).ends_unit("u")
+    tale.at(5_000).stops(watch, "a", TOPIC)
+
+
+def _unit_name_again(tale: Tale) -> None:
+    """The session's first unit never ended; after its return it counts from the start again and commits."""
+    tale.consumes("a", TOPIC)
+    watch = tale.listens("a", TOPIC)
+    tale.ends_unit("u", "begin")
+    tale.sends("lost", to=TOPIC, unit="u")
+    tale.ends_unit("u", "begin")
+    tale.sends("kept", to=TOPIC, unit="u")
+    tale.ends_unit("u")
+    tale.handed("kept", "a")
+    tale.returns("a")
+    tale.at(5_000).stops(watch, "a", TOPIC)
+
+
+def _killed(
+    after: str = "", *, before: str = "", to_ms: int = 5_000, what: str = "kill", mode: str = "persistent"
+) -> Telling:
+    def tell(tale: Tale) -> None:
+        tale.sends(mode=mode)
+        for kid in before:
+            tale.handed(kid)
+        tale.suffers(what, took_ms=0)
+        tale.consumes()
+        watch = tale.listens()
+        for kid in after:
+            tale.handed(kid)
+            tale.returns()
+        tale.at(to_ms).stops(watch)
+
+    return tell
+
+
+def _found_by_browse(tale: Tale) -> None:
+    tale.sends()
+    tale.suffers()
+    tale.at(50).browses("m")
+
+
+def _uncommitted(tale: Tale) -> None:
+    tale.sends(unit="u")
+    tale.suffers()
+    tale.consumes()
+    watch = tale.listens()
+    tale.at(5_000).stops(watch)
+
+
+def _another_consumer(tale: Tale) -> None:
+    tale.sends()
+    tale.suffers()
+    tale.consumes("idle")
+    tale.consumes()
+    watch = tale.listens()
+    tale.at(5_000).stops(watch)
+
+
+def _cleared(tale: Tale) -> None:
+    tale.sends()
+    tale.tell(ev.Admin, call="c", command="CLEAR QLOCAL(Q)")
+    tale.suffers()
+    tale.consumes()
+    watch = tale.listens()
+    tale.at(5_000).stops(watch)
+
+
+def _fault_before_the_send(tale: Tale) -> None:
+    tale.suffers(took_ms=0)
+    tale.sends()
+    tale.consumes()
+    watch = tale.listens()
+    tale.at(5_000).stops(watch)
+
+
+def _batches(*sizes: int, size: int | None = 3) -> Telling:
+    def tell(tale: Tale) -> None:
+        watch = tale.listens(size=size)
+        for batch, messages in enumerate(sizes):
+            for number in range(messages):
+                tale.handed(f"{batch}-{number}", batch=batch)
+            tale.returns(batch=batch)
+        tale.at(5_000).stops(watch)
+
+    return tell
+
+
+def _listener_again(tale: Tale) -> None:
+    """A second listener with a larger size counts its batches from 0 again."""
+    for size in (1, 2):
+        watch = tale.listens(size=size)
+        for number in range(size):
+            tale.handed(f"{size}-{number}", batch=0)
+        tale.returns(batch=0)
+        tale.stops(watch)
+
+
+CASES = (
+    Case("DD-02", "a waiting receiver sees it when it is due", _delayed(500), {"m": KEPT}),
+    Case("DD-02", "a waiting receiver sees it a nanosecond early", _delayed(499, seen_ns=999_999), {"m": BROKEN}),
+    Case("DD-02", "early within the uncertainty", _delayed(499, seen_ns=999_999, unc_ns=10), {"m": UNDECIDED}),
+    Case("DD-02", "early beyond the uncertainty", _delayed(499, unc_ns=10), {"m": BROKEN}),
+    Case("DD-02", "just due with an uncertain clock", _delayed(500, unc_ns=10), {"m": UNDECIDED}),
+    Case("DD-02", "a receiver that watched half of the delay", _delayed(600, from_ms=250), {"m": KEPT}),
+    Case("DD-02", "a receiver that came late", _delayed(600, from_ms=251), {}),
+    Case("DD-02", "a browse during the delay finds nothing", _browsed, {"m": KEPT}),
+    Case("DD-02", "a browse during the delay finds it", _browsed_early, {"m": BROKEN}),
+    Case("DD-02", "a message sent twice says nothing", _sent_twice, {}),
+    Case("DD-02", "an unanswered send that is seen early", _unanswered, {"m": BROKEN}),
+    Case("DD-02", "a refused send is no subject", _refused_and_seen, {}),
+    Case("DD-02", "a fault leaves too little of the watch", _fault_in_the_watch, {}),
+    Case("DD-02", "another boot's clock is compared by the wall", _two_boots, {"m": BROKEN}),
+    Case("DD-56", "nobody is handed an expired message", _expiring(None, from_ms=3_000), {"m": KEPT}),
+    Case("DD-56", "an expired message is handed over", _expiring(2_500, from_ms=2_200), {"m": BROKEN}),
+    Case("DD-56", "handed over late but within the limit", _expiring(1_900, from_ms=1_500), {"m": KEPT}),
+    Case("DD-56", "handed over in time", _expiring(999), {}),
+    Case("DD-56", "nobody waited after the expiry", _expiring(None, from_ms=500, to_ms=1_500), {}),
+    Case("DD-56", "a watch from before the expiry proves no expiry", _expiring(None), {}),
+    Case("DD-56", "it comes again after its expiry", _redelivered_after_expiry, {}),
+    Case("DD-56", "one subscription gets its copy too late", _one_copy_late, {"m>sub-b": BROKEN}),
+    Case("DD-56", "at the limit with an uncertain clock", _at_the_limit, {"m": UNDECIDED}),
+    Case("DD-56", "a rolled back send is not expiry", _rolled_back_mortal, {}),
+    Case("DD-56", "a restart may lose a non-persistent message", _restarted_mortal, {}),
+    Case("PD-11", "both kinds have their copy", _published(), {"m>a": KEPT, "m>b": KEPT}),
+    Case("PD-11", "one subscription misses its copy", _published("a"), {"m>a": KEPT, "m>b": BROKEN}),
+    Case("PD-11", "the watch ends too early to say", _published("a", to_ms=900), {"m>a": KEPT}),
+    Case("PD-11", "a message that may expire is no subject", _published("a", ttl_ms=100), {}),
+    Case("PD-11", "a fault excuses the missing copy", _published("a", fault=True), {"m>a": KEPT}),
+    Case("PD-11", "a selector excuses the missing copy", _selecting, {}),
+    Case("PD-11", "a listener still at work is not silent", _at_work, {"first>a": KEPT}),
+    Case("PD-11", "a listener that raised is not silent", _raising, {"first>a": KEPT}),
+    Case("PD-11", "a shared subscription has one copy", _shared("b"), {"m>both": KEPT}),
+    Case("PD-11", "a shared subscription without it says nothing", _shared(""), {}),
+    Case("PD-11", "a commit just before the watch ends", _committed_late, {}),
+    Case("PD-11", "a unit's name used again", _unit_name_again, {"kept>a": KEPT}),
+    Case("PD-20", "it is there after the kill", _killed("m"), {"m": KEPT}),
+    Case("PD-20", "it is lost by the kill", _killed(), {"m": BROKEN}),
+    Case("PD-20", "it is lost by the restart", _killed(what="restart"), {"m": BROKEN}),
+    Case("PD-20", "a cut line is no restart", _killed(what="cut"), {}),
+    Case("PD-20", "a non-persistent message may go", _killed(mode="non-persistent"), {}),
+    Case("PD-20", "nobody drained the queue", _killed(to_ms=900), {}),
+    Case("PD-20", "it was seen before the kill only", _killed(before="m"), {}),
+    Case("PD-20", "it was seen before and after", _killed("m", before="m"), {"m": KEPT}),
+    Case("PD-20", "a browse finds it after the kill", _found_by_browse, {"m": KEPT}),
+    Case("PD-20", "a unit that never ended may go", _uncommitted, {}),
+    Case("PD-20", "another consumer may hold it", _another_consumer, {}),
+    Case("PD-20", "an administrator may have taken it", _cleared, {}),
+    Case("PD-20", "a fault before the send proves nothing", _fault_before_the_send, {}),
+    Case(
+        "BT-04",
+        "batches of one to the size",
+        _batches(3, 1),
+        {"receiver/0/0": KEPT, "receiver/1/1": KEPT},
+    ),
+    Case("BT-04", "a batch too large", _batches(4), {"receiver/0/0": BROKEN}),
+    Case("BT-04", "an empty batch", _batches(0, 2), {"receiver/0/0": BROKEN, "receiver/1/1": KEPT}),
+    Case("BT-04", "a listener of unknown size", _batches(2, size=None), {}),
+    Case(
+        "BT-04",
+        "a second listener counts from 0 again",
+        _listener_again,
+        {"receiver/0/0": KEPT, "receiver/1/0": KEPT},
+    ),
+)
+"""All of them."""
+

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from assay_pipeline.errors import JavaMissingError, SparkMissingError
+from assay_pipeline.session import spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """One session for all tests: its start costs seconds."""
+    try:
+        with spark_session() as session:
+            yield session
+    except (JavaMissingError, SparkMissingError) as error:
+        if "spark" in os.environ.get("ASSAY_REQUIRE", ""):
+            raise
+        pytest.skip(str(error))

@@ -1,0 +1,126 @@
+"""Miniature runs for the pipeline: scenarios told by hand, and written as whole journals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Literal
+
+from assay_evidence import events as ev
+from assay_evidence.writer import Instant, JournalWriter
+
+from tests.evidence.histories import EPOCH_NS, QUEUE, Sink, Story, begin, message, refusal
+
+TOPIC = "topic://T"
+Telling = Callable[["Tale"], object]
+
+
+class Tale(Story):
+    """A scenario in the words of the steps' recorder: arguments, actors and watches as it writes them."""
+
+    def sends(
+        self,
+        kid: str = "m",
+        to: str = QUEUE,
+        *,
+        mode: str = "persistent",
+        delay_ms: int = 0,
+        ttl_ms: int = 0,
+        unit: str | None = None,
+        refused: bool = False,
+        answered: bool = True,
+    ) -> ev.Call:
+        """A send, answered at once."""
+        args: dict[str, ev.Scalar] = {"mode": mode, "priority": 4, "ttl_ms": ttl_ms, "delay_ms": delay_ms}
+        call = self.call("send", destination=to, args=args, unit=unit, msg=message(kid))
+        if answered:
+            self.answer(call, refusal() if refused else None)
+        return call
+
+    def consumes(
+        self,
+        actor: str = "receiver",
+        of: str = QUEUE,
+        *,
+        selector: str | None = None,
+        name: str | None = None,
+        shared: bool = False,
+        no_local: bool = False,
+    ) -> None:
+        """A consumer is made."""
+        args: dict[str, ev.Scalar] = {
+            "selector": selector,
+            "durability": "durable" if name else "non-durable",
+            "name": name,
+            "shared": shared,
+            "no_local": no_local,
+        }
+        self.answer(self.call("consumer", actor, args=args, destination=of))
+
+    def listens(self, actor: str = "receiver", of: str = QUEUE, *, size: int | None = None) -> str:
+        """A listener is set, or a batch listener, and the consumer watches from then on; the watch's id."""
+        op = "listen" if size is None else "listen-batch"
+        args: dict[str, ev.Scalar] = {"on": True} if size is None else {"on": True, "size": size, "timeout_ms": 100}
+        self.answer(self.call(op, actor, args=args, destination=of))
+        return self.watches(actor, of)
+
+    def watches(self, actor: str = "receiver", of: str = QUEUE) -> str:
+        """A consumer starts to watch; the watch's id."""
+        watch = self.name("watch")
+        self.tell(ev.Watch, id=watch, actor=actor, destination=of, phase="begin")
+        return watch
+
+    def stops(self, watch: str, actor: str = "receiver", of: str = QUEUE) -> None:
+        """The watch is over."""
+        self.tell(ev.Watch, id=watch, actor=actor, destination=of, phase="end")
+
+    def handed(self, kid: str = "m", actor: str = "receiver", batch: int | None = None) -> None:
+        """The application is handed a message."""
+        self.tell(
+            ev.Seen,
+            actor=actor,
+            link=f"{actor}-1",
+            destination=QUEUE,
+            msg=message(kid),
+            count=1,
+            redelivered=False,
+            batch=batch,
+        )
+
+    def returns(
+        self, actor: str = "receiver", batch: int | None = None, ended: Literal["returned", "raised"] = "returned"
+    ) -> None:
+        """A listener's callback is over."""
+        self.tell(ev.Callback, actor=actor, batch=batch, ended=ended)
+
+    def suffers(self, what: str = "kill", took_ms: int = 10) -> None:
+        """A fault of the broker begins now; the clock goes on to its end."""
+        fault = self.name("fault")
+        self.tell(ev.Fault, id=fault, what=what, target="broker", phase="begin")
+        self.now_ns += took_ms * 1_000_000
+        self.tell(ev.Fault, id=fault, what=what, target="broker", phase="end")
+
+    def browses(self, *kids: str, of: str = QUEUE) -> None:
+        """Somebody looks at a queue."""
+        self.answer(self.call("browse", "browser", destination=of), kids=kids)
+
+    def ends_unit(self, unit: str, op: Literal["begin", "commit", "rollback"] = "commit") -> None:
+        """A unit of work begins or ends."""
+        self.tell(ev.Unit, actor="sender", unit=unit, op=op)
+
+
+def write_run(folder: Path, tellings: Iterable[Telling], *, run: str = "run-1") -> Path:
+    """Write a run of one process, a scenario for each telling; the journal's path."""
+    folder.mkdir(parents=True)
+    path = folder / "main.jsonl"
+    with JournalWriter(path, run=run, writer="main") as journal:
+        write_scenarios(journal, tellings)
+        journal.close(Instant("virtual:1", 0, EPOCH_NS, 0), writers=("main",))
+    return path
+
+
+def write_scenarios(journal: Sink, tellings: Iterable[Telling]) -> None:
+    """Write the begin record and a scenario for each telling, each in a world of its own."""
+    begin(journal)
+    for number, telling in enumerate(tellings):
+        telling(Tale(journal, f"scenario-{number}", boot=f"virtual:{number}"))
