@@ -38,7 +38,7 @@ Feature: A batch is acknowledged as a whole
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
       And the connection of "receiver" will be lost when "m3" is first seen
-      When the receiver starts to take batches of at most 3 within 1 s and works 2 s on each
+      When the receiver starts to take batches of at most 10 within 1 s and works 2 s on each
       And the connection of "receiver" has been lost
       And receiver "after" starts to wait on the queue
       Then "after" sees every message of the batch of "m3" exactly once
@@ -49,7 +49,7 @@ Feature: A batch is acknowledged as a whole
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
       And the broker will be killed when "m3" is first seen
-      When the receiver starts to take batches of at most 3 within 1 s and works 2 s on each
+      When the receiver starts to take batches of at most 10 within 1 s and works 2 s on each
       And the broker has been killed and is back
       And receiver "after" starts to wait on the queue
       Then "after" sees every message of the batch of "m3" exactly once
@@ -73,7 +73,7 @@ Feature: A batch is acknowledged as a whole
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
       And the connection of "receiver" will be lost when "m3" is first seen
-      When the receiver starts to take batches of at most 3 within 1 s
+      When the receiver starts to take batches of at most 10 within 1 s and works 2 s on each
       And the connection of "receiver" has been lost
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" at most once
@@ -85,7 +85,7 @@ Feature: A batch is acknowledged as a whole
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
       And every connection will be cut when "m3" is first seen
-      When the receiver starts to take batches of at most 3 within 1 s
+      When the receiver starts to take batches of at most 10 within 1 s and works 2 s on each
       And every connection has been cut
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" at most once
@@ -97,7 +97,7 @@ Feature: A batch is acknowledged as a whole
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
       And the broker will be killed when "m3" is first seen
-      When the receiver starts to take batches of at most 3 within 1 s
+      When the receiver starts to take batches of at most 10 within 1 s and works 2 s on each
       And the broker has been killed and is back
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" at most once
