@@ -59,7 +59,7 @@ class AssayPlugin:
             raise pytest.UsageError(str(problem)) from problem
         for marker in self.run.markers():
             config.addinivalue_line("markers", marker)
-        if self.delegates:
+        if self.controls:
             try:
                 self.run.start_shared()
             except BackendError as problem:
