@@ -214,7 +214,8 @@ class Container:
             box = DockerContainer(self._spec.image).with_kwargs(labels={OWNER_LABEL: owner()})
             for name, value in self._spec.environment.items():
                 box.with_env(name, value)
-            box.ports[f"{self._spec.port}/tcp"] = (LOOPBACK, self.port)
+            ports: dict[str, Any] = box.ports  # declared for bare ports only, which would listen everywhere
+            ports[f"{self._spec.port}/tcp"] = (LOOPBACK, self.port)
             self._box = box
             box.start()
         except docker.errors.DockerException as error:
