@@ -22,6 +22,7 @@ from assay_sdk import (
     IllegalStateRuntimeError,
     InvalidClientIdRuntimeError,
     InvalidSelectorRuntimeError,
+    Login,
     Message,
     MessagingRuntimeError,
     Queue,
@@ -47,17 +48,26 @@ class World(Struct):
         runner: The crank.
         driver: Makes the driver under test.
         token: Makes names unique.
+        login: Who connects; None for anonymous.
     """
 
     url: str
     runner: Runner
     driver: Callable[[], Driver]
     token: str
+    login: Login | None = None
 
-    def connect(self, client_id: str | None = None, mode: AckMode = AckMode.AUTO) -> Context:
+    def connect(self, client_id: str | None = None, mode: AckMode = AckMode.AUTO, *, prefetch: int = 0) -> Context:
         """A new connection."""
-        own = None if client_id is None else f"{self.token}-{client_id}"
-        return connect(self.url, client_id=own, session_mode=mode, runner=self.runner, driver=self.driver())
+        return connect(
+            self.url,
+            client_id=None if client_id is None else f"{self.token}-{client_id}",
+            login=self.login,
+            session_mode=mode,
+            prefetch=prefetch,
+            runner=self.runner,
+            driver=self.driver(),
+        )
 
     def queue(self, name: str = "q") -> Queue[str]:
         """A queue of this test alone."""
@@ -197,7 +207,7 @@ class DriverContract(ABC):
             producer = sender.create_producer(world.queue())
             for text in "abc":
                 producer.send(text)
-        with connect(world.url, runner=world.runner, driver=world.driver(), prefetch=10) as ctx:
+        with world.connect(prefetch=10) as ctx:
             assert ctx.create_consumer(world.queue()).receive_body(SOON_MS) == "a"
         with world.connect() as ctx:
             consumer = ctx.create_consumer(world.queue())
