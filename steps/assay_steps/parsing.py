@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import parse
@@ -52,6 +53,11 @@ def _pattern(regex: str) -> Callable[[Callable[[str], Any]], Callable[[str], Any
 @_pattern(r"\d+ ?(?:ms|s|min|minutes?|h|hours?)")
 def _duration(text: str) -> int:
     return parse_duration(text)
+
+
+@_pattern(r"\d+\.\d+ ms")
+def _fraction(text: str) -> timedelta:
+    return timedelta(milliseconds=float(text.removesuffix(" ms")))
 
 
 @_pattern(r'"[^"]*"')
@@ -150,6 +156,7 @@ def _options(text: str) -> SendOptions:
 
 TYPES: dict[str, Callable[[str], Any]] = {
     "Duration": _duration,
+    "Fraction": _fraction,
     "Name": _name,
     "Names": _names,
     "Place": _place,

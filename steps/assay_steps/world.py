@@ -124,6 +124,8 @@ class World:
         self.roles: dict[str, Role] = {}
         self.places: dict[str, Place] = {}
         self.sightings: list[Sighting] = []
+        self.tries: dict[str, Answer[object]] = {}
+        """What the last step that tried several things was answered, by the name of each."""
         self._last: Answer[object] | None = None
         self._face = face
         self._clients = clients
@@ -277,6 +279,22 @@ class World:
         ids = {event.ref: event.id for event in written if isinstance(event, events.Call)}
         return next(event.ref for event in written if isinstance(event, events.Return) and event.call == ids[call])
 
+    def sent_ns(self, label: str) -> int:
+        """When the send of a message began, on the backend's monotonic clock, in nanoseconds."""
+        call = self.messages[label].call
+        return next(event.mono_ns for event in self.recorder.journal.events if event.ref == call)
+
+    def committed(self, session: str) -> str:
+        """Reference of the event of a session's last commit.
+
+        Raises:
+            LookupError: It has committed nothing.
+        """
+        for event in reversed(self.recorder.journal.events):
+            if isinstance(event, events.Unit) and event.actor == session and event.op == "commit":
+                return event.ref
+        raise LookupError(f"Session {session!r} has committed nothing.")
+
     def note_sent(self, label: str, draft: Draft, answer: Answer[Sent], to: Address) -> SentMessage:
         """Remember a send by the scenario's name for its message."""
         sent = SentMessage(label=label, kid=draft.kid, body=draft.body, answer=answer, destination=to)
@@ -345,6 +363,10 @@ class World:
         """Wait for something, on the backend's clock."""
         deadline = self.instance.clock.monotonic_ns() + timeout_ms * NS_PER_MS
         return self.instance.runner.run_until(done, deadline)
+
+    def wait_since(self, label: str, span_ms: int) -> None:
+        """Let time go by until so much has passed since the send of a message began."""
+        self.instance.runner.run_until(lambda: False, self.sent_ns(label) + span_ms * NS_PER_MS)
 
     def pass_time(self, span_ms: int) -> None:
         """Let time go by."""

@@ -11,11 +11,12 @@ from types import MappingProxyType
 from assay_broker.defects.batch import BATCH_DEFECTS
 from assay_broker.defects.delay import DELAY_DEFECTS
 from assay_broker.defects.model import Defect
-from assay_broker.defects.persistence import PERSISTENCE_DEFECTS
+from assay_broker.defects.queues import QUEUE_DEFECTS
+from assay_broker.defects.subscriptions import SUBSCRIPTION_DEFECTS
 
 __all__ = ["DEFECTS", "Defect"]
 
 DEFECTS: Mapping[str, Defect] = MappingProxyType(
-    {defect.name: defect for defect in (*DELAY_DEFECTS, *PERSISTENCE_DEFECTS, *BATCH_DEFECTS)}
+    {defect.name: defect for defect in (*DELAY_DEFECTS, *QUEUE_DEFECTS, *SUBSCRIPTION_DEFECTS, *BATCH_DEFECTS)}
 )
 """All defects by name."""

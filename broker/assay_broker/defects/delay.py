@@ -359,7 +359,7 @@ DELAY_DEFECTS = (
     ),
     Defect(
         name="unsubscribe-ignored",
-        rules=("DD-51",),
+        rules=("DD-51", "PD-10"),
         text="A subscription that was removed goes on: who subscribes again under its name gets what came meanwhile.",
         apply=lambda: commands(_unsubscribe_ignored),
     ),

@@ -64,6 +64,14 @@ def _(world: World, place: Place) -> None:
     world.last = Answer(answer.ref, answer.outcome)
 
 
+@when(phrase("{place:Place} is browsed every {interval:Duration} for {span:Duration}"))
+def _(world: World, place: Place, interval: int, span: int) -> None:
+    deadline = world.now_ms() + span
+    while world.now_ms() < deadline:
+        world.session("browser").browse(world.address(place)).needed()
+        world.pass_time(interval)
+
+
 @when("the receiver is closed")
 @when(phrase("{name:Name} is closed"))
 @when(phrase("the consumer of {name:Name} is closed"))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pytest_bdd import then, when
 
+from assay_sdk.model.message import Address, AddressKind
 from assay_steps.evidence import Evidence, listed
 from assay_steps.parsing import Place, phrase
 from assay_steps.vocabulary.receiving import RECEIVER
 from assay_steps.world import World
+
+STAGING_QUEUE = Address(AddressKind.QUEUE, "SYSTEM.DDELAY.LOCAL.QUEUE")
+"""DELAY:29 names it; the broker's own, so no scenario's token stands before it."""
 
 
 def _exactly(world: World, evidence: Evidence, actors: tuple[str, ...], labels: tuple[str, ...], times: int) -> None:
@@ -110,6 +114,16 @@ def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -
 def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -> None:
     answer = world.session("browser").browse(world.address(place))
     evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(world.kids(labels))}, {"count": 0})
+
+
+@then(phrase("the staging queue shows {labels:Names}"))
+@then(phrase("the staging queue does not show {absent:Names}"))
+def _(
+    world: World, evidence: Evidence, labels: tuple[str, ...] | None = None, absent: tuple[str, ...] | None = None
+) -> None:
+    answer = world.session("browser").browse(STAGING_QUEUE)
+    kids = world.kids(labels or absent or ())
+    evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(kids)}, {"count": 1 if labels else 0})
 
 
 @then(phrase("{label:Name} was flushed to disk before its send was answered"))

@@ -1,4 +1,4 @@
-"""Defects of queues, subscriptions and persistence."""
+"""Defects of subscriptions, and of what is kept for them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from assay_broker.core import commands as core
 from assay_broker.core.commands import Attach, Command, Connect, Detach, Disconnect, Put, Unsubscribe
-from assay_broker.core.effects import Answer, Deliver, Effect
+from assay_broker.core.effects import Deliver
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
 from assay_broker.defects.model import (
     Defect,
@@ -22,6 +22,7 @@ from assay_broker.defects.model import (
     unheard,
     written,
 )
+from assay_broker.defects.queues import non_persistent_twice, without
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, Message
@@ -42,12 +43,36 @@ def _live_receivers(watch: Watch, address: Address) -> list[Attach]:
 # PD-10, PD-11: both kinds side by side
 
 
-def _topic_decides(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    if not isinstance(command, Attach) or not is_durable(command) or command.shared:
+def _made_anew(forgets: Callable[[Command, Watch], Address | None]) -> Seams:
+    """A durable subscription is made anew at its next opening, once something has happened on its topic."""
+    forgotten: set[Address] = set()
+    known: set[tuple[Address, str]] = set()
+
+    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        topic = forgets(command, watch)
+        if topic is not None:
+            forgotten.add(topic)
+        if not isinstance(command, Attach) or not is_durable(command) or command.name is None:
+            return None
+        again = (command.address, command.name) in known
+        known.add((command.address, command.name))
+        if not again or command.address not in forgotten:
+            return None
+        return (Unsubscribe(command.connection, None, command.name), command)
+
+    return commands(rewrite)
+
+
+def _live_neighbour(command: Command, _watch: Watch) -> Address | None:
+    live = isinstance(command, Attach) and is_topic(command.address) and not is_durable(command)
+    return command.address if isinstance(command, Attach) and live else None
+
+
+def _non_persistent_publication(command: Command, watch: Watch) -> Address | None:
+    if not isinstance(command, Put) or command.message.durable:
         return None
-    if not _live_receivers(watch, command.address):
-        return None
-    return (replace(command, durability=Durability.NON_DURABLE, name=None),)
+    target = watch.target(command)
+    return target if target is not None and is_topic(target) else None
 
 
 def _durable_only(delivery: Deliver, watch: Watch) -> Deliver | None:
@@ -193,96 +218,6 @@ def _no_client_id_needed(command: Command, _now_ms: int, watch: Watch) -> tuple[
     return None
 
 
-def _second_consumer(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    return (replace(command, shared=True),) if isinstance(command, Attach) and is_durable(command) else None
-
-
-# PD-18, PD-20 to PD-22, PD-31, PD-32: queues
-
-
-def _to_each_consumer(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-    consumers = 0 if is_topic(target) else len(watch.on(target))
-    return (put, *(unheard(put) for _ in range(consumers - 1))) if consumers > 1 else None
-
-
-def _non_persistent_twice(*, topic: bool, watched: bool) -> Callable[..., tuple[Command, ...] | None]:
-    def twice(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if put.message.durable or is_topic(target) is not topic or bool(watch.on(target)) is not watched:
-            return None
-        return (put, unheard(put))
-
-    return twice
-
-
-def _answers_before_flush() -> Seams:
-    sends: set[tuple[int, int]] = set()
-
-    def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
-        if isinstance(passing, Put) and passing.token is not None:
-            sends.add((passing.connection, passing.token))
-        return (passing,)
-
-    def effects(passing: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
-        out: list[Effect] = []
-        for effect in passing:
-            if isinstance(effect, Answer) and (effect.connection, effect.token) in sends:
-                sends.discard((effect.connection, effect.token))
-                out.append(replace(effect, after=None))
-            else:
-                out.append(effect)
-        return tuple(out)
-
-    return Seams(command=command, effects=effects)
-
-
-def _without(home: str) -> Callable[[Record], tuple[Record, ...]]:
-    """Messages on homes that begin so do not reach the store; staged ones do."""
-
-    def drop(record: Record) -> tuple[Record, ...]:
-        plain = isinstance(record, MessageStored) and record.due_ms is None and record.home.startswith(home)
-        return () if plain else (record,)
-
-    return drop
-
-
-def _first_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    stored = [record for record in records if isinstance(record, MessageStored)]
-    return tuple(record for record in records if record is not stored[0] or record is stored[-1])
-
-
-def _kept_non_persistent(*, twice: bool) -> Seams:
-    """Non-persistent messages on queues are stored, and come back after a restart once or twice."""
-    stored: set[str] = set()
-
-    def persist(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        message = put.message
-        delayed = (message.delivery_time_ms or 0) > now_ms
-        if message.durable or is_topic(target) or delayed or watch.on(target) or message.message_id is None:
-            return None
-        stored.add(message.message_id)
-        return (replace(put, message=replace(message, durable=True)),)
-
-    filters = puts(persist)
-
-    def effects(passing: tuple[Effect, ...], now_ms: int) -> tuple[Effect, ...]:
-        return tuple(
-            replace(effect, message=replace(effect.message, durable=False))
-            if isinstance(effect, Deliver) and effect.message.message_id in stored
-            else effect
-            for effect in filters.effects(passing, now_ms)
-        )
-
-    def again(records: Sequence[Record]) -> tuple[Record, ...]:
-        doubled = [
-            replace(record, key=record.key + _SHIFT)
-            for record in records
-            if twice and isinstance(record, MessageStored) and record.message.message_id in stored
-        ]
-        return (*records, *doubled)
-
-    return replace(also_reading(filters, again), effects=effects)
-
-
 # PD-23 to PD-30, PD-33: topics
 
 
@@ -320,16 +255,22 @@ def _empty_subscriptions_lost(records: Sequence[Record]) -> tuple[Record, ...]:
     )
 
 
-PERSISTENCE_DEFECTS = (
+SUBSCRIPTION_DEFECTS = (
     Defect(
         name="topic-decides-durability",
         rules=("PD-10",),
-        text="A durable subscription on a topic that has a non-durable one becomes non-durable too.",
-        apply=lambda: commands(_topic_decides),
+        text="A durable subscription is non-durable in effect once its topic has had a non-durable one.",
+        apply=lambda: _made_anew(_live_neighbour),
+    ),
+    Defect(
+        name="message-decides-durability",
+        rules=("PD-10",),
+        text="A durable subscription is non-durable in effect once its topic has had a non-persistent message.",
+        apply=lambda: _made_anew(_non_persistent_publication),
     ),
     Defect(
         name="durable-only",
-        rules=("PD-10", "PD-11"),
+        rules=("PD-11",),
         text="Where a durable subscription is open, non-durable ones on the same topic get nothing.",
         apply=lambda: deliveries(_durable_only),
     ),
@@ -341,7 +282,7 @@ PERSISTENCE_DEFECTS = (
     ),
     Defect(
         name="closed-subscription-goes-on",
-        rules=("PD-12", "PD-14", "PD-26", "PD-27", "PD-33"),
+        rules=("PD-12", "PD-14", "PD-27"),
         text="A non-durable subscription goes on after its close, and the next subscriber gets what it gathered.",
         apply=_never_ends,
     ),
@@ -353,7 +294,7 @@ PERSISTENCE_DEFECTS = (
     ),
     Defect(
         name="durable-ends-with-connection",
-        rules=("PD-13", "PD-15", "PD-25"),
+        rules=("PD-13",),
         text="Closing the connection ends a durable subscription.",
         apply=lambda: _durable_ends(with_consumer=False),
     ),
@@ -365,7 +306,7 @@ PERSISTENCE_DEFECTS = (
     ),
     Defect(
         name="last-non-persistent-replayed",
-        rules=("PD-14", "PD-33"),
+        rules=("PD-33",),
         text="A new non-durable subscriber is handed the last non-persistent publication.",
         apply=lambda: _replays_last(lambda message: message.durable is not True),
     ),
@@ -394,60 +335,6 @@ PERSISTENCE_DEFECTS = (
         apply=lambda: commands(_no_client_id_needed),
     ),
     Defect(
-        name="second-consumer-admitted",
-        rules=("PD-15",),
-        text="An unshared durable subscription takes a second consumer.",
-        apply=lambda: commands(_second_consumer),
-    ),
-    Defect(
-        name="queue-broadcasts",
-        rules=("PD-18",),
-        text="A queue hands each message to each of its consumers.",
-        apply=lambda: puts(_to_each_consumer),
-    ),
-    Defect(
-        name="answers-before-flush",
-        rules=("PD-20",),
-        text="A persistent send is answered before the message is on disk.",
-        apply=_answers_before_flush,
-    ),
-    Defect(
-        name="loses-on-kill",
-        rules=("PD-20",),
-        text="Persistent messages on queues never reach the disk.",
-        apply=lambda: written(_without("queue://")),
-    ),
-    Defect(
-        name="first-lost-at-restart",
-        rules=("PD-20", "PD-25"),
-        text="Of several stored messages the first is gone after a restart.",
-        apply=lambda: Seams(read=_first_lost),
-    ),
-    Defect(
-        name="non-persistent-twice",
-        rules=("PD-21",),
-        text="A non-persistent message comes twice to a consumer that waits at its queue.",
-        apply=lambda: puts(_non_persistent_twice(topic=False, watched=True)),
-    ),
-    Defect(
-        name="kept-non-persistent-twice",
-        rules=("PD-22", "PD-31"),
-        text="Non-persistent messages on a queue survive a restart and then come twice.",
-        apply=lambda: _kept_non_persistent(twice=True),
-    ),
-    Defect(
-        name="persists-non-persistent",
-        rules=("PD-31",),
-        text="Non-persistent messages are written to disk.",
-        apply=lambda: _kept_non_persistent(twice=False),
-    ),
-    Defect(
-        name="waiting-non-persistent-twice",
-        rules=("PD-32",),
-        text="A non-persistent message that waits on a queue without a consumer comes twice.",
-        apply=lambda: puts(_non_persistent_twice(topic=False, watched=False)),
-    ),
-    Defect(
         name="one-copy-on-disk",
         rules=("PD-23",),
         text="Of a publication only one durable subscription's copy is stored.",
@@ -463,11 +350,11 @@ PERSISTENCE_DEFECTS = (
         name="durable-loses-on-kill",
         rules=("PD-23", "PD-24", "PD-25"),
         text="Persistent messages of durable subscriptions never reach the disk.",
-        apply=lambda: written(_without("subscription://")),
+        apply=lambda: written(without("subscription://")),
     ),
     Defect(
         name="non-persistent-not-to-durable",
-        rules=("PD-10", "PD-28"),
+        rules=("PD-28",),
         text="Non-persistent publications do not reach active durable subscribers.",
         apply=lambda: deliveries(_no_non_persistent(to_durable=True)),
     ),
@@ -475,7 +362,7 @@ PERSISTENCE_DEFECTS = (
         name="missed-non-persistent-twice",
         rules=("PD-29",),
         text="A non-persistent publication comes twice to those who were inactive.",
-        apply=lambda: puts(_non_persistent_twice(topic=True, watched=False)),
+        apply=lambda: puts(non_persistent_twice(topic=True, watched=False)),
     ),
     Defect(
         name="empty-subscriptions-lost",
