@@ -41,3 +41,7 @@ class TestArtemis(DriverContract):
             url=endpoint.url, runner=runner, driver=AmqpDriver, token=uuid.uuid4().hex[:8], login=endpoint.login
         )
         runner.close()
+
+    @pytest.mark.xfail(strict=False, reason="Artemis may answer a drain before its browser has sent everything")
+    def test_a_browser_shows_and_leaves(self, world: World) -> None:
+        super().test_a_browser_shows_and_leaves(world)
