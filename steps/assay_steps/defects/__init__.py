@@ -10,10 +10,11 @@ import difflib
 from collections.abc import Mapping
 
 from assay_broker.defects import DEFECTS as BROKER_DEFECTS
+from assay_steps.defects.delay import DELAY_DEFECTS
 from assay_steps.defects.model import Defect
 from assay_steps.defects.persistence import PERSISTENCE_DEFECTS
 
-CLIENT_DEFECTS: tuple[Defect, ...] = (*PERSISTENCE_DEFECTS,)
+CLIENT_DEFECTS: tuple[Defect, ...] = (*PERSISTENCE_DEFECTS, *DELAY_DEFECTS)
 
 
 def all_defects() -> Mapping[str, Defect]:
