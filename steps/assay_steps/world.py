@@ -7,6 +7,7 @@ client ids and subscription names, so scenarios never meet.  Waiting goes throug
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
@@ -132,6 +133,10 @@ class World:
         for client in self._clients.values():
             client.observe(self._observe)
         self._faults = 0
+        self.awaited: tuple[FaultRequest, Injection] | None = None
+        """A fault that was armed and is to be suffered later."""
+        self._at_first_sight: dict[str, Callable[[], None]] = {}
+        self._counts: Counter[tuple[str, str]] = Counter()
         instance.watch_disk(self._observe_disk)
 
     # names -----------------------------------------------------------------------------------------------------------
@@ -339,6 +344,10 @@ class World:
             batch=event.batch,
         )
         self.sightings.append(Sighting(event.actor, seen.kid, written.ref, seen, event.batch))
+        self._counts[event.actor, seen.kid] += 1
+        job = self._at_first_sight.pop(seen.kid, None)
+        if job is not None:
+            self.instance.runner.call_soon(job)
 
     def _observe_disk(self, event: DiskEvent) -> None:
         self.recorder.journal.write(events.Disk, source=event.source, op=event.op, kids=event.kids)
@@ -393,7 +402,7 @@ class World:
         self.wait_until(partial(self._complete, tuple(actors), tuple(kids), times), self.patience.expected_ms)
 
     def _complete(self, actors: tuple[str, ...], kids: tuple[str, ...], times: int) -> bool:
-        return all(len(self.seen_by(actors, (kid,))) >= times for kid in kids)
+        return all(sum(self._counts[actor, kid] for actor in set(actors)) >= times for kid in kids)
 
     def _drain(self, consumer: Consumer, complete: Callable[[], bool]) -> None:
         while True:
@@ -433,6 +442,24 @@ class World:
         for connection in self.connections.values():
             connection.lost()
         return over.ref
+
+    def suffer_awaited(self) -> str:
+        """Wait for the fault that was armed to come when something is seen.
+
+        Returns:
+            Reference of the event that ends the fault.
+
+        Raises:
+            LookupError: None was armed.
+        """
+        if self.awaited is None:
+            raise LookupError("No step before this one has said what is to happen.")
+        (fault, injection), self.awaited = self.awaited, None
+        return self.suffer(fault, injection)
+
+    def at_first_sight(self, label: str, job: Callable[[], None]) -> None:
+        """Do something as soon as anybody is handed a message, before what its callback brings about is settled."""
+        self._at_first_sight[self.kid(label)] = job
 
     # storage ---------------------------------------------------------------------------------------------------------
 

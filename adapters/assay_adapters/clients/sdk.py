@@ -387,8 +387,8 @@ class SdkClient:
         checks: bool = True,
     ) -> Outcome[SdkConnection]:
         """Connect; `checks` False switches the client's own checks off, so that the broker's answer is seen."""
-        teller = Teller(self._tell)
         number = next(self._connections)
+        teller = Teller(self._tell, f"{self._face}-{number}")
         dial = classic_connection if self._face == "classic" else simplified.connect
 
         def connect() -> SdkConnection:

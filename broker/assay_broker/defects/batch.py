@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import MappingProxyType
 
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Command, Disconnect, Settle
 from assay_broker.core.effects import Deliver, Effect
+from assay_broker.core.records import MessageRemoved, MessageStored, Record
 from assay_broker.core.tables import Tables
 from assay_broker.core.units import UnitAction, UnitInput, UnitState
 from assay_broker.defects.model import Defect, Watch, commands, deliveries
 from assay_broker.seams import Seams
 from assay_sdk.driver import Outcome
+
+_SEVERAL = 3
+_SHIFT = 10**9
 
 
 def _unmarked(delivery: Deliver, _watch: Watch) -> Deliver:
@@ -64,12 +69,29 @@ def _lost_with_the_line() -> Seams:
     return Seams(command=command, effects=effects)
 
 
+def _last_of_several_twice(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Where several messages are recovered for one queue, the last of them is there twice."""
+    gone = {record.key for record in records if isinstance(record, MessageRemoved)}
+    homes: dict[str, list[MessageStored]] = {}
+    for record in records:
+        if isinstance(record, MessageStored) and record.key not in gone:
+            homes.setdefault(record.home, []).append(record)
+    again = (stored[-1] for stored in homes.values() if len(stored) >= _SEVERAL)
+    return (*records, *(replace(stored, key=stored.key + _SHIFT) for stored in again))
+
+
 def _rollback_commits(tables: Tables) -> Tables:
     cells = {**tables.units, (UnitState.OPEN, UnitInput.BACKOUT): (UnitState.COMMITTING, UnitAction.APPLY)}
     return replace(tables, units=MappingProxyType(cells))
 
 
 BATCH_DEFECTS = (
+    Defect(
+        name="last-of-several-recovered-twice",
+        rules=("BT-09",),
+        text="After a restart the last of several messages of a queue is there twice.",
+        apply=lambda: Seams(read=_last_of_several_twice),
+    ),
     Defect(
         name="redelivered-unmarked",
         rules=("BT-09",),
@@ -84,7 +106,7 @@ BATCH_DEFECTS = (
     ),
     Defect(
         name="lost-with-the-line",
-        rules=("BT-08", "BT-09"),
+        rules=("BT-08",),
         text="Several unacknowledged messages of a lost connection count as consumed.",
         apply=_lost_with_the_line,
     ),

@@ -40,6 +40,12 @@ def _(
     world.consumer(name, Origin(address=world.address(place), selector=selector), ack=ack).needed()
 
 
+@given(phrase("a {style:Style} receiver on {place:Place}"))
+def _(world: World, place: Place, style: str) -> None:
+    session = world.session(RECEIVER, face=style)
+    world.consumer(RECEIVER, Origin(address=world.address(place)), session=session).needed()
+
+
 @when(phrase("the receiver polls every {interval:Duration} for {span:Duration}"))
 @when(phrase("receiver {name:Name} polls every {interval:Duration} for {span:Duration}"))
 def _(world: World, interval: int, span: int, name: str = RECEIVER) -> None:

@@ -143,6 +143,17 @@ def _(
             world.pass_time(interval)
 
 
+@given(phrase("{count:Number} messages are sent to {place:Place}"))
+@given(phrase("{count:Number} messages are sent to {place:Place} with {options:Options}"))
+@when(phrase("{count:Number} messages are sent to {place:Place}"))
+@when(phrase("{count:Number} messages are sent to {place:Place} with {options:Options}"))
+def _(world: World, count: int, place: Place, options: SendOptions = PLAIN) -> None:
+    world.many = tuple(f"many{number}" for number in range(1, count + 1))
+    producer = prepared(world.producer(world.address(place)), options)
+    for label in world.many:
+        send(world, producer, label, place, options)
+
+
 @when(phrase("message {label:Name} is sent in session {session:Name} to {place:Place}"))
 @when(phrase("message {label:Name} is sent in session {session:Name} to {place:Place} with {options:Options}"))
 def _(world: World, label: str, session: str, place: Place, options: SendOptions = PLAIN) -> None:

@@ -102,6 +102,11 @@ def _(world: World, name: str) -> None:
     world.play(name, world.roles[name]).needed().listen(Script()).needed()
 
 
+@when(phrase("subscriber {name:Name} comes back to take batches of at most {size:Number} within {timeout:Duration}"))
+def _(world: World, name: str, size: int, timeout: int) -> None:
+    world.play(name, world.roles[name]).needed().listen_batch(Script(), size, timeout).needed()
+
+
 @when(phrase("subscriber {name:Name} unsubscribes"))
 def _(world: World, name: str) -> None:
     role = world.roles[name]

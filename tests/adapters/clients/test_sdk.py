@@ -250,7 +250,7 @@ def test_every_kind_of_subscription_is_asked_for(world: World) -> None:
         for shared in (False, True):
             name = "S" if shared or durability is Durability.DURABLE else None
             origin = Origin(address=TOPIC, durability=durability, name=name, shared=shared)
-            ok(session.consumer(origin, actor="A"))
+            ok(ok(session.consumer(origin, actor="A")).close())
     asked = {(command.durability, command.shared) for command in world.wire.all(port.OpenReceiver)}
     assert len(asked) == 4
     ok(session.unsubscribe("S"))
