@@ -178,6 +178,34 @@ def delayed_on_topics(story: Story) -> None:
     story.run(3_000)
 
 
+def delays_of_every_length(story: Story) -> None:
+    one = story.client("one")
+    one.listen(3, Q)
+    one.put("far", delay_ms=2**32 + 50)
+    one.put("slow", delay_ms=500)
+    one.put("now")
+    one.put("on the edge", delay_ms=20, ttl_ms=20)
+    one.put("impossible", delay_ms=50, ttl_ms=20)
+    story.run(3_000)
+
+
+def delayed_for_the_absent(story: Story) -> None:
+    one, two = story.client("one"), story.client("two", "two")
+    two.listen(3, TOPIC, DURABLE, "d")
+    two.close(3)
+    one.put("later", 2, delay_ms=50)
+    two.listen(4, TOPIC, DURABLE, "d")
+    story.run(3_000)
+
+
+def expired_over_a_kill(story: Story) -> None:
+    story.client("one").put("brief", ttl_ms=50)
+    story.queue_manager.kill()
+    story.run(100)
+    story.client("two").listen(3, Q)
+    story.run(3_000)
+
+
 def subscriptions(story: Story) -> None:
     one = story.client("one")
     for durable in (True, False):
@@ -300,6 +328,9 @@ STORIES = (
     delayed_on_queues,
     delayed_over_a_kill,
     delayed_on_topics,
+    delays_of_every_length,
+    delayed_for_the_absent,
+    expired_over_a_kill,
     subscriptions,
     subscriptions_over_a_kill,
     queues,
