@@ -33,7 +33,7 @@ from assay_steps.asked import Asked
 from assay_steps.cases import JUDGED_TAGS, NEEDS_PREFIX, OWN_INSTANCE, STRENGTH_TAGS, Case
 from assay_steps.defects.model import Defect
 from assay_steps.evidence import Evidence
-from assay_steps.folder import JOURNALS, KNOWN, VERDICTS, make_room
+from assay_steps.folder import GROUPS, JOURNALS, KNOWN, VERDICTS, make_room
 from assay_steps.journal import ScenarioJournal, instant
 from assay_steps.world import Patience, World
 
@@ -132,8 +132,12 @@ class Run:
             yield f"{tag}: who is judged, where the scenario differs from its rule"
         for capability in Capability:
             yield f"{NEEDS_PREFIX}{capability.value}: the scenario needs this of client and broker"
-        yield "xdist_group: scenarios that share an instance which they hurt"
         yield f"{OWN_INSTANCE}: the scenario disturbs everybody else on its broker"
+
+    @property
+    def groups(self) -> Path:
+        """Where xdist's workers tell the controller which scenarios belong together."""
+        return Path(self.options.out) / GROUPS
 
     def for_worker(self) -> dict[str, Any]:
         """What a worker must know; builtins only, since it crosses a process boundary."""
@@ -258,6 +262,7 @@ class Run:
         self._journal.close(instant(self.clock), writers=(*self.writers, self.options.writer) if concludes else ())
         self.backend.close()
         if concludes:
+            self.groups.unlink(missing_ok=True)
             (Path(self.options.out) / KNOWN).write_bytes(msgspec.json.format(msgspec.json.encode(self._known)))
             conclude(Path(self.options.out))
 
