@@ -193,7 +193,7 @@ class ArtemisInstance:
 
     def clients(self) -> Mapping[str, Client]:
         """Fresh clients, by face."""
-        clients = {face: SdkClient(face, self._driver, self._runner) for face in _FACES}
+        clients: dict[str, SdkClient] = {face: SdkClient(face, self._driver, self._runner) for face in _FACES}
         for client in clients.values():
             client.observe(self._observe)
         return dict(clients)

@@ -144,7 +144,7 @@ class ContainerFaults:
 
     def _at_sight(self, kid: str, injection: ContainerInjection) -> None:
         def strike() -> None:
-            # A job, so that every observer notes the sighting first; a settlement that would overtake it strikes itself.
+            # A job: every observer notes the sighting first; a settlement that would be faster strikes itself.
             self._hooks.settling[kid] = settling
             self._runner.call_soon(injection.fire)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from assay_adapters.backend import Available, Unavailable
+from assay_adapters.backend import Available, BackendError, Unavailable
 from assay_sdk.runners.real import MachineClock
 from assay_sdk.time import Runner
 
@@ -41,10 +41,6 @@ _ORDERLY = {0, 128 + 15}
 """Exit codes of an orderly end: by itself, or at SIGTERM after its shutdown hooks (as a JVM reports it)."""
 
 _LAST_LINES = 12
-
-
-class BackendError(RuntimeError):
-    """A backend could not do what its port promises: the kit's or the environment's fault, never the rule's."""
 
 
 class ContainerSpec(Struct, frozen=True, kw_only=True):
@@ -218,7 +214,8 @@ class Container:
             box = DockerContainer(self._spec.image).with_kwargs(labels={OWNER_LABEL: owner()})
             for name, value in self._spec.environment.items():
                 box.with_env(name, value)
-            box.ports[f"{self._spec.port}/tcp"] = (LOOPBACK, self.port)
+            ports: dict[str, Any] = box.ports  # declared for bare ports only, which would listen everywhere
+            ports[f"{self._spec.port}/tcp"] = (LOOPBACK, self.port)
             self._box = box
             box.start()
         except docker.errors.DockerException as error:

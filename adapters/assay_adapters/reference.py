@@ -30,6 +30,7 @@ from assay_adapters.client import Client, ClientEvent, ClientIdentity, Endpoint,
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
 from assay_adapters.clients.sdk import SdkClient, SdkFace, identity
 from assay_adapters.clients.telling import KID
+from assay_adapters.naming import unknown
 from assay_adapters.outcome import Ok, Outcome
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects import DEFECTS
@@ -282,7 +283,7 @@ class ReferenceBackend:
     """The reference broker in this process.
 
     Args:
-        store: Which store; ``memory`` is a simulated disk.
+        store: Which store; ``memory`` is a simulated disk, and what None means.
         seed: Part of ids and names, so that runs with the same seed are the same.
         defect: A named defect; None for the unbroken broker.
         wire: A filter between the SDK's engine and its driver; None for none.
@@ -293,16 +294,16 @@ class ReferenceBackend:
 
     def __init__(
         self,
-        store: str = "memory",
+        store: str | None = None,
         seed: int = 0,
         defect: str | None = None,
         wire: Callable[[Driver], Driver] | None = None,
     ) -> None:
-        if store not in STORES:
-            raise LookupError(f"There is no store {store!r}; there is {', '.join(STORES)}.")
+        if store not in {None, *STORES}:
+            raise LookupError(unknown("store", str(store), STORES))
         if defect is not None and defect not in DEFECTS:
-            raise LookupError(f"There is no defect {defect!r} of the reference broker; `assay defects` lists them.")
-        self._store = store
+            raise LookupError(unknown("defect of the reference broker", defect, DEFECTS))
+        self._store = store or STORES[0]
         self._seed = seed
         self._defect = None if defect is None else DEFECTS[defect]
         self._wire = wire
@@ -340,7 +341,7 @@ class ReferenceBackend:
         for known in _FACES:
             if face in {None, known}:
                 return identity(known)
-        raise LookupError(f"The SDK has no face {face!r}; it has {', '.join(_FACES)}.")
+        raise LookupError(unknown("face of the SDK", str(face), _FACES))
 
     def probe(self) -> Available | Unavailable:
         """It can always be started."""

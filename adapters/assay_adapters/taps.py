@@ -97,10 +97,10 @@ class TappedWire:
         """Pass an event on, after whoever waits for it."""
         match event:
             case Done(token=token) if token in self._sends:
-                kid = self._sends.pop(token)
-                hook = self._hooks.answered.pop(kid, None)
+                answered = self._sends.pop(token)
+                hook = self._hooks.answered.pop(answered, None)
                 if hook is not None:
-                    hook(kid)
+                    hook(answered)
             case Arrived(delivery=number, message=message):
                 kid = _kid(message)
                 if kid in self._hooks.settling:

@@ -14,12 +14,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec import Struct, convert, structs, to_builtins
+from msgspec import convert, structs, to_builtins
 
-from assay_adapters.backend import Backend, Instance, Needs, Unavailable, Unsupported
+from assay_adapters.backend import Backend, Instance, Needs, Unsupported
 from assay_adapters.client import Client, Endpoint, Source
 from assay_adapters.known import KnownOutcome, known_outcomes
-from assay_adapters.registry import BackendOptions, open_backend
 from assay_evidence import events
 from assay_evidence.judge import judge
 from assay_evidence.reader import read_journals
@@ -30,11 +29,11 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.runners.real import MachineClock
 from assay_sdk.time import Clock
 from assay_steps import guards
+from assay_steps.asked import Asked
 from assay_steps.cases import JUDGED_TAGS, NEEDS_PREFIX, OWN_INSTANCE, STRENGTH_TAGS, Case
-from assay_steps.defects import find_defect
 from assay_steps.defects.model import Defect
 from assay_steps.evidence import Evidence
-from assay_steps.folder import JOURNALS, KNOWN, VERDICTS, make_room
+from assay_steps.folder import GROUPS, JOURNALS, KNOWN, VERDICTS, make_room
 from assay_steps.journal import ScenarioJournal, instant
 from assay_steps.world import Patience, World
 
@@ -50,37 +49,19 @@ MAIN = "main"
 """The writer that controls a run."""
 
 
-class BackendUnavailableError(LookupError):
-    """The backend was asked for by name and cannot be started here."""
-
-
-class RunOptions(Struct, frozen=True, kw_only=True):
+class RunOptions(Asked, frozen=True, kw_only=True):
     """What was asked of the run; crosses to xdist workers.
 
     Args:
         run: The run's id.
         writer: This process's name.
-        backend: The backend's name.
         out: The folder of evidence.
-        profile: Only rules of this profile.
-        rules: Only these rules.
-        seed: Seed of whatever is random.
-        store: Which store the reference broker uses.
-        face: The client's face; None for the first.
-        defect: A named defect.
         shared: The controller's broker.
     """
 
     run: str
     writer: str
-    backend: str
     out: str
-    profile: str | None = None
-    rules: tuple[str, ...] = ()
-    seed: int = 0
-    store: str = "memory"
-    face: str | None = None
-    defect: str | None = None
     shared: Endpoint | None = None
 
     @classmethod
@@ -97,7 +78,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
             profile=config.getoption("assay_profile"),
             rules=tuple(config.getoption("assay_rule") or ()),
             seed=config.getoption("assay_seed") or 0,
-            store=config.getoption("assay_store") or "memory",
+            store=config.getoption("assay_store"),
             face=config.getoption("assay_face"),
             defect=config.getoption("assay_defect"),
         )
@@ -115,30 +96,17 @@ class Run:
         options: What was asked.
 
     Raises:
-        LookupError: Unknown backend, rule, profile or defect; or the backend cannot be started here.
+        LookupError: Something that was named is unknown, or the backend cannot be started here.
         OSError: The folder cannot be written.
     """
 
     def __init__(self, options: RunOptions) -> None:
         self.options = options
         self.catalogue = load_catalogue()
-        self.selected = {rule.id for rule in self.catalogue.select(profile=options.profile, ids=options.rules)}
-        self.defect: Defect | None = find_defect(options.defect) if options.defect else None
-        self.backend: Backend = open_backend(
-            options.backend,
-            BackendOptions(
-                seed=options.seed,
-                store=options.store,
-                defect=self.defect.broker if self.defect else None,
-                wire=self.defect.wire if self.defect else None,
-                shared=options.shared,
-            ),
-        )
-        probe = self.backend.probe()
-        if isinstance(probe, Unavailable):
-            raise BackendUnavailableError(
-                f"Backend {options.backend!r} cannot be started: {probe.reason} {probe.remedy}"
-            )
+        pair = options.open(options.shared)
+        self.selected = {rule.id for rule in pair.rules}
+        self.defect: Defect | None = pair.defect
+        self.backend: Backend = pair.backend
         self.clock: Clock = MachineClock()
         self.writers: list[str] = []
         if options.writer == MAIN:
@@ -164,8 +132,12 @@ class Run:
             yield f"{tag}: who is judged, where the scenario differs from its rule"
         for capability in Capability:
             yield f"{NEEDS_PREFIX}{capability.value}: the scenario needs this of client and broker"
-        yield "xdist_group: scenarios that share an instance which they hurt"
         yield f"{OWN_INSTANCE}: the scenario disturbs everybody else on its broker"
+
+    @property
+    def groups(self) -> Path:
+        """Where xdist's workers tell the controller which scenarios belong together."""
+        return Path(self.options.out) / GROUPS
 
     def for_worker(self) -> dict[str, Any]:
         """What a worker must know; builtins only, since it crosses a process boundary."""
@@ -173,10 +145,21 @@ class Run:
         return builtins
 
     def start_shared(self) -> None:
-        """Start the one broker that all workers share."""
-        provisioned = self.backend.provision(Needs())
-        if isinstance(provisioned, Unsupported):
-            raise LookupError(provisioned.source.text)
+        """Start the one broker that everybody shares; a virtual one is made anew for each scenario, in its worker.
+
+        Raises:
+            BackendError: It cannot be started.
+            LookupError: The backend has none that everybody can share.
+        """
+        if self.virtual:
+            return
+        try:
+            provisioned = self.backend.provision(Needs())
+            if isinstance(provisioned, Unsupported):
+                raise LookupError(provisioned.source.text)
+        except BaseException:  # Ctrl-C too: nothing that was started stays
+            self.backend.close()
+            raise
         self.options = structs.replace(self.options, shared=provisioned.endpoint("amqp"))
 
     # selection -------------------------------------------------------------------------------------------------------
@@ -279,6 +262,7 @@ class Run:
         self._journal.close(instant(self.clock), writers=(*self.writers, self.options.writer) if concludes else ())
         self.backend.close()
         if concludes:
+            self.groups.unlink(missing_ok=True)
             (Path(self.options.out) / KNOWN).write_bytes(msgspec.json.format(msgspec.json.encode(self._known)))
             conclude(Path(self.options.out))
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from assay.exits import Exit
 from assay.tables import rules_table
+from assay.terminal import Terminal
 from assay_features import load_catalogue
 from assay_pipeline import Result, judge_runs
 
@@ -18,17 +18,15 @@ def judge(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of runs, or folders of journals.")],
     out: Annotated[Path, typer.Option(help="Folder for verdicts, tables and manifest.")],
     master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
-    oracle: Annotated[
-        bool, typer.Option("--oracle", help="Ask the plain-Python oracle too.")
-    ] = False,
+    oracle: Annotated[bool, typer.Option("--oracle", help="Ask the plain-Python oracle too.")] = False,
 ) -> int:
     """Judge the history in journals by the catalogue's invariants, without the scenarios' claims."""
     result = judge_runs(folders, out, master, oracle=oracle)
-    show(result, Console(highlight=False, soft_wrap=True))
+    show(result, Terminal(soft_wrap=True))
     return Exit(result.exit_code)
 
 
-def show(result: Result, console: Console) -> None:
+def show(result: Result, console: Terminal) -> None:
     """Print each run's verdicts, what is wrong with its journals, and where the oracle differs."""
     for run in result.runs:
         console.print(f"{run.folder}: run {run.verdicts.run} on {run.verdicts.backend}", markup=False, style="bold")

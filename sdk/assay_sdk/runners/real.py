@@ -358,7 +358,7 @@ class RealRunner:
                 continue
             if deadline_ns is not None and time.monotonic_ns() >= deadline_ns:
                 return done()
-            if self._closing:
+            if self._closing and not done():
                 raise RuntimeError("the runner was closed while somebody waited")
             self._jobs_since_poll = 0
             self._poll(done, deadline_ns)

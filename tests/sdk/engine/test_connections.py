@@ -213,6 +213,18 @@ def test_unsubscribing_needs_a_name_and_unless_shared_a_client_id() -> None:
     assert bench.wire.all(port.Unsubscribe)[0].shared
 
 
+def test_a_subscription_with_a_consumer_of_this_connection_is_not_removed() -> None:
+    bench = Bench(client_id="c")
+    consumer = bench.do(bench.session.create_consumer(DURABLE))
+    other = bench.do(bench.connection.session(AckMode.CLIENT))
+    with pytest.raises(RefusedError, match="close it first") as caught:
+        bench.do(other.unsubscribe("S", shared=False))
+    assert caught.value.refused.mqrc == Mqrc.SUBSCRIPTION_IN_USE
+    assert not bench.wire.all(port.Unsubscribe)
+    bench.do(consumer.close(THREAD))
+    bench.do(other.unsubscribe("S", shared=False))
+
+
 def test_a_refused_consumer_leaves_nothing_behind() -> None:
     bench = Bench()
     bench.wire.refuse[port.OpenReceiver] = Refused(JmsErrorKind.INVALID_SELECTOR, "no such selector")

@@ -252,7 +252,7 @@ def test_subscriptions_of_every_kind_ask_for_what_they_are() -> None:
     for face in FACES:
         session = (world := World(face, client_id="c")).session
         session.create_consumer(topic, "a = 1", no_local=True)
-        session.create_durable_consumer(topic, "D")
+        session.create_durable_consumer(topic, "D").close()
         session.create_shared_consumer(topic, "S")
         session.create_shared_durable_consumer(topic, "SD")
         session.unsubscribe("D")

@@ -71,6 +71,10 @@ class _Incoming(LinkEnd):
             self.answers.fail(self.opening, Refused(JmsErrorKind.UNSUPPORTED, text, objects=self.objects))
         self.close(None)
 
+    def is_drained(self) -> bool:
+        """Whether the peer has given the credit back, and nothing it sent before is still to be read."""
+        return not self.engine.draining() and self.engine.queued == 0
+
     def refused(self, condition: Condition | None) -> Refused:
         """A field that is refused can only be the selector, where there is one."""
         why = super().refused(condition)
@@ -217,7 +221,7 @@ class ReceiverEnd(_Incoming):
                 delivery.settle()
 
     def _look_drained(self) -> None:
-        if self._drains and not self.engine.draining():
+        if self._drains and self.is_drained():
             drains, self._drains = self._drains, []
             for token in drains:
                 if self.number is not None:
@@ -298,7 +302,7 @@ class BrowserEnd(_Incoming):
         self.engine.drain(_BROWSE_CREDIT)
 
     def _look(self) -> None:
-        if self._over or self.state is not State.OPEN or self.engine.draining():
+        if self._over or self.state is not State.OPEN or not self.is_drained():
             return
         if self._round >= _BROWSE_CREDIT:
             self._ask()

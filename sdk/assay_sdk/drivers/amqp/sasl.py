@@ -92,7 +92,7 @@ class SaslClient:
             size = 8 if self._received.startswith(b"AMQP") else int.from_bytes(self._received[:4])
             if size > _MAX_FRAME:
                 raise DecodeError(f"a frame of {size} octets")
-            parts = list(Splitter().feed(bytes(self._received[:size])))
+            parts = list(Splitter().feed(bytes(self._received[: max(size, 8)])))
             if not parts:
                 return
             del self._received[:size]
