@@ -21,7 +21,7 @@ BROKER_RULES = {
 
 
 Q = Address(AddressKind.QUEUE, "Q")
-DURABLE, SHARED = "durable", "shared"
+DURABLE, SHARED, SHARED_DURABLE = "durable", "shared", "shared durable"
 
 
 class Log(list[driver.DriverEvent]):
@@ -83,9 +83,9 @@ class Client(Line):
                 link=link,
                 address=to,
                 selector=selector,
-                durability=Durability.DURABLE if kind == DURABLE else Durability.NON_DURABLE,
+                durability=Durability.DURABLE if kind in {DURABLE, SHARED_DURABLE} else Durability.NON_DURABLE,
                 name=name,
-                shared=kind == SHARED,
+                shared=kind in {SHARED, SHARED_DURABLE},
             ),
             driver.Credit(self.token(), link, credit),
         )
@@ -299,6 +299,31 @@ def batches(story: Story) -> None:
     story.run(3_000)
 
 
+def newcomers(story: Story) -> None:
+    one, nameless = story.client("one"), story.client("nameless")
+    nameless.listen(3, TOPIC, SHARED_DURABLE, "club")
+    nameless.close(3)
+    one.put("missed by the club", 2)
+    nameless.listen(4, TOPIC, SHARED_DURABLE, "club")
+    passing = story.client("passing", "id")
+    passing.close()
+    story.client("passing again", "id").put("and goes on", 2)
+    story.run(3_000)
+
+
+def live_over_a_kill(story: Story) -> None:
+    one, two = story.client("one"), story.client("two")
+    two.listen(3, TOPIC)
+    two.listen(4, Q)
+    one.put("live", 2)
+    one.put("lone")
+    story.run(10)
+    story.queue_manager.kill()
+    story.run(10)
+    story.client("two").listen(3, TOPIC)
+    story.run(3_000)
+
+
 STORIES = (
     delayed_on_queues,
     delayed_over_a_kill,
@@ -310,6 +335,8 @@ STORIES = (
     subscriptions_over_a_kill,
     queues,
     batches,
+    newcomers,
+    live_over_a_kill,
 )
 
 

@@ -48,7 +48,7 @@ SHAPES: Mapping[Predicate, Shape] = {
         _MESSAGE | {"actor"},
         frozenset({"max", "min", "batches", "defer_ms", "limit_ms", "full_ms", "fill"}),
     ),
-    "one-of": Shape(_WHO | {"option."}, frozenset({"mqrc", "quiet_ms"})),
+    "one-of": Shape(_WHO | {"option."}, frozenset({"mqrc", "given_up_ms", "quiet_ms"})),
 }
 
 
