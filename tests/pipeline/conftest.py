@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+
 from assay_pipeline.errors import JavaMissingError, SparkMissingError
 from assay_pipeline.session import spark_session
 

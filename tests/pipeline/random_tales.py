@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
-
 from tests.evidence.histories import QUEUE
 from tests.pipeline.tales import TOPIC, Tale, Telling
 
@@ -44,7 +43,10 @@ def _come(draw: st.DrawFn, place: str) -> Act:
 @st.composite
 def _see(draw: st.DrawFn, _place: str) -> Act:
     kid, actor = draw(st.sampled_from(KIDS)), draw(st.sampled_from(ACTORS))
-    batch, back = draw(st.sampled_from((None, None, 0, 1))), draw(st.sampled_from(("returned", "returned", "raised", "")))
+    batch, back = (
+        draw(st.sampled_from((None, None, 0, 1))),
+        draw(st.sampled_from(("returned", "returned", "raised", ""))),
+    )
 
     def act(tale: Tale, _state: dict[str, Any]) -> None:
         tale.handed(kid, actor, batch)

@@ -4,17 +4,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from tests.pipeline.cases import CASES, Case
+from tests.pipeline.random_tales import tellings
+from tests.pipeline.tales import Telling, write_run
+
 from assay_evidence.oracle import LIMITS, Outcome, examine
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict
 from assay_pipeline.job import Result, judge_with
 from assay_pipeline.journals import find_journals
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
-
-from tests.pipeline.cases import CASES, Case
-from tests.pipeline.random_tales import tellings
-from tests.pipeline.tales import Telling, write_run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
