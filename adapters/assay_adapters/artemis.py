@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 
 from assay_adapters.backend import (
     Admin,
@@ -280,11 +281,10 @@ class ArtemisBackend:
 
     def probe(self) -> Available | Unavailable:
         """Whether it can be started here; starts nothing."""
-        try:
-            import proton as _proton  # noqa: F401  asked for before a container is started for nothing
-            import testcontainers as _testcontainers  # noqa: F401
-        except ImportError as error:
-            return Unavailable(f"the package {error.name!r} is missing", "pip install 'assay-mq[amqp,containers]'")
+        missing = [name for name in ("proton", "docker", "testcontainers") if find_spec(name) is None]
+        if missing:
+            what = f"the packages {', '.join(missing)} are not installed"
+            return Unavailable(what, "pip install 'assay-mq[amqp,containers]'")
         found = probe_image(
             self._images(),
             PRODUCT,

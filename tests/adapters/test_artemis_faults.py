@@ -120,8 +120,8 @@ def test_a_kill_at_the_first_sight_comes_before_the_settlement(instance: Artemis
     assert seen is not None
     assert suffered(injection) < 30
     again = receive(session(instance), to)
-    assert again is not None
-    assert again.redelivered
+    assert again is not None  # not flagged: Artemis counts deliveries on disk once they have failed, not before
+    assert again.kid == "s1"
 
 
 def test_what_a_container_cannot_suffer_is_unsupported(instance: ArtemisInstance) -> None:
