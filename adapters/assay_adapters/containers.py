@@ -220,7 +220,7 @@ class Container:
             raise BackendError(f"{self._spec.title} cannot be started from {self._spec.image}: {error}") from error
         try:
             self._await_answer()
-        except BackendError:
+        except BaseException:  # an interruption too: nothing is left behind
             self.remove()
             raise
 
