@@ -62,7 +62,7 @@ class ContainerSpec(Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def _client() -> Generator[Any]:
+def docker_client() -> Generator[Any]:
     """Docker's own client.
 
     Raises:
@@ -85,7 +85,7 @@ def probe_image(images: tuple[str, ...], title: str, *, remedy: str) -> tuple[st
     import docker.errors
 
     try:
-        with _client() as client:
+        with docker_client() as client:
             client.ping()
             for image in images:
                 with suppress(docker.errors.ImageNotFound):
@@ -109,7 +109,7 @@ def image_digest(image: str) -> str:
     import docker.errors
 
     try:
-        with _client() as client:
+        with docker_client() as client:
             return str(client.images.get(image).id)
     except docker.errors.ImageNotFound:
         return ""
@@ -151,7 +151,7 @@ def sweep(*, mine: bool = False) -> tuple[str, ...]:
     import docker.errors
 
     removed: list[str] = []
-    with _client() as client:
+    with docker_client() as client:
         for container in client.containers.list(all=True, filters={"label": OWNER_LABEL}):
             label = container.labels.get(OWNER_LABEL, "")
             if _is_abandoned(label) or (mine and label == owner()):

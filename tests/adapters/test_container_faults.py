@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from assay_adapters.backend import AfterAnswer, At, FirstSight, Kill, Restart, Unsupported
+from assay_adapters.backend import AfterAnswer, At, BackendError, FirstSight, Kill, Restart, Unsupported
 from assay_adapters.container_faults import ContainerFaults, ContainerInjection
-from assay_adapters.containers import BackendError, Container
+from assay_adapters.containers import Container
 from assay_adapters.taps import Hooks, TappedDriver
 from assay_sdk.driver import Arrived, Done, DriverEvent, Enlist, Outcome, Send, Settle, Target
 from assay_sdk.model.message import Message

@@ -12,8 +12,8 @@ import pytest
 
 from assay_adapters import containers
 from assay_adapters.artemis import IMAGE_VARIABLE, LOCAL_IMAGE, ArtemisBackend
-from assay_adapters.backend import Available, Needs, Unavailable, Unsupported
-from assay_adapters.containers import BackendError, Container, ContainerSpec, pick_port, probe_image, sweep
+from assay_adapters.backend import Available, BackendError, Needs, Unavailable, Unsupported
+from assay_adapters.containers import Container, ContainerSpec, pick_port, probe_image, sweep
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.runners.real import MachineClock, RealRunner
 
