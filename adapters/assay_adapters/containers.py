@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import random
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -62,11 +62,10 @@ class ContainerSpec(Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def _client() -> Iterator[Any]:
+def docker_client() -> Generator[Any]:
     """Docker's own client.
 
     Raises:
-        ImportError: The extra is not installed.
         docker.errors.DockerException: No daemon answers.
     """
     import docker
@@ -83,12 +82,10 @@ def probe_image(images: tuple[str, ...], title: str, *, remedy: str) -> tuple[st
         title: The broker's name.
         remedy: What to do when there is none.
     """
+    import docker.errors
+
     try:
-        import docker
-    except ImportError:
-        return Unavailable("the package 'docker' is not installed", "pip install 'assay-mq[containers]'")
-    try:
-        with _client() as client:
+        with docker_client() as client:
             client.ping()
             for image in images:
                 with suppress(docker.errors.ImageNotFound):
@@ -109,10 +106,10 @@ def image_digest(image: str) -> str:
     Raises:
         BackendError: Docker cannot be asked.
     """
-    import docker
+    import docker.errors
 
     try:
-        with _client() as client:
+        with docker_client() as client:
             return str(client.images.get(image).id)
     except docker.errors.ImageNotFound:
         return ""
@@ -151,10 +148,10 @@ def sweep(*, mine: bool = False) -> tuple[str, ...]:
     Raises:
         docker.errors.DockerException: No daemon answers.
     """
-    import docker
+    import docker.errors
 
     removed: list[str] = []
-    with _client() as client:
+    with docker_client() as client:
         for container in client.containers.list(all=True, filters={"label": OWNER_LABEL}):
             label = container.labels.get(OWNER_LABEL, "")
             if _is_abandoned(label) or (mine and label == owner()):
@@ -204,7 +201,7 @@ class Container:
         Raises:
             BackendError: It cannot be started, or died while starting; shows its last log lines.
         """
-        import docker
+        import docker.errors
         from testcontainers.core.config import testcontainers_config
         from testcontainers.core.container import DockerContainer
 
@@ -223,7 +220,7 @@ class Container:
             raise BackendError(f"{self._spec.title} cannot be started from {self._spec.image}: {error}") from error
         try:
             self._await_answer()
-        except BackendError:
+        except BaseException:  # an interruption too: nothing is left behind
             self.remove()
             raise
 
@@ -265,7 +262,7 @@ class Container:
 
     def remove(self) -> None:
         """Remove the container and its files; does nothing when there is none."""
-        import docker
+        import docker.errors
 
         box, self._box = self._box, None
         if box is not None:
@@ -289,7 +286,7 @@ class Container:
         return None if state["Running"] else int(state["ExitCode"])
 
     def _do(self, what: str, action: Callable[[Any], object]) -> None:
-        import docker
+        import docker.errors
 
         if self._box is None:
             raise BackendError(f"{self._spec.title} cannot {what}: its container is gone")
