@@ -19,6 +19,10 @@ Topology = Literal["single", "cluster", "sharing-group", "hierarchy"]
 Platform = Literal["distributed", "zos"]
 
 
+class BackendError(RuntimeError):
+    """A backend could not do what its port promises: the kit's or the environment's fault, never the rule's."""
+
+
 class Needs(Struct, frozen=True, kw_only=True):
     """What a scenario asks for.
 

@@ -8,6 +8,7 @@ told to the observer, so that one journal serves every client.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from enum import StrEnum
 from typing import Literal, Protocol
 
@@ -241,8 +242,11 @@ class ClientConsumer(Protocol):
 class ClientProducer(Protocol):
     """A message producer of either style."""
 
-    def set(self, setting: Setting, value: int) -> Outcome[None]:
-        """Set delay, time to live (milliseconds), mode (JMS's number) or priority: refused here or at the send."""
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        """Set delay, time to live (milliseconds), mode (JMS's number) or priority: refused here or at the send.
+
+        A `timedelta` says what milliseconds cannot: a client that takes whole ones only refuses it (DD-01).
+        """
         ...
 
     def send(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
 from assay_adapters.backend import Backend
 from assay_adapters.client import Endpoint
+from assay_adapters.naming import unknown
 from assay_sdk.driver import Driver
 
 
@@ -17,14 +17,14 @@ class BackendOptions(Struct, frozen=True, kw_only=True):
 
     Args:
         seed: Seed of whatever is random.
-        store: Which store the reference broker uses.
+        store: Which store the reference broker uses; None for its first.
         defect: A named defect of the reference broker; None for the unbroken one.
         wire: A filter between the SDK's engine and its driver, for a defect of the client; None for none.
         shared: Endpoint of an instance that the run's controller has started; None to start one.
     """
 
     seed: int = 0
-    store: str = "memory"
+    store: str | None = None
     defect: str | None = None
     wire: Callable[[Driver], Driver] | None = None
     shared: Endpoint | None = None
@@ -39,19 +39,23 @@ def _reference(options: BackendOptions) -> Backend:
 def _artemis(options: BackendOptions) -> Backend:
     from assay_adapters.artemis import ArtemisBackend
 
-    return ArtemisBackend(shared=options.shared)
+    return ArtemisBackend(shared=options.shared, wire=options.wire)
 
 
 BACKENDS: Mapping[str, Callable[[BackendOptions], Backend]] = {"reference": _reference, "artemis": _artemis}
+BREAKABLE = ("reference",)
+"""Backends that are ours: they know defects and a choice of stores."""
 
 
 class UnknownBackendError(LookupError):
     """No backend of that name; names the nearest."""
 
     def __init__(self, name: str) -> None:
-        near = difflib.get_close_matches(name, BACKENDS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(BACKENDS)}."
-        super().__init__(f"There is no backend {name!r}; {hint}")
+        super().__init__(unknown("backend", name, BACKENDS))
+
+
+class NotOursError(LookupError):
+    """Something was asked of a real broker that only the reference broker has."""
 
 
 def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
@@ -59,8 +63,16 @@ def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
 
     Raises:
         UnknownBackendError: There is none.
+        NotOursError: The options name a store or a defect, and the backend has neither.
+        LookupError: The backend has no such store or defect.
     """
-    make = BACKENDS.get(name.removesuffix("+amqp"))
+    plain = name.removesuffix("+amqp")
+    make = BACKENDS.get(plain)
     if make is None:
         raise UnknownBackendError(name)
-    return make(options or BackendOptions())
+    asked = options or BackendOptions()
+    if plain not in BREAKABLE and (asked.defect is not None or asked.wire is not None):
+        raise NotOursError(f"Backend {name!r} has no defects to switch on; those with defects: {', '.join(BREAKABLE)}.")
+    if plain not in BREAKABLE and asked.store is not None:
+        raise NotOursError(f"Backend {name!r} brings its own store; only {', '.join(BREAKABLE)} lets you choose one.")
+    return make(asked)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count
@@ -11,10 +12,12 @@ from typing import cast
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, CloseLink, Deliver
 from assay_broker.shell import QueueManager
+from assay_broker.stores.memory import MemoryStore
 from assay_sdk import driver
 from assay_sdk.driver import DriverCommand, DriverEvent, Target
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+from assay_sdk.runners.virtual import VirtualRunner
 from assay_sdk.time import Runner
 
 CAPABILITIES = frozenset(
@@ -46,6 +49,34 @@ def product_version() -> str:
         return version("assay-mq")
     except PackageNotFoundError:
         return "source"
+
+
+class InProcessBroker:
+    """A queue manager in a virtual world of its own: a test double that no port and no thread is needed for.
+
+    Its clock moves only when somebody waits, so a delay of hours takes no time.  Hand ``url``, ``driver`` and ``runner``
+    to the SDK's `connect` or `ConnectionFactory`; destinations are created on use.
+    """
+
+    def __init__(self) -> None:
+        self.runner = VirtualRunner()
+        """The world's crank, and its clock."""
+        self.queue_manager = QueueManager(self.runner, MemoryStore())
+        """Can be killed, restarted and cut off."""
+        self.driver = InProcessDriver(self.queue_manager)
+        """The way to it."""
+        self.url = f"{self.driver.name}://{self.queue_manager.name}"
+        """Its address."""
+
+
+@contextmanager
+def in_process_broker() -> Iterator[InProcessBroker]:
+    """A broker for the length of a block; connections that are still open at its end are cut."""
+    broker = InProcessBroker()
+    try:
+        yield broker
+    finally:
+        broker.queue_manager.cut()
 
 
 class InProcessDriver:

@@ -1,4 +1,11 @@
-"""Exit codes, the same for every subcommand (design, "The command")."""
+"""Exit codes, the same for every subcommand (design, "The command"), and the errors that lead to them.
+
+::
+
+    CommandError
+    ├── UsageProblem    3: how the command was called, or a file or folder that it was given
+    └── CannotRunError  2: the machine, the backend or the kit; nothing is said of any broker
+"""
 
 from __future__ import annotations
 
@@ -14,9 +21,21 @@ class Exit(IntEnum):
     USAGE = 3
 
 
-class UsageProblem(Exception):  # noqa: N818 - it is the user's, not the program's
-    """Something about how the command was called, or about the machine, that one sentence can put right.
+class CommandError(Exception):
+    """The command could not do what was asked.
 
     Args:
         text: What is wrong, where, and what to do.
     """
+
+    code = Exit.USAGE
+
+
+class UsageProblem(CommandError):  # noqa: N818 - it is the user's, not the program's
+    """Something about how the command was called that one sentence can put right."""
+
+
+class CannotRunError(CommandError):
+    """What was asked for is right, and could not be done here."""
+
+    code = Exit.INCONCLUSIVE

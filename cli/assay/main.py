@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import typer
 from rich.console import Console
@@ -13,10 +14,14 @@ from assay.commands.judge import judge
 from assay.commands.report import report
 from assay.commands.rules import rules
 from assay.commands.run import run
-from assay.exits import Exit, UsageProblem
+from assay.exits import CommandError, Exit
+from assay.terminal import hush
 from assay_adapters.known import KnownOutcomesError
-from assay_evidence import JournalError
+from assay_evidence import EvidenceError
 from assay_features import FeaturesError
+from assay_pipeline.errors import PipelineError
+from assay_reports import ReportError
+from assay_steps.folder import FolderError
 
 app = typer.Typer(
     name="assay",
@@ -28,23 +33,49 @@ app = typer.Typer(
 for command in (run, rules, backends, defects, judge, report):
     app.command()(command)
 
-errors = Console(stderr=True, soft_wrap=True, highlight=False)
-"""Where one-sentence errors go."""
+USERS_MISTAKES = (
+    FeaturesError,
+    EvidenceError,
+    KnownOutcomesError,
+    ReportError,
+    PipelineError,
+    FolderError,
+)
+"""Errors whose text is one sentence for the user."""
 
 
 def main() -> None:
-    """Run the command; a user's mistake is one sentence and exit code 3, never a stack trace."""
+    """Run the command; whatever goes wrong is one sentence and an exit code, never a stack trace."""
+    sys.exit(ending(sys.argv[1:]))
+
+
+def ending(arguments: Sequence[str]) -> Exit:
+    """Run the command to its exit code.
+
+    Args:
+        arguments: What stands behind the command's name.
+    """
     command = typer.main.get_command(app)
     try:
-        outcome = command.main(args=sys.argv[1:], prog_name="assay", standalone_mode=False)
-    except (UsageProblem, FeaturesError, JournalError, KnownOutcomesError) as problem:
-        errors.print(f"assay: {problem}", markup=False)
-        sys.exit(Exit.USAGE)
+        outcome = command.main(args=list(arguments), prog_name="assay", standalone_mode=False)
+        sys.stdout.flush()
+    except CommandError as problem:
+        return told(str(problem), problem.code)
+    except USERS_MISTAKES as problem:
+        return told(str(problem), Exit.USAGE)
     except typer.TyperException as problem:
         sentence = getattr(problem, "format_message", problem.__str__)()
-        errors.print(f"assay: {sentence} (assay --help lists commands and options)", markup=False)
-        sys.exit(Exit.USAGE)
+        return told(f"{sentence} (assay --help lists commands and options)", Exit.USAGE) if sentence else Exit.USAGE
     except KeyboardInterrupt:
-        errors.print("assay: stopped; what was done until then is in the output folder.")
-        sys.exit(Exit.INCONCLUSIVE)
-    sys.exit(int(outcome or Exit.AS_EXPECTED))
+        return told("stopped before there was anything to show.", Exit.INCONCLUSIVE)
+    except BrokenPipeError:  # a reader such as `head` has seen enough
+        hush()
+        return Exit.AS_EXPECTED
+    return Exit(outcome or Exit.AS_EXPECTED)
+
+
+def told(sentence: str, code: Exit) -> Exit:
+    """Say what is wrong."""
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    errors.print(f"assay: {sentence}", markup=False)
+    return code

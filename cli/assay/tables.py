@@ -25,8 +25,8 @@ def rules_table(verdicts: Verdicts, catalogue: Catalogue) -> Table:
         passed = sum(scenario.verdict is Verdict.PASS for scenario in rule.scenarios)
         title = Text(catalogue.rule(rule.id).title)
         if rule.verdict is not Verdict.PASS:
-            first = next(scenario for scenario in rule.scenarios if scenario.verdict is rule.verdict)
-            title.append(f"\n  {first.scenario}: {first.reason}", style="dim")
+            for scenario in [scenario for scenario in rule.scenarios if scenario.verdict is rule.verdict][:1]:
+                title.append(f"\n  {scenario.scenario}: {scenario.reason}", style="dim")
         table.add_row(
             rule.id,
             Text(rule.verdict.value, style=STYLES[rule.verdict]),

@@ -93,7 +93,7 @@ SdkEvent = Seen | Settled | CallbackEnded | UnitTurned | ConnectionLost | FrameS
 class Observer(Protocol):
     """Told every event of a connection."""
 
-    def __call__(self, event: SdkEvent) -> None:
+    def __call__(self, event: SdkEvent, /) -> None:
         """Take note of an event."""
         ...
 

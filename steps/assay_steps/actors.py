@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
@@ -34,6 +35,7 @@ from assay_steps.journal import ScenarioJournal
 
 T = TypeVar("T")
 Scalar = events.Scalar
+MILLISECOND = timedelta(milliseconds=1)
 
 
 class Answer(Struct, Generic[T], frozen=True):
@@ -278,8 +280,12 @@ class Session:
         return Answer(answer.ref, Ok(consumer))
 
     def close(self) -> Answer[None]:
-        """Close the session."""
-        return self._recorder.record(self.name, "close-session", self.port.close)
+        """Close the session; its consumers watch nothing from then on."""
+        answer = self._recorder.record(self.name, "close-session", self.port.close)
+        for consumer in self.connection.consumers:
+            if consumer.session is self:
+                consumer.stop_watching()
+        return answer
 
 
 class Producer:
@@ -300,13 +306,15 @@ class Producer:
             Setting.PRIORITY: 4,
         }
 
-    def set(self, setting: Setting, value: int) -> Answer[None]:
-        """Set delay, time to live (milliseconds), mode (JMS's number) or priority."""
-        answer = self._recorder.record(
-            self.name, "set", lambda: self._port.set(setting, value), args={"setting": setting.value, "value": value}
-        )
+    def set(self, setting: Setting, value: int | timedelta) -> Answer[None]:
+        """Set delay, time to live (milliseconds, or a span that is finer), mode (JMS's number) or priority."""
+        args: dict[str, Scalar] = {
+            "setting": setting.value,
+            "value": str(value) if isinstance(value, timedelta) else value,
+        }
+        answer = self._recorder.record(self.name, "set", lambda: self._port.set(setting, value), args=args)
         if answer.accepted:
-            self._settings[setting] = value
+            self._settings[setting] = value // MILLISECOND if isinstance(value, timedelta) else value
         return answer
 
     def send(

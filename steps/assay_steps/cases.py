@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 from pytest_bdd.parser import ScenarioTemplate
+from pytest_bdd.scenario import scenario_wrapper_template_registry
 
 from assay_adapters.backend import Needs
 from assay_features import Catalogue, feature_root
@@ -59,7 +60,8 @@ class Case(Struct, frozen=True):
 
 def template_of(item: pytest.Item) -> ScenarioTemplate | None:
     """The Gherkin scenario behind a pytest item; None when there is none."""
-    return getattr(getattr(item, "obj", None), "__scenario__", None)
+    function = getattr(item, "function", None)
+    return scenario_wrapper_template_registry.get(function) if function is not None else None
 
 
 def feature_of(template: ScenarioTemplate) -> str:
@@ -69,39 +71,35 @@ def feature_of(template: ScenarioTemplate) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
-def tags_of(template: ScenarioTemplate) -> frozenset[str]:
-    """Tags of scenario, rule and feature together."""
-    rule = getattr(template, "rule", None)
-    return frozenset(template.tags) | frozenset(rule.tags if rule else ()) | frozenset(template.feature.tags)
-
-
 def case_of(item: pytest.Item, catalogue: Catalogue) -> Case | None:
     """What the kit knows of a pytest item; None for a test that is no scenario of a rule."""
     template = template_of(item)
     if template is None:
         return None
-    tags = tags_of(template)
+    tags = {marker.name for marker in item.iter_markers()}
     rules = tuple(rule.id for rule in catalogue.rules if rule.id in tags)
     if not rules:
         return None
     rule = catalogue.rule(rules[0])
+    own = own_tags(template, tags)
     feature = feature_of(template)
     return Case(
         id=f"{feature}::{template.name}{row_of(item)}",
         feature=feature,
         name=template.name,
         rules=rules,
-        strength=next((tag for tag in STRENGTH_TAGS if tag in own_tags(template)), rule.strength.value),
-        judged="+".join(sorted({JUDGED_TAGS[tag] for tag in own_tags(template) & JUDGED_TAGS.keys()}))
+        strength=next((tag for tag in STRENGTH_TAGS if tag in own), rule.strength.value),
+        judged="+".join(sorted(JUDGED_TAGS[tag] for tag in own & JUDGED_TAGS.keys()))
         or "+".join(part.value for part in rule.judged),
         profile=rule.profile.value,
         needs=needs_of(tags),
     )
 
 
-def own_tags(template: ScenarioTemplate) -> frozenset[str]:
-    """The scenario's own tags, without those of rule and feature."""
-    return frozenset(template.tags)
+def own_tags(template: ScenarioTemplate, tags: set[str]) -> set[str]:
+    """The tags of the scenario and of its row, without those of rule and feature."""
+    inherited = template.feature.tags | (template.rule.tags if template.rule else set())
+    return template.tags | (tags - inherited)
 
 
 def row_of(item: pytest.Item) -> str:

@@ -1,8 +1,14 @@
-"""The folder of a run: what belongs there, and making room for the next run."""
+"""The folder of a run: what belongs there, and making room for the next run.
+
+A run on one backend writes its parts straight into the folder; a run on several gives each a folder of its name, with
+the same parts, and one report above them.
+"""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 JOURNALS = "journals"
@@ -12,11 +18,19 @@ REPORT = "report"
 LOG = "pytest.log"
 KNOWN = "known.json"
 DEFECTS = "defects.json"
-PARTS = frozenset({JOURNALS, VERDICTS, JUNIT, REPORT, LOG, KNOWN, DEFECTS})
+EARLIER = ".earlier"
+"""Where an earlier run's output waits until the next one has begun in earnest."""
+PARTS = frozenset({JOURNALS, VERDICTS, JUNIT, REPORT, LOG, KNOWN, DEFECTS, EARLIER})
+KEPT = frozenset({DEFECTS, EARLIER})
+"""Parts that no run writes, so that none takes them away."""
 
 
 class FolderError(ValueError):
     """The folder cannot take a run's output: which folder, why, and what to do."""
+
+    def __init__(self, out: Path, why: str) -> None:
+        super().__init__(f"{out} cannot take the run's output ({why}): name an empty or a new folder with --out.")
+        self.out = out
 
 
 def make_room(out: Path) -> None:
@@ -28,20 +42,109 @@ def make_room(out: Path) -> None:
     Raises:
         FolderError: It is a file, cannot be written, or holds something that no run wrote.
     """
-    try:
+    with _told(out):
         out.mkdir(parents=True, exist_ok=True)
-        strangers = sorted(path.name for path in out.iterdir() if path.name not in PARTS)
-        if strangers:
-            raise FolderError(
-                f"{out} holds {strangers[0]!r}, which no run wrote: name an empty or a new folder with --out."
-            )
-        for part in (JOURNALS, REPORT):
-            if (out / part).exists():
-                shutil.rmtree(out / part)
-        for part in (VERDICTS, JUNIT, KNOWN):
-            (out / part).unlink(missing_ok=True)
+        for part in _written(out):
+            if part.name == LOG:
+                continue  # it is this run's own already
+            _remove(part)
         (out / JOURNALS).mkdir()
+
+
+@contextmanager
+def room(out: Path) -> Iterator[None]:
+    """A folder for one whole call of the command.
+
+    A run that does not come about (an error leaves the block, or Ctrl-C before there are verdicts) leaves the folder as
+    it found it: an earlier run's output is still there, and a folder that was made for this one is gone.
+
+    Args:
+        out: The folder.
+
+    Raises:
+        FolderError: It is a file, cannot be written, or holds something that no run wrote.
+    """
+    with _told(out):
+        made = _make(out)
+        earlier = out / EARLIER
+        if earlier.exists():  # its run was killed before it could tell which of the two was to stay
+            shutil.rmtree(earlier)
+        written = _written(out)
+        earlier.mkdir()
+        for part in written:
+            part.rename(earlier / part.name)
+    try:
+        yield
+    except BaseException as problem:
+        if isinstance(problem, Exception) or not _decided(out):
+            _put_back(out, earlier, made)
+        raise
+    finally:
+        shutil.rmtree(earlier, ignore_errors=True)
+
+
+def _decided(out: Path) -> bool:
+    """Whether this run has given verdicts, of some backend at least."""
+    return any((folder / VERDICTS).exists() for folder in (out, *_written(out)))
+
+
+def _put_back(out: Path, earlier: Path, made: list[Path]) -> None:
+    with _told(out):
+        for part in _written(out):
+            _remove(part)
+        for part in earlier.iterdir():
+            part.rename(out / part.name)
+        earlier.rmdir()
+    for folder in made:
+        with suppress(OSError):  # somebody else has put something into it meanwhile
+            folder.rmdir()
+
+
+def _remove(part: Path) -> None:
+    if part.is_dir():
+        shutil.rmtree(part)
+    else:
+        part.unlink()
+
+
+def _make(out: Path) -> list[Path]:
+    """Make the folder; what had to be made, the innermost first."""
+    made: list[Path] = []
+    folder = out
+    while not folder.exists():
+        made.append(folder)
+        folder = folder.parent
+    out.mkdir(parents=True, exist_ok=True)
+    return made
+
+
+def _written(out: Path) -> list[Path]:
+    """What earlier runs wrote here.
+
+    Raises:
+        FolderError: There is something else.
+    """
+    entries = sorted(out.iterdir())
+    for entry in entries:
+        if entry.name not in PARTS and not _of_a_backend(entry):
+            raise FolderError(out, f"it holds {entry.name!r}, which no run wrote")
+    return [entry for entry in entries if entry.name not in KEPT]
+
+
+def _of_a_backend(entry: Path) -> bool:
+    """Whether this is one backend's folder in a run on several."""
+    if not entry.is_dir() or entry.is_symlink():
+        return False
+    names = {inner.name for inner in entry.iterdir()}
+    return JOURNALS in names and names <= PARTS
+
+
+@contextmanager
+def _told(out: Path) -> Iterator[None]:
+    """Tell what the operating system refuses as a mistake in the folder's choice."""
+    try:
+        yield
+    except FileExistsError as problem:
+        raise FolderError(out, "it is a file") from problem
     except OSError as problem:
-        raise FolderError(
-            f"{out} cannot take the run's output ({problem.strerror}): name another folder with --out."
-        ) from problem
+        raise FolderError(out, problem.strerror or str(problem)) from problem

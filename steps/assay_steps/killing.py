@@ -1,8 +1,8 @@
 """The kill matrix: which scenario catches which named defect.
 
 Once unbroken, all scenarios: one that fails then is an *alarm*.  Then each defect on the scenarios of its rules: one
-that fails there has *caught* it.  A scenario that catches nothing is *unkilled*: nothing shows that it can fail.  A defect
-that fails `TOO_BROAD` of all scenarios or more proves nothing and does not count.
+that fails there has *caught* it.  A scenario that catches nothing is *unkilled*: nothing shows that it can fail.  A
+defect that fails `TOO_BROAD` of all scenarios or more proves nothing and does not count.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from assay_evidence.verdicts import Verdict, load_verdicts
-from assay_features import load_catalogue
+from assay_features import feature_root, load_catalogue
 from assay_steps.defects import all_defects
 from assay_steps.defects.model import Defect
 from assay_steps.folder import VERDICTS
+from assay_steps.guards import written
 from assay_steps.suite import SuiteOptions, run_suite
 
 TOO_BROAD = 0.15
@@ -131,7 +132,8 @@ def _matrix(unbroken: Outcomes, broken: Mapping[str, Outcomes], defects: Iterabl
         name: {scenario for scenario, (verdict, _) in outcomes.items() if verdict == Verdict.FAIL}
         for name, outcomes in broken.items()
     }
-    shares = {name: len(scenarios) / max(1, len(unbroken)) for name, scenarios in failed.items()}
+    everything = written(feature_root().rglob("*.feature")).total()
+    shares = {name: len(scenarios) / everything for name, scenarios in failed.items()}
     too_broad = {name: round(share, 3) for name, share in sorted(shares.items()) if share >= TOO_BROAD}
     counted = [defect for defect in defects if defect.name not in too_broad]
     rules = sorted({rule for _, tried in unbroken.values() for rule in tried}, key=_catalogue_order())

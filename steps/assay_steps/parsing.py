@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import parse
 from msgspec import Struct
 from pytest_bdd import parsers
 
-from assay_adapters.client import AckMode, Mode, Setting
+from assay_adapters.client import AckMode, Mode, Script, Setting
 from assay_sdk.model.durations import parse_duration
 from assay_sdk.model.reasons import Mqrc
 
@@ -52,6 +53,11 @@ def _pattern(regex: str) -> Callable[[Callable[[str], Any]], Callable[[str], Any
 @_pattern(r"\d+ ?(?:ms|s|min|minutes?|h|hours?)")
 def _duration(text: str) -> int:
     return parse_duration(text)
+
+
+@_pattern(r"\d+\.\d+ ms")
+def _fraction(text: str) -> timedelta:
+    return timedelta(milliseconds=float(text.removesuffix(" ms")))
 
 
 @_pattern(r'"[^"]*"')
@@ -148,8 +154,30 @@ def _options(text: str) -> SendOptions:
     return SendOptions(**found)
 
 
+SCRIPT_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] = (
+    (r"fails in callback (\d+)", lambda match: {"fail_at": int(match[1])}),
+    (r"works (\d+ ?\w+) on each", lambda match: {"take_ms": parse_duration(match[1])}),
+    (r"commits once (\d+) messages have come", lambda match: {"commit_after": int(match[1])}),
+)
+"""What a listener may do with what it is handed, joined by ``and``."""
+
+_ONE_SCRIPT = "|".join(pattern.replace("(", "(?:") for pattern, _ in SCRIPT_PHRASES)
+
+
+@_pattern(rf"(?:{_ONE_SCRIPT})(?: and (?:{_ONE_SCRIPT}))*")
+def _script(text: str) -> Script:
+    found: dict[str, Any] = {}
+    for part in text.split(" and "):
+        for pattern, read in SCRIPT_PHRASES:
+            match = re.fullmatch(pattern, part)
+            if match:
+                found |= read(match)
+    return Script(**found)
+
+
 TYPES: dict[str, Callable[[str], Any]] = {
     "Duration": _duration,
+    "Fraction": _fraction,
     "Name": _name,
     "Names": _names,
     "Place": _place,
@@ -160,6 +188,7 @@ TYPES: dict[str, Callable[[str], Any]] = {
     "Setting": _setting,
     "Mode": _mode,
     "Options": _options,
+    "Script": _script,
 }
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from pytest_bdd.parser import Feature, Scenario, Step
 
-from assay_adapters.backend import Unsupported
+from assay_adapters.backend import BackendError, Unsupported
 from assay_evidence import events
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_steps import guards
@@ -59,8 +59,11 @@ class AssayPlugin:
             raise pytest.UsageError(str(problem)) from problem
         for marker in self.run.markers():
             config.addinivalue_line("markers", marker)
-        if self.delegates:
-            self.run.start_shared()
+        if self.controls:
+            try:
+                self.run.start_shared()
+            except BackendError as problem:
+                pytest.exit(str(problem), returncode=pytest.ExitCode.INTERNAL_ERROR)
 
     # xdist -----------------------------------------------------------------------------------------------------------
 

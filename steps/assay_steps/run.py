@@ -14,12 +14,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec import Struct, convert, structs, to_builtins
+from msgspec import convert, structs, to_builtins
 
-from assay_adapters.backend import Backend, Instance, Needs, Unavailable, Unsupported
+from assay_adapters.backend import Backend, Instance, Needs, Unsupported
 from assay_adapters.client import Client, Endpoint, Source
 from assay_adapters.known import KnownOutcome, known_outcomes
-from assay_adapters.registry import BackendOptions, open_backend
 from assay_evidence import events
 from assay_evidence.judge import judge
 from assay_evidence.reader import read_journals
@@ -30,8 +29,8 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.runners.real import MachineClock
 from assay_sdk.time import Clock
 from assay_steps import guards
+from assay_steps.asked import Asked
 from assay_steps.cases import JUDGED_TAGS, NEEDS_PREFIX, OWN_INSTANCE, STRENGTH_TAGS, Case
-from assay_steps.defects import find_defect
 from assay_steps.defects.model import Defect
 from assay_steps.evidence import Evidence
 from assay_steps.folder import JOURNALS, KNOWN, VERDICTS, make_room
@@ -43,42 +42,26 @@ VIRTUAL_PATIENCE = Patience(expected_ms=60_000, quiet_ms=5_000, late_ms=1_000)
 REAL_PATIENCE = Patience(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000)
 """Real brokers wait; a queue that stays silent for a second and a half after its last message is silent."""
 
+VIRTUAL_ROUNDS, REAL_ROUNDS = 20, 2
+"""How often "many" is: each kill of a real broker takes seconds."""
 
 MAIN = "main"
 """The writer that controls a run."""
 
 
-class BackendUnavailableError(LookupError):
-    """The backend was asked for by name and cannot be started here."""
-
-
-class RunOptions(Struct, frozen=True, kw_only=True):
+class RunOptions(Asked, frozen=True, kw_only=True):
     """What was asked of the run; crosses to xdist workers.
 
     Args:
         run: The run's id.
         writer: This process's name.
-        backend: The backend's name.
         out: The folder of evidence.
-        profile: Only rules of this profile.
-        rules: Only these rules.
-        seed: Seed of whatever is random.
-        store: Which store the reference broker uses.
-        face: The client's face; None for the first.
-        defect: A named defect.
         shared: The controller's broker.
     """
 
     run: str
     writer: str
-    backend: str
     out: str
-    profile: str | None = None
-    rules: tuple[str, ...] = ()
-    seed: int = 0
-    store: str = "memory"
-    face: str | None = None
-    defect: str | None = None
     shared: Endpoint | None = None
 
     @classmethod
@@ -95,7 +78,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
             profile=config.getoption("assay_profile"),
             rules=tuple(config.getoption("assay_rule") or ()),
             seed=config.getoption("assay_seed") or 0,
-            store=config.getoption("assay_store") or "memory",
+            store=config.getoption("assay_store"),
             face=config.getoption("assay_face"),
             defect=config.getoption("assay_defect"),
         )
@@ -113,30 +96,17 @@ class Run:
         options: What was asked.
 
     Raises:
-        LookupError: Unknown backend, rule, profile or defect; or the backend cannot be started here.
+        LookupError: Something that was named is unknown, or the backend cannot be started here.
         OSError: The folder cannot be written.
     """
 
     def __init__(self, options: RunOptions) -> None:
         self.options = options
         self.catalogue = load_catalogue()
-        self.selected = {rule.id for rule in self.catalogue.select(profile=options.profile, ids=options.rules)}
-        self.defect: Defect | None = find_defect(options.defect) if options.defect else None
-        self.backend: Backend = open_backend(
-            options.backend,
-            BackendOptions(
-                seed=options.seed,
-                store=options.store,
-                defect=self.defect.broker if self.defect else None,
-                wire=self.defect.wire if self.defect else None,
-                shared=options.shared,
-            ),
-        )
-        probe = self.backend.probe()
-        if isinstance(probe, Unavailable):
-            raise BackendUnavailableError(
-                f"Backend {options.backend!r} cannot be started: {probe.reason} {probe.remedy}"
-            )
+        pair = options.open(options.shared)
+        self.selected = {rule.id for rule in pair.rules}
+        self.defect: Defect | None = pair.defect
+        self.backend: Backend = pair.backend
         self.clock: Clock = MachineClock()
         self.writers: list[str] = []
         if options.writer == MAIN:
@@ -146,6 +116,7 @@ class Run:
         )
         self._known = known_outcomes(options.backend)
         self._opening: events.Begin | None = None
+        self._plan: events.Plan | None = None
 
     # for pytest ------------------------------------------------------------------------------------------------------
 
@@ -161,6 +132,7 @@ class Run:
             yield f"{tag}: who is judged, where the scenario differs from its rule"
         for capability in Capability:
             yield f"{NEEDS_PREFIX}{capability.value}: the scenario needs this of client and broker"
+        yield "xdist_group: scenarios that share an instance which they hurt"
         yield f"{OWN_INSTANCE}: the scenario disturbs everybody else on its broker"
 
     def for_worker(self) -> dict[str, Any]:
@@ -169,10 +141,21 @@ class Run:
         return builtins
 
     def start_shared(self) -> None:
-        """Start the one broker that all workers share."""
-        provisioned = self.backend.provision(Needs())
-        if isinstance(provisioned, Unsupported):
-            raise LookupError(provisioned.source.text)
+        """Start the one broker that everybody shares; a virtual one is made anew for each scenario, in its worker.
+
+        Raises:
+            BackendError: It cannot be started.
+            LookupError: The backend has none that everybody can share.
+        """
+        if self.virtual:
+            return
+        try:
+            provisioned = self.backend.provision(Needs())
+            if isinstance(provisioned, Unsupported):
+                raise LookupError(provisioned.source.text)
+        except BaseException:  # Ctrl-C too: nothing that was started stays
+            self.backend.close()
+            raise
         self.options = structs.replace(self.options, shared=provisioned.endpoint("amqp"))
 
     # selection -------------------------------------------------------------------------------------------------------
@@ -185,7 +168,7 @@ class Run:
         """Open the journal with what will be run."""
         planned = tuple(events.PlannedScenario(case.id, case.rules, case.strength, case.judged) for case in cases)
         self._begin()
-        self._journal.write(events.Plan, instant(self.clock), scenarios=planned)
+        self._plan = self._journal.write(events.Plan, instant(self.clock), scenarios=planned)
 
     def _begin(self) -> events.Begin:
         """The journal's first line, written when it is first needed."""
@@ -231,6 +214,7 @@ class Run:
             patience=patience,
             clients=self._clients(instance),
             face=self.options.face,
+            rounds=VIRTUAL_ROUNDS if self.virtual else REAL_ROUNDS,
         )
 
     def _clients(self, instance: Instance) -> dict[str, Client]:
@@ -258,7 +242,8 @@ class Run:
 
     def verdict(self, case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
         """What follows from the case's events."""
-        verdicts = judge((self._begin(), *journal.events), self.catalogue)
+        opening = (self._begin(), self._plan) if self._plan else (self._begin(),)
+        verdicts = judge((*opening, *journal.events), self.catalogue)
         return next(scenario for rule in verdicts.rules for scenario in rule.scenarios if scenario.scenario == case.id)
 
     def known(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:

@@ -2,44 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-from msgspec import Struct
 
+from assay_steps.asked import Asked
 from assay_steps.folder import LOG, make_room
 
 SUITE = "assay_steps.scenarios"
 INI = Path(__file__).with_name("suite.ini")
 
+PLUGINS = ("pytest_bdd.plugin", "assay_steps.entry")
+XDIST = "xdist.plugin"
+NO_OTHERS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
+"""Plugins that happen to be installed stay out, in xdist's workers too: one that shuffles would make another run."""
 
-class SuiteOptions(Struct, frozen=True, kw_only=True):
+
+class SuiteOptions(Asked, frozen=True, kw_only=True):
     """What `run_suite` runs; None leaves the plugin's default.
 
     Args:
         out: The folder of evidence.
-        backend: The backend's name.
-        profile: Only rules of this profile.
-        rules: Only these rules.
         workers: How many processes; 0 for this one.
-        seed: Seed of whatever is random.
-        store: Which store the reference broker uses.
-        face: The client's face.
-        defect: A named defect.
         pytest_args: What goes to pytest as it is.
     """
 
     out: Path
-    backend: str = "reference"
-    profile: str | None = None
-    rules: tuple[str, ...] = ()
     workers: int = 0
-    seed: int = 0
-    store: str | None = None
-    face: str | None = None
-    defect: str | None = None
     pytest_args: tuple[str, ...] = ()
 
     def arguments(self) -> list[str]:
@@ -55,8 +47,11 @@ class SuiteOptions(Struct, frozen=True, kw_only=True):
         }
         options = [f"--assay-{name}={value}" for name, value in given.items() if value is not None]
         options += [f"--assay-rule={rule}" for rule in self.rules]
-        workers = ["-n", str(self.workers), "--dist", "loadgroup"] if self.workers else ["-p", "no:xdist"]
-        return ["-c", str(INI), "--rootdir", str(INI.parent), "--pyargs", SUITE, *options, *workers, *self.pytest_args]
+        workers = ["-n", str(self.workers), "--dist", "loadgroup"] if self.workers else []
+        names = (*PLUGINS, XDIST) if self.workers else PLUGINS
+        plugins = [argument for name in names for argument in ("-p", name)]
+        place = ["-c", str(INI), "--rootdir", str(INI.parent), "--pyargs", SUITE]
+        return [*plugins, *place, *options, *workers, *self.pytest_args]
 
 
 def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.ExitCode:
@@ -67,5 +62,24 @@ def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.E
         plugins: Further pytest plugins, such as a progress display.
     """
     make_room(options.out)
-    with (options.out / LOG).open("w", encoding="utf-8") as log, redirect_stdout(log), redirect_stderr(log):
+    with (
+        (options.out / LOG).open("w", encoding="utf-8") as log,
+        redirect_stdout(log),
+        redirect_stderr(log),
+        environment_variable(NO_OTHERS, "1"),
+    ):
         return pytest.ExitCode(pytest.main(options.arguments(), plugins=list(plugins)))
+
+
+@contextmanager
+def environment_variable(name: str, value: str) -> Iterator[None]:
+    """Set a variable, for child processes too, and put it back."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before

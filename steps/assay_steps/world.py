@@ -7,17 +7,28 @@ client ids and subscription names, so scenarios never meet.  Waiting goes throug
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from msgspec import Struct
 
-from assay_adapters.backend import FaultRequest, Injection, Instance, Trigger, Unsupported
+from assay_adapters.backend import DiskEvent, FaultRequest, Injection, Instance, Trigger, Unsupported
 from assay_adapters.client import AckMode, Client, ClientEvent, Draft, Mode, Origin, Seen, Sent
-from assay_adapters.outcome import Ok
+from assay_adapters.outcome import Ok, Refused
 from assay_evidence import events
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind
-from assay_steps.actors import Answer, Connection, Consumer, Producer, Recorder, Session, message_ref
+from assay_steps.actors import (
+    Answer,
+    Connection,
+    Consumer,
+    Producer,
+    Recorder,
+    Session,
+    SetupRefusedError,
+    message_ref,
+)
 from assay_steps.evidence import Evidence
 from assay_steps.journal import ScenarioJournal
 from assay_steps.parsing import Place
@@ -83,6 +94,7 @@ class World:
         patience: How long to wait.
         clients: The instance's clients, by face.
         face: Which of them is under test; None for the first.
+        rounds: How often "many" is: the backend's own, since a kill costs a virtual broker nothing and a real one much.
     """
 
     def __init__(
@@ -94,11 +106,15 @@ class World:
         patience: Patience,
         clients: Mapping[str, Client],
         face: str | None = None,
+        rounds: int = 2,
     ) -> None:
         self.instance = instance
         self.evidence = evidence
         self.patience = patience
         self.checks = True
+        self.rounds = rounds
+        self.many: tuple[str, ...] = ()
+        """Labels of the messages of the last step that sent many."""
         self.token = hashlib.sha256(journal.scenario.encode()).hexdigest()[:8]
         self.recorder = Recorder(journal)
         self.connections: dict[str, Connection] = {}
@@ -109,12 +125,19 @@ class World:
         self.roles: dict[str, Role] = {}
         self.places: dict[str, Place] = {}
         self.sightings: list[Sighting] = []
+        self.tries: dict[str, Answer[object]] = {}
+        """What the last step that tried several things was answered, by the name of each."""
         self._last: Answer[object] | None = None
         self._face = face
         self._clients = clients
         for client in self._clients.values():
             client.observe(self._observe)
         self._faults = 0
+        self.awaited: tuple[FaultRequest, Injection] | None = None
+        """A fault that was armed and is to be suffered later."""
+        self._at_first_sight: dict[str, Callable[[], None]] = {}
+        self._counts: Counter[tuple[str, str]] = Counter()
+        instance.watch_disk(self._observe_disk)
 
     # names -----------------------------------------------------------------------------------------------------------
 
@@ -261,6 +284,22 @@ class World:
         ids = {event.ref: event.id for event in written if isinstance(event, events.Call)}
         return next(event.ref for event in written if isinstance(event, events.Return) and event.call == ids[call])
 
+    def sent_ns(self, label: str) -> int:
+        """When the send of a message began, on the backend's monotonic clock, in nanoseconds."""
+        call = self.messages[label].call
+        return next(event.mono_ns for event in self.recorder.journal.events if event.ref == call)
+
+    def committed(self, session: str) -> str:
+        """Reference of the event of a session's last commit.
+
+        Raises:
+            LookupError: It has committed nothing.
+        """
+        for event in reversed(self.recorder.journal.events):
+            if isinstance(event, events.Unit) and event.actor == session and event.op == "commit":
+                return event.ref
+        raise LookupError(f"Session {session!r} has committed nothing.")
+
     def note_sent(self, label: str, draft: Draft, answer: Answer[Sent], to: Address) -> SentMessage:
         """Remember a send by the scenario's name for its message."""
         sent = SentMessage(label=label, kid=draft.kid, body=draft.body, answer=answer, destination=to)
@@ -305,6 +344,13 @@ class World:
             batch=event.batch,
         )
         self.sightings.append(Sighting(event.actor, seen.kid, written.ref, seen, event.batch))
+        self._counts[event.actor, seen.kid] += 1
+        job = self._at_first_sight.pop(seen.kid, None)
+        if job is not None:
+            self.instance.runner.call_soon(job)
+
+    def _observe_disk(self, event: DiskEvent) -> None:
+        self.recorder.journal.write(events.Disk, source=event.source, op=event.op, kids=event.kids)
 
     def _lost(self, actor: str) -> None:
         for connection in self.connections.values():
@@ -327,6 +373,10 @@ class World:
         deadline = self.instance.clock.monotonic_ns() + timeout_ms * NS_PER_MS
         return self.instance.runner.run_until(done, deadline)
 
+    def wait_since(self, label: str, span_ms: int) -> None:
+        """Let time go by until so much has passed since the send of a message began."""
+        self.instance.runner.run_until(lambda: False, self.sent_ns(label) + span_ms * NS_PER_MS)
+
     def pass_time(self, span_ms: int) -> None:
         """Let time go by."""
         self.wait_until(lambda: False, span_ms)
@@ -337,11 +387,7 @@ class World:
         Actors without a listener receive one message after the other; listeners are left to listen.
         """
         names, which = tuple(actors), tuple(kids)
-
-        def complete() -> bool:
-            counts = [len(self.seen_by(names, (kid,))) for kid in which]
-            return all(count >= times for count in counts)
-
+        complete = partial(self._complete, names, which, times)
         listeners = [self.consumers[name] for name in names if self.consumers[name].listening]
         if listeners:
             self.wait_until(complete, self.patience.expected_ms)
@@ -350,6 +396,13 @@ class World:
             consumer = self.consumers[name]
             if not consumer.listening and consumer.session.connection.open:
                 self._drain(consumer, complete)
+
+    def await_sightings(self, actors: Iterable[str], kids: Iterable[str], times: int = 1) -> None:
+        """Wait until listeners have been handed each of these messages so often, and no longer than is expected."""
+        self.wait_until(partial(self._complete, tuple(actors), tuple(kids), times), self.patience.expected_ms)
+
+    def _complete(self, actors: tuple[str, ...], kids: tuple[str, ...], times: int) -> bool:
+        return all(sum(self._counts[actor, kid] for actor in set(actors)) >= times for kid in kids)
 
     def _drain(self, consumer: Consumer, complete: Callable[[], bool]) -> None:
         while True:
@@ -389,6 +442,39 @@ class World:
         for connection in self.connections.values():
             connection.lost()
         return over.ref
+
+    def suffer_awaited(self) -> str:
+        """Wait for the fault that was armed to come when something is seen.
+
+        Returns:
+            Reference of the event that ends the fault.
+
+        Raises:
+            LookupError: None was armed.
+        """
+        if self.awaited is None:
+            raise LookupError("No step before this one has said what is to happen.")
+        (fault, injection), self.awaited = self.awaited, None
+        return self.suffer(fault, injection)
+
+    def at_first_sight(self, label: str, job: Callable[[], None]) -> None:
+        """Do something as soon as anybody is handed a message, before what its callback brings about is settled."""
+        self._at_first_sight[self.kid(label)] = job
+
+    # storage ---------------------------------------------------------------------------------------------------------
+
+    def search_storage(self, label: str) -> str:
+        """Look for a message in the broker's data folder, by the octets that only its body has: those of its kid.
+
+        Returns:
+            Reference of the event that says whether they were found.
+        """
+        found = self.instance.storage_holds(self.kid(label).encode())
+        if isinstance(found, Refused):
+            raise SetupRefusedError(found)
+        command = f"search the data folder for {self.kid(label)}"
+        call = self.recorder.number("look")
+        return self.recorder.journal.write(events.Admin, call=call, command=command, answer={"found": found.value}).ref
 
     def dismiss(self) -> None:
         """Close what is still open; a refusal here is no longer anybody's business."""

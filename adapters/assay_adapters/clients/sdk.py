@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count
 from typing import Literal, TypeVar
@@ -95,8 +96,8 @@ class SdkProducer:
     def __init__(self, port: classic.MessageProducer[str] | simplified.Producer[str]) -> None:
         self._port = port
 
-    def set(self, setting: Setting, value: int) -> Outcome[None]:
-        """Set delay, time to live (milliseconds), mode (JMS's number) or priority."""
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        """Set delay, time to live (milliseconds or a span), mode (JMS's number) or priority."""
         return attempt(lambda: self._set(setting, value))
 
     def send(
@@ -115,16 +116,18 @@ class SdkProducer:
         """Close the producer."""
         return attempt(self._port.close)
 
-    def _set(self, setting: Setting, value: int) -> None:
-        match setting:
-            case Setting.DELAY:
+    def _set(self, setting: Setting, value: int | timedelta) -> None:
+        match setting, value:
+            case Setting.DELAY, _:
                 self._port.delivery_delay = value
-            case Setting.TTL:
+            case Setting.TTL, _:
                 self._port.time_to_live = value
-            case Setting.MODE:
-                self._port.delivery_mode = value
-            case Setting.PRIORITY:
-                self._port.priority = value
+            case Setting.MODE, int() as mode:
+                self._port.delivery_mode = mode
+            case Setting.PRIORITY, int() as priority:
+                self._port.priority = priority
+            case _:
+                raise TypeError(f"The {setting.value} is a number, not the span {value!r}.")
 
     def _send(
         self, draft: Draft, mode: Mode | None, priority: int | None, ttl_ms: int | None, to: Address | None
@@ -384,8 +387,8 @@ class SdkClient:
         checks: bool = True,
     ) -> Outcome[SdkConnection]:
         """Connect; `checks` False switches the client's own checks off, so that the broker's answer is seen."""
-        teller = Teller(self._tell)
         number = next(self._connections)
+        teller = Teller(self._tell, f"{self._face}-{number}")
         dial = classic_connection if self._face == "classic" else simplified.connect
 
         def connect() -> SdkConnection:

@@ -72,10 +72,12 @@ class Teller:
 
     Args:
         tell: Where the port's events go.
+        connection: The connection's name: consumers are numbered on each anew.
     """
 
-    def __init__(self, tell: Callable[[ClientEvent], None]) -> None:
+    def __init__(self, tell: Callable[[ClientEvent], None], connection: str) -> None:
         self._tell = tell
+        self._connection = connection
         self._actors: dict[int, str] = {}
         self._seen: dict[tuple[int, int], Seen] = {}
         """What is handed over and not settled, by consumer and delivery."""
@@ -158,7 +160,7 @@ class Teller:
         return ClientEvent(
             what=what,
             actor=self._actors[handed.consumer],
-            link=f"{self._actors[handed.consumer]}/{handed.consumer}",
+            link=f"{self._actors[handed.consumer]}/{self._connection}/{handed.consumer}",
             destination=str(handed.source),
             seen=seen,
             batch=handed.batch,

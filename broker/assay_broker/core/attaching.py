@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from assay_sdk.model.selectors import Selector, SelectorError
-
 from assay_broker.core.commands import Attach, AttachSender
 from assay_broker.core.connections import Connection
 from assay_broker.core.delivery import give_back
@@ -20,6 +18,7 @@ from assay_broker.core.turn import Turn
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc, Refused, refused
+from assay_sdk.model.selectors import Selector, SelectorError
 
 _QUEUES = (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE)
 _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
@@ -253,7 +252,7 @@ def unsubscribe(state: State, turn: Turn, connection: Connection, name: str) -> 
     end_subscription(state, turn, found)
 
 
-def close_link(
+def close_link(  # noqa: PLR0917  the state and the turn come first everywhere
     state: State, turn: Turn, connection: Connection, link: Link, happened: LinkInput, why: Refused | None = None
 ) -> None:
     """A link ends, for one reason or another.

@@ -6,9 +6,8 @@ from collections import OrderedDict
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
-from assay_sdk.model.selectors import Selector
-
 from assay_broker.core.entries import Entry
+from assay_sdk.model.selectors import Selector
 
 if TYPE_CHECKING:
     from assay_broker.core.links import Receiver

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay_sdk.model.selectors import Selector
-
 from assay_broker.core.entries import Entry, Place
 from assay_broker.core.lines import Line
 from assay_broker.core.links import Receiver, Sender
 from assay_broker.core.refusals import refusal
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
+from assay_sdk.model.selectors import Selector
 
 STAGING_QUEUE = "SYSTEM.DDELAY.LOCAL.QUEUE"
 """Name of the staging queue of delayed messages, IBM MQ's (DELAY:30)."""

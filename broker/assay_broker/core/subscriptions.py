@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay_sdk.model.selectors import Selector
 from msgspec import Struct
 
 from assay_broker.core.links import Receiver
@@ -12,6 +11,7 @@ from assay_broker.core.queues import Queue
 from assay_broker.core.refusals import illegal_state, refusal
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc
+from assay_sdk.model.selectors import Selector
 
 
 class Terms(Struct, frozen=True, kw_only=True):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
 import typer
 from msgspec import Struct
-from rich.console import Console
 
+from assay.terminal import Terminal, write_json
 from assay_adapters.backend import Available
 from assay_adapters.client import Source
 from assay_adapters.registry import BACKENDS, open_backend
@@ -38,9 +37,9 @@ def backends(
     """List what can be tested here, and why something cannot."""
     reports = [report_on(name) for name in BACKENDS]
     if as_json:
-        typer.echo(msgspec.json.format(msgspec.json.encode(reports)).decode())
+        write_json(reports)
         return
-    console = Console(highlight=False)
+    console = Terminal(soft_wrap=True)
     for report in reports:
         console.print(
             f"[bold]{report.name}[/bold]  {'available' if report.available else 'not available'}: {report.detail}"

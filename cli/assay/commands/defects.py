@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
 import typer
 from rich.console import Console
 from rich.progress import Progress
 
 from assay.exits import Exit, UsageProblem
+from assay.terminal import Terminal, write_json
+from assay_adapters.registry import BREAKABLE
 from assay_features import load_catalogue
 from assay_steps.killing import KillMatrix, kill_matrix
-
-BREAKABLE = ("reference",)
-"""Backends that know defects."""
 
 
 def defects(
@@ -40,9 +38,9 @@ def defects(
             told=lambda name, done, total: progress.update(task, description=name, completed=done, total=total),
         )
     if as_json:
-        typer.echo(msgspec.json.format(msgspec.json.encode(matrix)).decode())
+        write_json(matrix)
     else:
-        show(matrix, Console(highlight=False, soft_wrap=True))
+        show(matrix, Terminal(soft_wrap=True))
     return Exit.AS_EXPECTED if matrix.sound else Exit.NOT_AS_EXPECTED
 
 

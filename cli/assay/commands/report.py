@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from assay.exits import UsageProblem
+from assay.terminal import Terminal
 from assay_reports import junit_xml, read_run, render_site
 from assay_steps.folder import JOURNALS, JUNIT, REPORT
 from assay_steps.run import conclude
@@ -25,7 +25,7 @@ def report(
             raise UsageProblem(f"{folder} holds no {JOURNALS}/: name a folder that assay run has written.")
         conclude(folder)
     index = write_reports(folders, out or folders[0])
-    Console(highlight=False).print(f"report: {index}", markup=False, soft_wrap=True)
+    Terminal().print(f"report: {index}", markup=False, soft_wrap=True)
 
 
 def write_reports(folders: Sequence[Path], out: Path) -> Path:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from assay.terminal import Terminal, write_json
 from assay_features import load_catalogue
 
 
@@ -20,10 +19,10 @@ def rules(
     """List the rules that can be tried."""
     chosen = load_catalogue().select(profile=profile, ids=tuple(rule or ()))
     if as_json:
-        typer.echo(msgspec.json.format(msgspec.json.encode(chosen)).decode())
+        write_json(chosen)
         return
     table = Table("rule", "strength", "judged", "profile", "title", box=None, pad_edge=False)
     for entry in chosen:
         judged = "+".join(part.value for part in entry.judged)
         table.add_row(entry.id, entry.strength.value, judged, entry.profile.value, entry.title)
-    Console().print(table)
+    Terminal().print(table)

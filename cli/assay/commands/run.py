@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import pytest
 import typer
-from rich.console import Console
 
 from assay.commands.report import write_reports
-from assay.exits import Exit, UsageProblem
+from assay.exits import CannotRunError, Exit, UsageProblem
 from assay.progress import RunProgress
 from assay.tables import rules_table
+from assay.terminal import Terminal
 from assay_adapters.known import known_outcomes
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts, load_verdicts
-from assay_features import load_catalogue
-from assay_steps.folder import LOG, VERDICTS
+from assay_features import FeaturesError, load_catalogue
+from assay_steps.asked import BackendUnavailableError
+from assay_steps.folder import LOG, VERDICTS, room
 from assay_steps.suite import SuiteOptions, run_suite
 
 REAL_WORKERS = 16
@@ -41,15 +45,10 @@ def run(
     pytest_args: Annotated[list[str] | None, typer.Argument(help="After --: arguments for pytest.")] = None,
 ) -> int:
     """Try the rules on a broker, print a table, and write the evidence and its report."""
-    names = backend or ["reference"]
-    load_catalogue().select(profile=profile, ids=tuple(rule or ()))  # unknown names are refused before anything starts
-    known = {name: known_outcomes(name) for name in names}
-    folders = {name: out if len(names) == 1 else out / name for name in names}
-    console = Console(highlight=False)
-    worst = Exit.AS_EXPECTED
-    for name, folder in folders.items():
-        options = SuiteOptions(
-            out=folder,
+    names = list(dict.fromkeys(name.removesuffix("+amqp") for name in backend or ["reference"]))
+    asked = [
+        SuiteOptions(
+            out=out if len(names) == 1 else out / name,
             backend=name,
             profile=profile,
             rules=tuple(rule or ()),
@@ -60,23 +59,110 @@ def run(
             defect=defect,
             pytest_args=tuple(pytest_args or ()),
         )
-        started = time.perf_counter()
-        verdicts = attempt(options)
-        seconds = time.perf_counter() - started
-        console.print(rules_table(verdicts, load_catalogue()))
-        console.print(summary(verdicts, seconds), markup=False)
-        whole = profile is None and not rule and not pytest_args
-        surprises = known[name].surprises(scenarios_of(verdicts), datetime.now(UTC).date(), whole=whole)
-        for surprise in surprises:
-            console.print(f"  not as expected: {surprise}", markup=False, soft_wrap=True)
-        worst = max(worst, ending(verdicts, surprises), key=SEVERITY.index)
-    index = write_reports(list(folders.values()), out)
-    console.print(f"report: {index}", markup=False, soft_wrap=True)
+        for name in names
+    ]
+    for options in asked:
+        check(options)
+    with room(out):
+        return try_all(asked, out)
+
+
+def check(options: SuiteOptions) -> None:
+    """Refuse what cannot be run, before anything is started or written.
+
+    Raises:
+        UsageProblem: Something that was named is unknown.
+        CannotRunError: The backend cannot be started here.
+        KnownOutcomesError: The backend's known outcomes are malformed.
+    """
+    ours = [argument for argument in options.pytest_args if argument.startswith("--assay-")]
+    if ours:
+        raise UsageProblem(f"{ours[0]} is this command's own business: give it in front of --, without 'assay-'.")
+    try:
+        options.open()
+    except BackendUnavailableError as problem:
+        raise CannotRunError(str(problem)) from problem
+    except FeaturesError:
+        raise
+    except LookupError as problem:
+        raise UsageProblem(str(problem)) from problem
+    known_outcomes(options.backend)
+
+
+def try_all(asked: Sequence[SuiteOptions], out: Path) -> Exit:
+    """Try one backend after the other; one that cannot be tried keeps none of the others from it.
+
+    Raises:
+        CommandError: None could be tried.
+        KeyboardInterrupt: Ctrl-C, before anything was tried.
+    """
+    terminal = Terminal()
+    tried: list[Path] = []
+    worst = Exit.AS_EXPECTED
+    problem: BaseException | None = None
+    for options in asked:
+        ended = Exit.INCONCLUSIVE
+        try:
+            ended = try_one(options, terminal)
+            tried.append(options.out)
+        except CannotRunError as cannot:
+            problem = cannot
+            if len(asked) > 1:
+                shutil.rmtree(options.out, ignore_errors=True)
+                terminal.print(f"{options.backend}: not tried: {cannot}", markup=False, soft_wrap=True)
+        except StoppedError as stopped:
+            problem = stopped
+            if stopped.decided:
+                tried.append(options.out)
+            break
+        finally:
+            worst = max(worst, ended, key=SEVERITY.index)
+    if problem is not None and not tried:
+        raise KeyboardInterrupt if isinstance(problem, StoppedError) else problem
+    index = write_reports(tried, out)
+    if isinstance(problem, StoppedError):
+        terminal.print(f"stopped: {problem}", markup=False, soft_wrap=True)
+    terminal.print(f"report: {index}", markup=False, soft_wrap=True)
     return worst
 
 
 SEVERITY = [Exit.AS_EXPECTED, Exit.INCONCLUSIVE, Exit.NOT_AS_EXPECTED]
 """For several backends: one that is not as expected outweighs one that is inconclusive."""
+
+
+def try_one(options: SuiteOptions, terminal: Terminal) -> Exit:
+    """Try one backend, and show what came out.
+
+    Raises:
+        CommandError: It could not be tried.
+        StoppedError: It was not tried to the end.
+    """
+    started = time.perf_counter()
+    stopped: StoppedError | None = None
+    try:
+        attempt(options)
+    except StoppedError as stop:
+        if not stop.decided:
+            raise
+        stopped = stop
+    verdicts = load_verdicts(options.out / VERDICTS)
+    terminal.print(rules_table(verdicts, load_catalogue()))
+    terminal.print(summary(verdicts, time.perf_counter() - started), markup=False)
+    if stopped is not None:
+        raise stopped
+    whole = options.profile is None and not options.rules and not options.pytest_args
+    surprises = known_outcomes(options.backend).surprises(scenarios_of(verdicts), datetime.now(UTC).date(), whole=whole)
+    missing = [] if options.pytest_args else untried(options, verdicts)
+    for surprise in (*surprises, *missing):
+        terminal.print(f"  not as expected: {surprise}", markup=False, soft_wrap=True)
+    ended = ending(verdicts, surprises)
+    return Exit.INCONCLUSIVE if missing and ended is Exit.AS_EXPECTED else ended
+
+
+def untried(options: SuiteOptions, verdicts: Verdicts) -> list[str]:
+    """One sentence for each rule that was asked for by its id and has no scenario: nothing run is never a pass."""
+    tried = {rule.id for rule in verdicts.rules}
+    return [f"{rule}: no scenario tries this rule yet; leave it out." for rule in options.rules if rule not in tried]
 
 
 def ending(verdicts: Verdicts, surprises: list[str]) -> Exit:
@@ -88,34 +174,60 @@ def ending(verdicts: Verdicts, surprises: list[str]) -> Exit:
     return Exit.INCONCLUSIVE if only_trouble else Exit.NOT_AS_EXPECTED
 
 
-def attempt(options: SuiteOptions) -> Verdicts:
-    """Run the suite and read its verdicts.
+class StoppedError(Exception):
+    """A run was not done to its end.
+
+    Args:
+        why: Who stopped it.
+        decided: Whether there are verdicts of what was done until then.
+    """
+
+    def __init__(self, why: str, *, decided: bool) -> None:
+        super().__init__(f"{why}; scenarios that were not tried are shown as error." if decided else why)
+        self.decided = decided
+
+
+def attempt(options: SuiteOptions) -> None:
+    """Run the suite.
 
     Raises:
-        UsageProblem: It could not start, or no scenario was selected.
+        UsageProblem: What was said to pytest is wrong, or selects no scenario.
+        CannotRunError: The suite could not run.
+        StoppedError: It ended before its end.
     """
     with RunProgress(options.backend) as progress:
         code = run_suite(options, plugins=[progress])
-    verdicts = options.out / VERDICTS
-    if code is pytest.ExitCode.NO_TESTS_COLLECTED:
-        raise UsageProblem("No scenario was selected: these rules have none yet; `assay rules` lists what there is.")
-    if code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR) or not verdicts.exists():
-        raise UsageProblem(last_words(options.out / LOG))
-    if code is pytest.ExitCode.INTERRUPTED:
-        if progress.problems:
-            raise UsageProblem(progress.problems[0])
-        raise KeyboardInterrupt
-    return load_verdicts(verdicts)
+    decided = (options.out / VERDICTS).exists()
+    match code:
+        case pytest.ExitCode.OK | pytest.ExitCode.TESTS_FAILED if decided:
+            return
+        case pytest.ExitCode.NO_TESTS_COLLECTED:
+            raise UsageProblem(
+                "No scenario was selected: `assay rules` lists the rules; not every one has scenarios, and what stands "
+                "behind -- narrows the choice further."
+            )
+        case pytest.ExitCode.USAGE_ERROR:
+            raise UsageProblem(last_words(options.out / LOG))
+        case pytest.ExitCode.INTERRUPTED if progress.unreadable:
+            raise CannotRunError(f"The scenarios cannot be read: {progress.unreadable[0]}")
+        case pytest.ExitCode.INTERRUPTED:
+            raise StoppedError("Ctrl-C", decided=decided)
+        case _ if decided:
+            raise StoppedError(progress.ended or f"pytest ended with {code.name}", decided=True)
+        case _:
+            raise CannotRunError(progress.ended or f"pytest ended with {code.name} and tried nothing")
+
+
+PYTEST_SAYS = re.compile(r"(?:^ERROR: usage: .*?: error: |^ERROR: )(?P<text>.*?)(?:\n  inifile: .*)?\Z", re.M | re.S)
 
 
 def last_words(log: Path) -> str:
-    """Pytest's own sentence about what stopped it."""
-    lines = [
-        line for line in log.read_text(encoding="utf-8").splitlines() if line.startswith(("ERROR: ", "INTERNALERROR> "))
-    ]
-    if not lines:
-        return f"The suite could not run; see {log}."
-    return lines[-1].split(" ", 1)[1]
+    """Pytest's own words about what it was told and does not understand."""
+    text = log.read_text(encoding="utf-8").strip()
+    said = PYTEST_SAYS.search(text[max(text.rfind("ERROR: "), 0) :])
+    return (
+        said["text"].strip() if said else f"Pytest did not begin: {text.splitlines()[-1] if text else 'no word why'}."
+    )
 
 
 def default_workers(backend: str) -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from assay_evidence.events import Call, Claim, Event, Seen
@@ -14,7 +17,7 @@ PERCENT = 100
 
 
 class Batch(Struct, frozen=True):
-    """What one callback was handed, in order."""
+    """What one callback was handed, in order; nothing, when it was called for nothing (BT-04)."""
 
     messages: tuple[Seen, ...]
 
@@ -83,7 +86,20 @@ def _batches(history: History, actor: str, kids: tuple[str, ...]) -> list[Batch]
         if seen.batch is not None:
             groups.setdefault((seen.writer, seen.link, seen.batch), []).append(seen)
     batches = [Batch(tuple(messages)) for messages in groups.values()]
-    return [batch for batch in batches if not kids or any(seen.msg.kid in kids for seen in batch.messages)]
+    if kids:
+        return [batch for batch in batches if any(seen.msg.kid in kids for seen in batch.messages)]
+    return batches + [Batch(())] * _empty_callbacks(history, actor, groups)
+
+
+def _empty_callbacks(history: History, actor: str, groups: Iterable[tuple[str, str, int]]) -> int:
+    """How many callbacks were for a batch without any message: each batch that was handed over has one at most."""
+    called = Counter(
+        (callback.writer, callback.batch)
+        for callback in history.callbacks
+        if callback.actor == actor and callback.batch is not None
+    )
+    called.subtract((writer, number) for writer, _, number in groups)
+    return sum(surplus for surplus in called.values() if surplus > 0)
 
 
 def _judge_moments(claim: Claim, history: History, say: Saying, batches: list[Batch]) -> Finding | None:
@@ -109,6 +125,7 @@ def _deferred(claim: Claim, history: History, batches: list[Batch]) -> list[Late
     return [
         late
         for index, batch in enumerate(batches)
+        if batch.messages
         for late in _lateness(history, index, batch, batch.messages[0], limit_ns)
     ]
 

@@ -73,7 +73,7 @@ def delivered_exactly(claim: Claim, history: History) -> Finding:
 
 
 def delivered_at_most(claim: Claim, history: History) -> Finding:
-    """Decide whether no message came more often than permitted; whether they were kept or lost is disclosed."""
+    """Decide whether no message came more often than permitted, or altered; kept or lost is disclosed."""
     seen = _by_kid(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
     say = Saying(claim, f"each of {', '.join(seen)} is delivered at most {times} times")
@@ -83,11 +83,19 @@ def delivered_at_most(claim: Claim, history: History) -> Finding:
     observed = f"{_counts(seen)}; {_heard(silence)}"
     if any(len(sightings) > times for sightings in seen.values()):
         return say.failed("A message came too often.", observed)
+    altered = [sighting for sightings in seen.values() for sighting in sightings if _is_altered(sighting, history)]
+    if altered:
+        return say.failed("A message came altered.", ", ".join(f"{one.msg.kid} at {one.ref}" for one in altered))
     if silence is None:
         return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
     kept = sum(1 for sightings in seen.values() if sightings)
     disclosed = {0: "lost", len(seen): "kept"}.get(kept, f"{kept} of {len(seen)}")
     return say.passed("No message came more often than it may.", observed, disclosed)
+
+
+def _is_altered(sighting: Seen, history: History) -> bool:
+    sent = [send.msg.sha256 for send in history.sends({sighting.msg.kid}) if send.msg is not None]
+    return bool(sent) and sighting.msg.sha256 not in sent
 
 
 def never_seen(claim: Claim, history: History) -> Finding:

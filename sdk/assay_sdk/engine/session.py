@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from assay_sdk.driver import Browse, CloseSession, OpenReceiver, OpenSender, Outcome, Settle, Unsubscribe
+from assay_sdk.driver import Browse, CloseSession, Durability, OpenReceiver, OpenSender, Outcome, Settle, Unsubscribe
 from assay_sdk.engine.acknowledgement import Behaviour, Leaving, Settling
 from assay_sdk.engine.calls import DoneValue, Pending, RefusedError
 from assay_sdk.engine.checks import check_client_id, check_source_capabilities, need
@@ -136,6 +136,7 @@ class Session:
             RefusedError: There is no such subscription, or it is in use.
         """
         self.use()
+        self._refuse_own_subscription(name)
         need(Capability.DURABLE_SUBSCRIPTION, self.connection.capabilities)
         if not name:
             raise RefusedError(refused(Mqrc.SUB_NAME_ERROR, "a subscription has a name: give one"))
@@ -327,6 +328,17 @@ class Session:
     def _accept_lazily(self) -> None:
         if len(self._unsettled) >= DUPS_OK_LIMIT:
             self.settle(tuple(self._unsettled), Outcome.ACCEPTED)
+
+    def _refuse_own_subscription(self, name: str) -> None:
+        """Refuse to remove what this connection itself consumes (JMS 8.3.6).
+
+        Not left to the broker: over AMQP the request would take the very name of the link that is attached.
+        """
+        for session in self.connection.sessions.values():
+            for consumer in session.consumers.values():
+                if consumer.source.name == name and consumer.source.durability is Durability.DURABLE:
+                    text = f"{Mqrc.SUBSCRIPTION_IN_USE.label}: {name} has a consumer: close it first"
+                    raise RefusedError(refused(Mqrc.SUBSCRIPTION_IN_USE, text, name))
 
     def _use_unit(self, what: str) -> None:
         self.use()

@@ -6,8 +6,7 @@ import threading
 import uuid
 from collections.abc import Mapping
 from datetime import timedelta
-from importlib import import_module
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -144,5 +143,7 @@ def shared_runner() -> Runner:
     """The process's I/O loop, made when first asked for: a world with a runner of its own needs no thread."""
     with _sharing:
         if not _shared:
-            _shared.append(cast("Runner", import_module("assay_sdk.runners.real").RealRunner()))
+            from assay_sdk.runners.real import RealRunner
+
+            _shared.append(RealRunner())
         return _shared[0]

@@ -77,6 +77,18 @@ class Message(Generic[T]):
         self._undecoded: tuple[wire.Message, Converter[T]] | None = None
         self._acknowledge: Callable[[], None] | None = None
 
+    @classmethod
+    def from_wire(
+        cls, sent: wire.Message, converter: Converter[T], acknowledge: Callable[[], None] | None = None
+    ) -> Message[T]:
+        """The message that a wire brought; its properties are read-only (JMS 3.10)."""
+        message: Message[T] = Message()
+        shown(message, sent)
+        message.properties = MappingProxyType(sent.properties)
+        message._undecoded = sent, converter
+        message._acknowledge = acknowledge
+        return message
+
     @property
     def body(self) -> T:
         """The body, decoded when first asked for.
@@ -113,24 +125,11 @@ class Message(Generic[T]):
 
 
 def received(delivery: Delivery, converter: Converter[T], acknowledge: Callable[[], None]) -> Message[T]:
-    """The message of a delivery; its properties are read-only (JMS 3.10)."""
-    message: Message[T] = Message()
-    shown(message, delivery.message)
-    message.properties = MappingProxyType(delivery.message.properties)
+    """The message of a delivery."""
+    message = Message.from_wire(delivery.message, converter, acknowledge)
     message.redelivered = delivery.redelivered
     message.delivery_count = delivery.count
-    message._undecoded = (delivery.message, converter)  # noqa: SLF001  the class's own maker
-    message._acknowledge = acknowledge  # noqa: SLF001  the class's own maker
     return message
-
-
-def browsed(message: wire.Message, converter: Converter[T]) -> Message[T]:
-    """A message that was looked at and not taken."""
-    seen: Message[T] = Message()
-    shown(seen, message)
-    seen.properties = MappingProxyType(message.properties)
-    seen._undecoded = (message, converter)  # noqa: SLF001  the class's own maker
-    return seen
 
 
 def shown(message: Message[T], sent: wire.Message) -> None:

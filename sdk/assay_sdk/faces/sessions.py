@@ -11,7 +11,7 @@ from assay_sdk.engine.producer import Producer as EngineProducer
 from assay_sdk.engine.session import Session as EngineSession
 from assay_sdk.engine.settings import Source
 from assay_sdk.faces.calling import Caller
-from assay_sdk.faces.message import Message, browsed
+from assay_sdk.faces.message import Message
 from assay_sdk.model.destinations import Destination, Queue, Topic
 from assay_sdk.model.reasons import Mqrc, refused
 
@@ -44,7 +44,7 @@ class QueueBrowser(Generic[T]):
             JmsError: The connection cannot browse, or the broker refuses.
         """
         messages = self._caller(self._engine.browse(self._queue.address, self._selector))
-        return iter([browsed(message, self._queue.converter) for message in messages])
+        return iter([Message.from_wire(message, self._queue.converter) for message in messages])
 
 
 class SessionBase:

@@ -7,11 +7,16 @@ answer differs (QS-33).  Times of day are milliseconds since the epoch; spans ar
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-Property = str | int | float | bool | bytes | None
-Body = str | bytes | None
+if TYPE_CHECKING:
+    Property = str | int | float | bool | bytes | None
+    Body = str | bytes | None
+else:
+    # msgspec refuses a union of text and bytes, but keeps what MessagePack itself tells apart.
+    Property = Body = Any
 
 
 class AddressKind(StrEnum):

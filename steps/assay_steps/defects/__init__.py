@@ -6,13 +6,15 @@ front of the client port (``port``).  It never overrides a private method.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 
+from assay_adapters.naming import unknown
 from assay_broker.defects import DEFECTS as BROKER_DEFECTS
+from assay_steps.defects.batch import BATCH_DEFECTS
 from assay_steps.defects.model import Defect
+from assay_steps.defects.persistence import PERSISTENCE_DEFECTS
 
-CLIENT_DEFECTS: tuple[Defect, ...] = ()
+CLIENT_DEFECTS: tuple[Defect, ...] = (*PERSISTENCE_DEFECTS, *BATCH_DEFECTS)
 
 
 def all_defects() -> Mapping[str, Defect]:
@@ -33,6 +35,4 @@ def find_defect(name: str) -> Defect:
     defects = all_defects()
     if name in defects:
         return defects[name]
-    near = difflib.get_close_matches(name, defects, n=1)
-    hint = f" did you mean {near[0]!r}?" if near else " `assay defects` lists them."
-    raise LookupError(f"There is no defect {name!r};{hint}")
+    raise LookupError(unknown("defect", name, defects))

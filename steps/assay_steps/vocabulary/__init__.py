@@ -15,5 +15,6 @@ VOCABULARY = (
     "assay_steps.vocabulary.answers",
     "assay_steps.vocabulary.sightings",
     "assay_steps.vocabulary.timing",
+    "assay_steps.vocabulary.storage",
 )
 """The modules, as pytest plugins."""

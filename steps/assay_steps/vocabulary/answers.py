@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_bdd import then
 
+from assay_adapters.outcome import Refused
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 from assay_steps.evidence import Evidence
 from assay_steps.parsing import phrase
@@ -44,3 +45,23 @@ def _(evidence: Evidence, world: World, kind: str) -> None:
 @then(phrase("message {label:Name} shows {field} {value:Name} after the send"))
 def _(evidence: Evidence, world: World, field: str, value: str, label: str = "message") -> None:
     evidence.claim("equal-fields", {"at": world.returned(world.messages[label].call), f"field.{field}": value})
+
+
+@then("it is refused, or waits in vain")
+def _(evidence: Evidence, world: World) -> None:
+    evidence.claim("one-of", {"option.refused or timed out": f"refused {world.last.ref}"})
+
+
+@then(phrase("the setting is refused with {mqrc:Mqrc}, or else the send"))
+def _(evidence: Evidence, world: World, mqrc: Mqrc) -> None:
+    options = {f"option.refused at the {tried}": f"refused {answer.ref}" for tried, answer in world.tries.items()}
+    evidence.claim("one-of", options, {"mqrc": int(mqrc)})
+
+
+@then(phrase("both are refused with {mqrc:Mqrc} in the same words"))
+def _(evidence: Evidence, world: World, mqrc: Mqrc) -> None:
+    first, second = world.tries.values()
+    evidence.claim("refused-with", {"call": first.ref}, {"mqrc": int(mqrc)})
+    if isinstance(first.outcome, Refused):
+        words = {"field.mqrc": str(first.outcome.mqrc), "field.text": first.outcome.text}
+        evidence.claim("equal-fields", {"at": world.returned(second.ref)} | words)

@@ -28,3 +28,8 @@ def _(world: World) -> None:
 @when(phrase("{span:Duration} pass"))
 def _(world: World, span: int) -> None:
     world.pass_time(span)
+
+
+@when(phrase("{span:Duration} have passed since {label:Name} was sent"))
+def _(world: World, span: int, label: str) -> None:
+    world.wait_since(label, span)

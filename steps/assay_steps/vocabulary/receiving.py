@@ -40,6 +40,12 @@ def _(
     world.consumer(name, Origin(address=world.address(place), selector=selector), ack=ack).needed()
 
 
+@given(phrase("a {style:Style} receiver on {place:Place}"))
+def _(world: World, place: Place, style: str) -> None:
+    session = world.session(RECEIVER, face=style)
+    world.consumer(RECEIVER, Origin(address=world.address(place)), session=session).needed()
+
+
 @when(phrase("the receiver polls every {interval:Duration} for {span:Duration}"))
 @when(phrase("receiver {name:Name} polls every {interval:Duration} for {span:Duration}"))
 def _(world: World, interval: int, span: int, name: str = RECEIVER) -> None:
@@ -64,19 +70,35 @@ def _(world: World, place: Place) -> None:
     world.last = Answer(answer.ref, answer.outcome)
 
 
+@when(phrase("{place:Place} is browsed every {interval:Duration} for {span:Duration}"))
+def _(world: World, place: Place, interval: int, span: int) -> None:
+    deadline = world.now_ms() + span
+    while world.now_ms() < deadline:
+        world.session("browser").browse(world.address(place)).needed()
+        world.pass_time(interval)
+
+
 @when("the receiver is closed")
 @when(phrase("{name:Name} is closed"))
+@when(phrase("the consumer of {name:Name} is closed"))
 def _(world: World, name: str = RECEIVER) -> None:
     world.consumers[name].close().needed()
 
 
+@when(phrase("the session of {name:Name} is closed"))
+def _(world: World, name: str) -> None:
+    world.sessions.pop(name).close().needed()
+
+
 @when("the receiver's connection is closed")
 @when(phrase("{name:Name}'s connection is closed"))
+@when(phrase("the connection of {name:Name} is closed"))
 def _(world: World, name: str = RECEIVER) -> None:
     world.consumers[name].session.connection.close().needed()
 
 
 @when("the receiver's connection is lost")
 @when(phrase("{name:Name}'s connection is lost"))
+@when(phrase("the connection of {name:Name} is lost"))
 def _(world: World, name: str = RECEIVER) -> None:
     world.consumers[name].session.connection.abort()

@@ -5,6 +5,8 @@ A send with options sets them on a producer made for it; ``for this send only`` 
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from pytest_bdd import given, when
 
 from assay_adapters.client import MODE_VALUES, Mode, Setting
@@ -13,6 +15,7 @@ from assay_steps.parsing import Place, SendOptions, phrase
 from assay_steps.world import World
 
 PLAIN = SendOptions()
+STYLES = ("classic", "simplified")
 MODE_NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
 
 
@@ -65,6 +68,45 @@ def _(world: World, setting: Setting, value: int) -> None:
     world.last = Answer(answer.ref, answer.outcome)
 
 
+@when(phrase("the producer's {setting:Setting} is set to {value:Fraction}"))
+def _(world: World, setting: Setting, value: timedelta) -> None:
+    answer = world.producers["sender"].set(setting, value)
+    world.last = Answer(answer.ref, answer.outcome)
+
+
+@when(phrase("the producer's {setting:Setting} is set to {value:Duration} and a message is sent"))
+def _(world: World, setting: Setting, value: int) -> None:
+    producer = world.producers["sender"]
+    answer = producer.set(setting, value)
+    world.tries = {"setting": Answer(answer.ref, answer.outcome)}
+    if answer.accepted:
+        world.tries["send"] = send(world, producer, "message", world.places["sender"])
+
+
+@given(phrase("a classic and a simplified producer on {place:Place}"))
+def _(world: World, place: Place) -> None:
+    for style in STYLES:
+        world.producer(world.address(place), style, face=style)
+        world.places[style] = place
+
+
+@given(phrase("the {setting:Setting} of both producers is {value:Duration}"))
+def _(world: World, setting: Setting, value: int) -> None:
+    for style in STYLES:
+        world.producers[style].set(setting, value).needed()
+
+
+@when(phrase("the {setting:Setting} of both producers is set to {value:Duration}"))
+def _(world: World, setting: Setting, value: int) -> None:
+    answers = {style: world.producers[style].set(setting, value) for style in STYLES}
+    world.tries = {style: Answer(answer.ref, answer.outcome) for style, answer in answers.items()}
+
+
+@when(phrase("both producers send a message with {options:Options}"))
+def _(world: World, options: SendOptions) -> None:
+    world.tries = {style: send(world, world.producers[style], style, world.places[style], options) for style in STYLES}
+
+
 @when("the producer sends a message")
 @when(phrase("the producer sends message {label:Name}"))
 @when(phrase("the producer sends message {label:Name} with {options:Options}"))
@@ -99,6 +141,17 @@ def _(
         send(world, producer, label, place, options)
         if interval is not None:
             world.pass_time(interval)
+
+
+@given(phrase("{count:Number} messages are sent to {place:Place}"))
+@given(phrase("{count:Number} messages are sent to {place:Place} with {options:Options}"))
+@when(phrase("{count:Number} messages are sent to {place:Place}"))
+@when(phrase("{count:Number} messages are sent to {place:Place} with {options:Options}"))
+def _(world: World, count: int, place: Place, options: SendOptions = PLAIN) -> None:
+    world.many = tuple(f"many{number}" for number in range(1, count + 1))
+    producer = prepared(world.producer(world.address(place)), options)
+    for label in world.many:
+        send(world, producer, label, place, options)
 
 
 @when(phrase("message {label:Name} is sent in session {session:Name} to {place:Place}"))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from pytest_bdd import then
+from pytest_bdd import then, when
 
+from assay_sdk.model.message import Address, AddressKind
 from assay_steps.evidence import Evidence, listed
 from assay_steps.parsing import Place, phrase
 from assay_steps.vocabulary.receiving import RECEIVER
 from assay_steps.world import World
+
+STAGING_QUEUE = Address(AddressKind.QUEUE, "SYSTEM.DDELAY.LOCAL.QUEUE")
+"""DELAY:29 names it; the broker's own, so no scenario's token stands before it."""
 
 
 def _exactly(world: World, evidence: Evidence, actors: tuple[str, ...], labels: tuple[str, ...], times: int) -> None:
@@ -39,7 +43,7 @@ def _(world: World, evidence: Evidence, names: tuple[str, ...], labels: tuple[st
 @then(phrase("{name:Name} sees {labels:Names} at most once"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = RECEIVER) -> None:
     kids = world.kids(labels)
-    world.observe((name,), kids)
+    world.observe((name,), ())
     evidence.claim("delivered-at-most", {"kids": listed(kids), "actors": name}, {"times": 1})
 
 
@@ -48,7 +52,8 @@ def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = REC
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = RECEIVER) -> None:
     kids = world.kids(labels)
     world.observe((name,), (), 0)
-    evidence.claim("never-seen", {"kids": listed(kids), "actors": name})
+    sends = [world.messages[label].call for label in labels if label in world.messages]
+    evidence.claim("never-seen", {"kids": listed(kids), "actors": name, "call": listed(sends)})
 
 
 @then(phrase("the receiver sees {labels:Names} in that order"))
@@ -64,6 +69,24 @@ def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str) -> N
     kids = world.kids(labels)
     world.observe((name,), kids, 2)
     evidence.claim("redelivered", {"kids": listed(kids), "actors": name}, {"times": 2})
+
+
+@then(phrase("{name:Name} sees {labels:Names} again"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str) -> None:
+    kids = world.kids(labels)
+    world.observe((name,), kids, 2)
+    evidence.claim("redelivered", {"kids": listed(kids), "actors": name}, {"times": 2, "flagged": 0})
+
+
+@then(phrase("the receiver sees each of the many messages exactly once"))
+@then(phrase("{name:Name} sees each of the many messages exactly once"))
+def _(world: World, evidence: Evidence, name: str = RECEIVER) -> None:
+    _exactly(world, evidence, (name,), world.many, 1)
+
+
+@when(phrase("{name:Name} has seen {labels:Names}"))
+def _(world: World, name: str, labels: tuple[str, ...]) -> None:
+    world.await_sightings((name,), world.kids(labels))
 
 
 @then(phrase("the message as seen by {name:Name} shows {field} {value:Name}"))
@@ -93,8 +116,25 @@ def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -
     evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(world.kids(labels))}, {"count": 0})
 
 
+@then(phrase("the staging queue shows {labels:Names}"))
+@then(phrase("the staging queue does not show {absent:Names}"))
+def _(
+    world: World, evidence: Evidence, labels: tuple[str, ...] | None = None, absent: tuple[str, ...] | None = None
+) -> None:
+    answer = world.session("browser").browse(STAGING_QUEUE)
+    kids = world.kids(labels or absent or ())
+    evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(kids)}, {"count": 1 if labels else 0})
+
+
 @then(phrase("{label:Name} was flushed to disk before its send was answered"))
 @then(phrase("{copies:Number} copies of {label:Name} were flushed to disk before its send was answered"))
 def _(world: World, evidence: Evidence, label: str, copies: int = 1) -> None:
     sent = world.messages[label]
     evidence.claim("flushed-before", {"kid": sent.kid, "call": sent.call}, {"copies": copies})
+
+
+@then(phrase("{label:Name} was flushed to disk before {name:Name} saw it"))
+def _(world: World, evidence: Evidence, label: str, name: str) -> None:
+    kid = world.kid(label)
+    world.observe((name,), (kid,))
+    evidence.claim("flushed-before", {"kid": kid, "actors": name})

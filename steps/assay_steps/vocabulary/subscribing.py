@@ -37,6 +37,23 @@ def _(world: World, name: str, place: Place) -> None:
     world.play(name, role).needed().listen(Script()).needed()
 
 
+@given(phrase("a non-durable subscriber {name:Name} of client {client:Name} on {place:Place}"))
+@when(phrase("a non-durable subscriber {name:Name} of client {client:Name} comes to {place:Place}"))
+def _(world: World, name: str, client: str, place: Place) -> None:
+    role = _role(world, place, durable=False, subscription=None, client=client)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
+@given(phrase("a non-durable subscriber {name:Name} on {place:Place} that does not receive yet"))
+def _(world: World, name: str, place: Place) -> None:
+    world.play(name, _role(world, place, durable=False, subscription=None, client=None)).needed()
+
+
+@given(phrase("a durable subscriber {name:Name} on {place:Place} that does not receive yet"))
+def _(world: World, name: str, place: Place) -> None:
+    world.play(name, _role(world, place, durable=True, subscription=name, client=name)).needed()
+
+
 @given(phrase("a durable subscriber {name:Name} on {place:Place}"))
 @given(phrase("a durable subscriber {name:Name} on {place:Place} in {ack:Ack} mode"))
 @given(phrase("a durable subscriber {name:Name} on {place:Place} for messages with {selector:Name}"))
@@ -85,6 +102,11 @@ def _(world: World, name: str) -> None:
     world.play(name, world.roles[name]).needed().listen(Script()).needed()
 
 
+@when(phrase("subscriber {name:Name} comes back to take batches of at most {size:Number} within {timeout:Duration}"))
+def _(world: World, name: str, size: int, timeout: int) -> None:
+    world.play(name, world.roles[name]).needed().listen_batch(Script(), size, timeout).needed()
+
+
 @when(phrase("subscriber {name:Name} unsubscribes"))
 def _(world: World, name: str) -> None:
     role = world.roles[name]
@@ -94,9 +116,25 @@ def _(world: World, name: str) -> None:
 
 
 @when(phrase("a durable subscription {subscription:Name} is opened on {place:Place} without a client id"))
-def _(world: World, subscription: str, place: Place) -> None:
-    role = _role(world, place, durable=True, subscription=subscription, client=None)
-    answer = world.play("nameless", role)
+@when(
+    phrase("a {style:Style} client opens durable subscription {subscription:Name} on {place:Place} without a client id")
+)
+def _(world: World, subscription: str, place: Place, style: str | None = None) -> None:
+    _open_nameless(world, _role(world, place, durable=True, subscription=subscription, client=None), style)
+
+
+@when(
+    phrase(
+        "a {style:Style} client opens shared durable subscription {subscription:Name} on {place:Place} without a client id"
+    )
+)
+def _(world: World, subscription: str, place: Place, style: str) -> None:
+    role = _role(world, place, durable=True, subscription=subscription, client=None, shared=True)
+    _open_nameless(world, role, style)
+
+
+def _open_nameless(world: World, role: Role, style: str | None) -> None:
+    answer = world.consumer("nameless", role.origin, session=world.session("nameless", face=style))
     world.last = Answer(answer.ref, answer.outcome)
 
 

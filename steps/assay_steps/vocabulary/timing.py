@@ -37,3 +37,61 @@ def _(world: World, evidence: Evidence, delay: int, label: str = "message", name
         {"kid": sent.kid, "call": sent.call, "actors": name},
         {"delay_ms": delay, "limit_ms": world.patience.late_ms},
     )
+
+
+WATCHED = "having watched for at least {percent:Number} % of that time"
+
+
+@then(phrase(f"the receiver sees {{label:Name}} no earlier than {{delay:Duration}} after its send, {WATCHED}"))
+def _(world: World, evidence: Evidence, label: str, delay: int, percent: int) -> None:
+    sent = world.messages[label]
+    world.observe((RECEIVER,), (sent.kid,))
+    evidence.claim(
+        "not-before",
+        {"kid": sent.kid, "call": sent.call, "actors": RECEIVER},
+        {"delay_ms": delay, "watched_percent": percent},
+    )
+
+
+@then(
+    phrase(f"the receiver sees {{label:Name}}, if at all, no earlier than {{delay:Duration}} after its send, {WATCHED}")
+)
+def _(world: World, evidence: Evidence, label: str, delay: int, percent: int) -> None:
+    sent = world.messages[label]
+    world.wait_since(label, delay)
+    world.observe((RECEIVER,), ())
+    evidence.claim(
+        "not-before",
+        {"kid": sent.kid, "call": sent.call, "actors": RECEIVER},
+        {"delay_ms": delay, "watched_percent": percent, "lost_allowed": 1},
+    )
+
+
+def _within(world: World, evidence: Evidence, label: str, name: str, bounds: dict[str, int], **after: str) -> None:
+    sent = world.messages[label]
+    world.observe((name,), (sent.kid,))
+    evidence.claim("by", {"kid": sent.kid, "call": sent.call, "actors": name} | after, bounds)
+
+
+@then(phrase("the receiver sees {label:Name} within {limit:Duration} after its send"))
+@then(phrase("{name:Name} sees {label:Name} within {limit:Duration} after its send"))
+def _(world: World, evidence: Evidence, label: str, limit: int, name: str = RECEIVER) -> None:
+    _within(world, evidence, label, name, {"limit_ms": limit})
+
+
+@then(phrase("the receiver sees {label:Name} within {limit:Duration} after its delay of {delay:Duration}"))
+def _(world: World, evidence: Evidence, label: str, limit: int, delay: int) -> None:
+    _within(world, evidence, label, RECEIVER, {"delay_ms": delay, "limit_ms": limit})
+
+
+@then(phrase("the receiver sees {label:Name} within {limit:Duration} after session {session:Name} was committed"))
+def _(world: World, evidence: Evidence, label: str, limit: int, session: str) -> None:
+    _within(world, evidence, label, RECEIVER, {"limit_ms": limit}, after=world.committed(session))
+
+
+@then(phrase("the receiver sees nothing of {label:Name} for {span:Duration}"))
+def _(world: World, evidence: Evidence, label: str, span: int) -> None:
+    sent = world.messages[label]
+    world.pass_time(span)
+    of = {"kid": sent.kid, "call": sent.call, "actors": RECEIVER, "from": world.returned(sent.call)}
+    evidence.claim("never-seen", of, {"window_ms": span})

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import pytest
+from tests.broker.core.harness import TOPIC, Bench, message
+
 from assay_broker.core import commands
 from assay_broker.core.effects import Persist
 from assay_broker.core.records import MessageStored
 from assay_broker.core.settings import Settings
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
-from tests.broker.core.harness import TOPIC, Bench, message
 
 
 @pytest.fixture

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import pytest
+from tests.broker.core.harness import T0, TOPIC, Bench, message
+
 from assay_broker.core import commands
 from assay_broker.core.queues import STAGING_QUEUE
 from assay_broker.core.settings import Settings
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
-from tests.broker.core.harness import T0, TOPIC, Bench, message
 
 STAGED = Address(AddressKind.QUEUE, STAGING_QUEUE)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from tests.broker.core.harness import QUEUE, T0, Bench, message
+
 from assay_broker.core import commands
 from assay_broker.core.core import Core
 from assay_broker.core.effects import Effect
 from assay_broker.core.settings import Settings
 from assay_sdk.driver import Outcome
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-from tests.broker.core.harness import QUEUE, T0, Bench, message
 
 
 class QueueMachine(RuleBasedStateMachine):
@@ -66,7 +67,7 @@ class QueueMachine(RuleBasedStateMachine):
                 del self.settle_tokens[token]
 
     @rule(persistent=st.booleans(), priority=st.integers(0, 9), in_unit=st.booleans())
-    def put(self, persistent: bool, priority: int, in_unit: bool) -> None:  # noqa: FBT001 - hypothesis names them
+    def put(self, persistent: bool, priority: int, in_unit: bool) -> None:
         body = f"m{len(self.sent)}"
         self.sent[body] = (persistent, priority, len(self.sent))
         unit = 1 if in_unit and self.unit is not None else None
@@ -83,7 +84,7 @@ class QueueMachine(RuleBasedStateMachine):
         self._watch()
 
     @rule(outcome=st.sampled_from([Outcome.ACCEPTED, Outcome.RELEASED, Outcome.MODIFIED]), last=st.booleans())
-    def settle(self, outcome: Outcome, last: bool) -> None:  # noqa: FBT001 - hypothesis names them
+    def settle(self, outcome: Outcome, last: bool) -> None:
         free = [number for number, body in self.held.items() if self.unit is None or body not in self.unit]
         if not free:
             return
@@ -104,7 +105,7 @@ class QueueMachine(RuleBasedStateMachine):
                 self.unit = []
 
     @rule(commit=st.booleans())
-    def end(self, commit: bool) -> None:  # noqa: FBT001 - hypothesis names them
+    def end(self, commit: bool) -> None:
         if self.unit is None:
             return
         puts, self.unit_puts, self.unit = self.unit_puts, set(), None
@@ -130,7 +131,7 @@ class QueueMachine(RuleBasedStateMachine):
         self._watch()
 
     @rule(kill=st.booleans())
-    def restart(self, kill: bool) -> None:  # noqa: FBT001 - hypothesis names them
+    def restart(self, kill: bool) -> None:
         if not kill:
             self.bench.flush()
             self._watch()

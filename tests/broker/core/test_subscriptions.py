@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.broker.core.harness import TOPIC, Bench, message
+
 from assay_broker.core import commands
 from assay_broker.core.settings import Settings
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
-from tests.broker.core.harness import TOPIC, Bench, message
 
 OTHER = Address(AddressKind.TOPIC, "OTHER")
 

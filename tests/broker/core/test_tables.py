@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 
 import pytest
+
 from assay_broker.core.links import LINKS, Link, LinkInput, LinkState
 from assay_broker.core.refusals import RefusalError
 from assay_broker.core.staging import PROCESSOR, ProcessorInput, ProcessorState, Staging

@@ -54,6 +54,26 @@ def only_batches_with_the_named_messages_count(story: Story) -> Finding:
     return story.finds("batch-shape", {**OF, "kids": "m1"}, max=2, batches=1)
 
 
+@rows.expect(Verdict.FAIL)
+def a_callback_without_a_message_is_an_empty_batch(story: Story) -> Finding:
+    batches(story, 2, 0, 1)
+    return story.finds("batch-shape", OF, max=2)
+
+
+@rows.expect(Verdict.FAIL)
+def an_empty_batch_that_bears_the_number_of_another_is_one_still(story: Story) -> Finding:
+    batches(story, 2)
+    story.tell(Callback, actor="receiver", batch=0, ended="returned")
+    return story.finds("batch-shape", OF, max=2)
+
+
+@rows.expect(Verdict.PASS)
+def a_batch_whose_callback_never_ended_is_not_empty(story: Story) -> Finding:
+    batches(story, 2)
+    story.seen("m0", batch=1)
+    return story.finds("batch-shape", OF, max=2, batches=2)
+
+
 @rows.expect(Verdict.NOT_DEMONSTRATED)
 def without_a_batch_nothing_is_shown(story: Story) -> Finding:
     story.seen()

@@ -1,0 +1,386 @@
+"""Apache Artemis in a container, through our AMQP driver.
+
+Many scenarios share one instance, each on destinations of its own; scenarios that kill or restart the broker get a
+second one, which is kept and used again by the next of them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+
+from assay_adapters.backend import (
+    Admin,
+    Available,
+    DiskEvent,
+    Environment,
+    Needs,
+    Unavailable,
+    Unsupported,
+    WireProtocol,
+)
+from assay_adapters.client import Client, ClientEvent, ClientIdentity, Endpoint, Source
+from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
+from assay_adapters.clients.sdk import SdkClient, SdkFace, identity
+from assay_adapters.container_faults import ContainerFaults
+from assay_adapters.containers import (
+    LOOPBACK,
+    BackendError,
+    Container,
+    ContainerSpec,
+    image_digest,
+    probe_image,
+    sweep,
+)
+from assay_adapters.outcome import JmsErrorKind, Outcome, Refused
+from assay_adapters.taps import Hooks, TappedDriver
+from assay_sdk.driver import Close, Closed, Driver, DriverEvent, Login, Opened, Target
+from assay_sdk.faces.calling import shared_runner
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.time import Clock, Runner
+
+IMAGE_VARIABLE = "ASSAY_IMAGE_ARTEMIS"
+LOCAL_IMAGE = "assay/artemis:2.56.0"
+"""Built by images/build, where no image registry is in reach; a setting of ours would be lost otherwise."""
+PUBLIC_IMAGE = "apache/artemis:2.56.0-alpine"
+
+PRODUCT = "Apache Artemis"
+MEMBER = "artemis"
+
+_LOGIN = Login("artemis", "artemis")
+_PORT = 5672
+_FACES: tuple[SdkFace, ...] = ("simplified", "classic")
+_OPEN_LIMIT_MS = 2_000
+
+_AMQP = "Artemis 2.56.0 user manual, amqp.adoc"
+_OFFERED = "AMQPConnectionContext.java: offered connection capabilities"
+_CONTAINER = Source("It runs in a container of this machine, through Docker.", "adapters/assay_adapters/containers.py")
+
+CAPABILITIES: Mapping[Capability, Source] = {
+    Capability.DELIVERY_DELAY: Source("x-opt-delivery-time is honoured, and DELAYED_DELIVERY offered.", _AMQP),
+    Capability.TIME_TO_LIVE: Source("Expired messages are not delivered.", "message-expiry.adoc"),
+    Capability.PRIORITY: Source("Ten priorities, higher ones first.", "AMQPMessage.java: getPriority"),
+    Capability.NON_PERSISTENT: Source("The header's durable field decides.", "AMQPMessage.java: isDurable"),
+    Capability.SELECTOR: Source("The jms-selector filter is applied.", "filter-expressions.adoc"),
+    Capability.BROWSE: Source("Distribution mode copy on a queue browses.", "DefaultSenderController.java"),
+    Capability.TOPIC: Source("The link's capability topic makes a multicast address.", _AMQP),
+    Capability.DURABLE_SUBSCRIPTION: Source("A durable source on a topic has a durable queue.", _AMQP),
+    Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is offered.", _OFFERED),
+    Capability.LOCAL_TRANSACTION: Source("A transaction coordinator is there.", _AMQP),
+    Capability.CLIENT_ID: Source("sole-connection-for-container is offered.", _OFFERED),
+    Capability.BATCH_LISTENER: SDK_CAPABILITIES[Capability.BATCH_LISTENER],
+    Capability.CHECKS_OFF: SDK_CAPABILITIES[Capability.CHECKS_OFF],
+    Capability.RESTART: _CONTAINER,
+    Capability.KILL: _CONTAINER,
+    Capability.KILL_AT_ANSWER: _CONTAINER,
+    Capability.KILL_AT_FIRST_SIGHT: _CONTAINER,
+}
+"""What broker, client and adapter can do together."""
+
+LACKS: Mapping[Capability, Source] = {
+    Capability.ADMIN: Source("The image runs Artemis without its management console.", "images/artemis/etc"),
+    Capability.STAGING_QUEUE: Source(
+        "A delayed message waits inside the queue that it was sent to, in no queue of its own.",
+        "ScheduledDeliveryHandlerImpl.java",
+    ),
+    Capability.FLUSH_TRACE: Source(
+        "Nothing tells a client when Artemis's journal is forced to the disk.", "persistence.adoc"
+    ),
+    Capability.DATA_FOLDER: Source("This adapter does not look into the container's files."),
+    Capability.XA: Source("AMQP 1.0 has local transactions only.", "OASIS AMQP 1.0, part 4"),
+    Capability.CANCEL: Source("AMQP 1.0 has nothing that takes a scheduled message back.", _AMQP),
+    Capability.TEMPORARY_DESTINATION: Source("The client port has no call that makes a temporary destination."),
+    Capability.CUT: Source("Docker cannot cut the connections of a container that goes on."),
+    Capability.VIRTUAL_TIME: Source("Artemis has the machine's time."),
+}
+"""Why a capability is absent."""
+
+
+def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None:
+    """Whether a broker opens an AMQP connection: the only proof that it is there.
+
+    Args:
+        driver: The AMQP driver.
+        runner: A real one.
+        endpoint: Where, and as whom.
+
+    Returns:
+        What it said when it opened; None when nobody answers yet.
+
+    Raises:
+        BackendError: It answers and refuses the login.
+    """
+    events: list[DriverEvent] = []
+    target = Target(url=endpoint.url, login=endpoint.login, open_timeout_ms=_OPEN_LIMIT_MS)
+    wire = driver.connect(target, events.append, runner)
+    runner.run_until(lambda: bool(events), None)
+    opened = events[0]
+    if isinstance(opened, Opened):
+        wire.submit(Close(1))
+        runner.run_until(lambda: isinstance(events[-1], Closed), None)
+        return opened
+    if isinstance(opened, Closed) and opened.refused and opened.refused.kind is JmsErrorKind.SECURITY:
+        raise BackendError(f"the broker at {endpoint.url} refuses the kit's login: {opened.refused.text}")
+    return None
+
+
+class ArtemisInstance:
+    """One Artemis: shared by many scenarios, or one that may be hurt.
+
+    Args:
+        endpoint: Where it listens.
+        runner: The I/O loop.
+        driver: The AMQP driver, behind whatever filter a run asks for.
+        environment: What it is.
+        container: Its container, when it may be hurt; None when it is shared.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        runner: Runner,
+        driver: Driver,
+        environment: Environment,
+        container: Container | None,
+    ) -> None:
+        self._endpoint = endpoint
+        self._runner = runner
+        self._environment = environment
+        hooks = Hooks()
+        self._driver = TappedDriver(driver, hooks) if container is not None else driver
+        self._faults = ContainerFaults(container, runner, hooks) if container is not None else None
+
+    @property
+    def environment(self) -> Environment:
+        """What it is."""
+        return self._environment
+
+    @property
+    def clock(self) -> Clock:
+        """The machine's clock: the container has no other."""
+        return self._runner.clock
+
+    @property
+    def runner(self) -> Runner:
+        """The I/O loop."""
+        return self._runner
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Its one broker."""
+        return (MEMBER,)
+
+    @property
+    def admin(self) -> Admin | None:
+        """None: there is no administration."""
+        return None
+
+    @property
+    def faults(self) -> ContainerFaults | None:
+        """Faults, for an instance of one's own."""
+        return self._faults
+
+    def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
+        """Where clients connect.
+
+        Raises:
+            LookupError: There is no such member, or the protocol is not AMQP.
+        """
+        if protocol != "amqp" or member not in {None, *self.members}:
+            raise LookupError(f"Artemis has no {protocol} endpoint for {member or MEMBER} here; it has amqp.")
+        return self._endpoint
+
+    def clients(self) -> Mapping[str, Client]:
+        """Fresh clients, by face."""
+        clients: dict[str, SdkClient] = {face: SdkClient(face, self._driver, self._runner) for face in _FACES}
+        for client in clients.values():
+            client.observe(self._observe)
+        return dict(clients)
+
+    def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
+        """Nothing can be seen of its disk."""
+
+    def storage_holds(self, octets: bytes) -> Outcome[bool]:
+        """Refused: nobody looks into the container's files."""
+        del octets
+        return Refused(JmsErrorKind.UNSUPPORTED, LACKS[Capability.DATA_FOLDER].text)
+
+    def close(self) -> None:
+        """Given back: the backend keeps it for the next scenario."""
+
+    def _observe(self, event: ClientEvent) -> None:
+        if self._faults is not None and event.what == "seen" and event.seen is not None:
+            self._faults.seen(event.seen.kid)
+
+
+class ArtemisBackend:
+    """Apache Artemis in containers of this machine.
+
+    Args:
+        shared: Where a shared instance runs that another process has started; None to start one.
+        wire: A filter between the SDK's engine and its driver; None for none.
+        runner: The I/O loop; None for the one that this process's connections share.
+    """
+
+    def __init__(
+        self,
+        shared: Endpoint | None = None,
+        wire: Callable[[Driver], Driver] | None = None,
+        runner: Runner | None = None,
+    ) -> None:
+        self._attached = shared
+        self._filter = wire
+        self._given_runner = runner
+        self._image: str | None = None
+        self._shared: Container | None = None
+        self._own: Container | None = None
+        self._lock = threading.Lock()
+
+    @classmethod
+    def attach(cls, endpoint: Endpoint) -> ArtemisBackend:
+        """A backend on a shared instance that another process has started."""
+        return cls(shared=endpoint)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return "artemis"
+
+    @property
+    def capabilities(self) -> Mapping[Capability, Source]:
+        """What broker, client and adapter can do together."""
+        return CAPABILITIES
+
+    @property
+    def lacks(self) -> Mapping[Capability, Source]:
+        """Why a capability is absent."""
+        return LACKS
+
+    @property
+    def environment(self) -> Environment:
+        """What its instances are, by their image."""
+        image = self._image or self._images()[0]
+        version = image.rpartition(":")[2].partition("-")[0]
+        details = {"image": image, "protocol": "AMQP 1.0"}
+        if self._image is not None:
+            details["digest"] = image_digest(self._image)
+        return Environment(product=PRODUCT, version=version, details=details, ours=False)
+
+    def identity(self, face: str | None = None) -> ClientIdentity:
+        """Who the client is.
+
+        Raises:
+            LookupError: There is no such face.
+        """
+        for known in _FACES:
+            if face in {None, known}:
+                return identity(known)
+        raise LookupError(f"The SDK has no face {face!r}; it has {', '.join(_FACES)}.")
+
+    def probe(self) -> Available | Unavailable:
+        """Whether it can be started here; starts nothing."""
+        try:
+            import proton as _proton  # noqa: F401  asked for before a container is started for nothing
+            import testcontainers as _testcontainers  # noqa: F401
+        except ImportError as error:
+            return Unavailable(f"the package {error.name!r} is missing", "pip install 'assay-mq[amqp,containers]'")
+        found = probe_image(
+            self._images(),
+            PRODUCT,
+            remedy=f"build one with images/build artemis, or name another one in {IMAGE_VARIABLE}",
+        )
+        if isinstance(found, Unavailable):
+            return found
+        self._image, available = found
+        return available
+
+    def provision(self, needs: Needs) -> ArtemisInstance | Unsupported:
+        """The shared instance, or the one that may be hurt.
+
+        Raises:
+            BackendError: It cannot be started.
+        """
+        for capability in sorted(needs.capabilities):
+            if capability not in CAPABILITIES:
+                missing = Source(f"Artemis through this adapter lacks {capability.value}.")
+                return Unsupported(capability.value, LACKS.get(capability, missing))
+        if needs.platform != "distributed" or needs.topology != "single":
+            what = f"{needs.platform}, {needs.topology}"
+            return Unsupported(what, Source("Artemis runs as a single broker on a distributed platform here."))
+        with self._lock:
+            return self._own_instance() if needs.own_instance else self._shared_instance()
+
+    def close(self) -> None:
+        """Remove every container that this process has started."""
+        with self._lock:
+            for container in (self._shared, self._own):
+                if container is not None:
+                    container.remove()
+            self._shared = self._own = None
+
+    # --- instances
+
+    @staticmethod
+    def _images() -> tuple[str, ...]:
+        named = os.environ.get(IMAGE_VARIABLE)
+        return (named,) if named else (LOCAL_IMAGE, PUBLIC_IMAGE)
+
+    @property
+    def _runner(self) -> Runner:
+        return self._given_runner or shared_runner()
+
+    def _driver(self) -> Driver:
+        from assay_sdk.drivers.amqp import AmqpDriver
+
+        driver: Driver = AmqpDriver()
+        return driver if self._filter is None else self._filter(driver)
+
+    def _shared_instance(self) -> ArtemisInstance:
+        if self._attached is not None:
+            return ArtemisInstance(self._attached, self._runner, self._driver(), self.environment, None)
+        if self._shared is None:
+            self._shared = self._started()
+        return self._instance(self._shared, may_be_hurt=False)
+
+    def _own_instance(self) -> ArtemisInstance:
+        if self._own is None or self._own.exit_code() is not None:
+            if self._own is not None:
+                self._own.remove()  # a fault that failed has left it dead
+            self._own = self._started()
+        return self._instance(self._own, may_be_hurt=True)
+
+    def _instance(self, container: Container, *, may_be_hurt: bool) -> ArtemisInstance:
+        return ArtemisInstance(
+            _endpoint(container.port),
+            self._runner,
+            self._driver(),
+            self.environment,
+            container if may_be_hurt else None,
+        )
+
+    def _started(self) -> Container:
+        if self._image is None:
+            probed = self.probe()
+            if isinstance(probed, Unavailable):
+                raise BackendError(f"{PRODUCT} cannot be started: {probed.reason}; {probed.remedy}.")
+        if self._image is None:
+            raise BackendError(f"{PRODUCT} cannot be started: no image was found.")
+        sweep()
+        spec = ContainerSpec(
+            image=self._image,
+            port=_PORT,
+            # For the public image; ours has the account built in.
+            environment={"ARTEMIS_USER": _LOGIN.user, "ARTEMIS_PASSWORD": _LOGIN.password, "ANONYMOUS_LOGIN": "false"},
+            title=PRODUCT,
+        )
+        driver = self._driver()
+        container = Container(
+            spec, self._runner, lambda port: answers(driver, self._runner, _endpoint(port)) is not None
+        )
+        container.start()
+        return container
+
+
+def _endpoint(port: int) -> Endpoint:
+    return Endpoint(f"amqp://{LOOPBACK}:{port}", _LOGIN)

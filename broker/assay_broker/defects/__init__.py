@@ -1,0 +1,34 @@
+"""Named misbehaviours of the reference broker: each proves that the scenarios of its rules can fail.
+
+A defect is a filter at the seams (`assay_broker.seams`), never an override; it is narrow, as real faults are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from assay_broker.defects.batch import BATCH_DEFECTS
+from assay_broker.defects.delay import DELAY_DEFECTS
+from assay_broker.defects.keeping import KEEPING_DEFECTS
+from assay_broker.defects.model import Defect
+from assay_broker.defects.queues import QUEUE_DEFECTS
+from assay_broker.defects.subscribers import SUBSCRIBER_DEFECTS
+from assay_broker.defects.subscriptions import SUBSCRIPTION_DEFECTS
+
+__all__ = ["DEFECTS", "Defect"]
+
+DEFECTS: Mapping[str, Defect] = MappingProxyType(
+    {
+        defect.name: defect
+        for defect in (
+            *DELAY_DEFECTS,
+            *QUEUE_DEFECTS,
+            *KEEPING_DEFECTS,
+            *SUBSCRIPTION_DEFECTS,
+            *SUBSCRIBER_DEFECTS,
+            *BATCH_DEFECTS,
+        )
+    }
+)
+"""All defects by name."""

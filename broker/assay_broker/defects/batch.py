@@ -1,0 +1,131 @@
+"""Defects of acknowledgement, redelivery and units of work, as batches show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import MappingProxyType
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Command, Disconnect, Settle
+from assay_broker.core.effects import Deliver, Effect
+from assay_broker.core.records import MessageRemoved, MessageStored, Record
+from assay_broker.core.tables import Tables
+from assay_broker.core.units import UnitAction, UnitInput, UnitState
+from assay_broker.defects.model import Defect, Watch, commands, deliveries
+from assay_broker.seams import Seams
+from assay_sdk.driver import Outcome
+
+_SEVERAL = 3
+_SHIFT = 10**9
+
+
+def _unmarked(delivery: Deliver, _watch: Watch) -> Deliver:
+    return replace(delivery, redelivered=False, count=0)
+
+
+def _half_returned(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED or len(command.deliveries) == 1:
+        return None
+    half = len(command.deliveries) // 2
+    kept = replace(command, token=None, deliveries=command.deliveries[:half], outcome=Outcome.ACCEPTED)
+    return (kept, replace(command, deliveries=command.deliveries[half:]))
+
+
+def _last_only(*, in_unit: bool) -> Seams:
+    def last(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+        if not isinstance(command, Settle) or command.outcome is not Outcome.ACCEPTED:
+            return None
+        if (command.unit is not None) is not in_unit or len(command.deliveries) == 1:
+            return None
+        return (replace(command, deliveries=command.deliveries[-1:]),)
+
+    return commands(last)
+
+
+def _lost_with_the_line() -> Seams:
+    """What a lost connection held of several unsettled messages counts as consumed."""
+    held: dict[tuple[int, int], set[int]] = {}
+
+    def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
+        if isinstance(passing, Settle):
+            held.get((passing.connection, passing.link), set()).difference_update(passing.deliveries)
+        if not isinstance(passing, Disconnect) or passing.clean:
+            return (passing,)
+        gone = [key for key in held if key[0] == passing.connection]
+        settled = tuple(
+            Settle(passing.connection, None, key[1], tuple(sorted(numbers)), Outcome.ACCEPTED)
+            for key in gone
+            if len(numbers := held.pop(key)) > 1
+        )
+        return (*settled, passing)
+
+    def effects(passing: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+        for effect in passing:
+            if isinstance(effect, Deliver):
+                held.setdefault((effect.connection, effect.link), set()).add(effect.delivery)
+        return passing
+
+    return Seams(command=command, effects=effects)
+
+
+def _last_of_several_twice(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Where several messages are recovered for one queue, the last of them is there twice."""
+    gone = {record.key for record in records if isinstance(record, MessageRemoved)}
+    homes: dict[str, list[MessageStored]] = {}
+    for record in records:
+        if isinstance(record, MessageStored) and record.key not in gone:
+            homes.setdefault(record.home, []).append(record)
+    again = (stored[-1] for stored in homes.values() if len(stored) >= _SEVERAL)
+    return (*records, *(replace(stored, key=stored.key + _SHIFT) for stored in again))
+
+
+def _rollback_commits(tables: Tables) -> Tables:
+    cells = {**tables.units, (UnitState.OPEN, UnitInput.BACKOUT): (UnitState.COMMITTING, UnitAction.APPLY)}
+    return replace(tables, units=MappingProxyType(cells))
+
+
+BATCH_DEFECTS = (
+    Defect(
+        name="last-of-several-recovered-twice",
+        rules=("BT-09",),
+        text="After a restart the last of several messages of a queue is there twice.",
+        apply=lambda: Seams(read=_last_of_several_twice),
+    ),
+    Defect(
+        name="redelivered-unmarked",
+        rules=("BT-09",),
+        text="Messages that come again are not marked as redelivered.",
+        apply=lambda: deliveries(_unmarked),
+    ),
+    Defect(
+        name="half-returned",
+        rules=("BT-08", "BT-12"),
+        text="Of several messages given back at once only the later half comes again.",
+        apply=lambda: commands(_half_returned),
+    ),
+    Defect(
+        name="lost-with-the-line",
+        rules=("BT-08",),
+        text="Several unacknowledged messages of a lost connection count as consumed.",
+        apply=_lost_with_the_line,
+    ),
+    Defect(
+        name="acknowledges-last-only",
+        rules=("BT-16",),
+        text="Of several messages acknowledged at once only the last is, and the others come again after a failure.",
+        apply=lambda: _last_only(in_unit=False),
+    ),
+    Defect(
+        name="commits-last-only",
+        rules=("BT-12",),
+        text="Of several messages accepted at once in a unit of work only the last is consumed by the commit.",
+        apply=lambda: _last_only(in_unit=True),
+    ),
+    Defect(
+        name="rollback-commits",
+        rules=("BT-12",),
+        text="Backing a unit of work out commits it.",
+        apply=lambda: Seams(tables=_rollback_commits),
+    ),
+)

@@ -1,0 +1,201 @@
+"""Defects of what is kept while nobody takes it: on queues, and on the disk behind queues and subscriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Attach, Command, Put
+from assay_broker.core.effects import Deliver, Effect
+from assay_broker.core.records import MessageRemoved, MessageStored, Record
+from assay_broker.defects.model import Defect, Watch, also_reading, commands, is_topic, puts, read, unheard, written
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, Message
+
+_PATIENCE_MS = 500
+_LATE_MS = 3000
+
+
+def _dropped(put: Put, now_ms: int) -> Put:
+    """The same send, accepted and forgotten: expired on arrival."""
+    return replace(put, message=replace(put.message, expiry_ms=now_ms))
+
+
+def _altered(message: Message) -> Message:
+    return replace(message, body=message.body + "?") if isinstance(message.body, str) else message
+
+
+def _is_delayed(put: Put, now_ms: int) -> bool:
+    return (put.message.delivery_time_ms or 0) > now_ms
+
+
+# PD-18: a queue without a consumer
+
+
+def _second_dropped() -> Seams:
+    counts: dict[Address, int] = {}
+
+    def drop(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        if is_topic(target) or watch.on(target) or _is_delayed(put, now_ms):
+            return None
+        counts[target] = counts.get(target, 0) + 1
+        return None if counts[target] == 1 else (_dropped(put, now_ms),)
+
+    return puts(drop)
+
+
+def _ends_with_consumer() -> Seams:
+    consumed: set[Address] = set()
+
+    def drop(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        if isinstance(command, Attach):
+            consumed.add(command.address)
+        target = watch.target(command) if isinstance(command, Put) else None
+        if not isinstance(command, Put) or target is None or is_topic(target) or _is_delayed(command, now_ms):
+            return None
+        return (_dropped(command, now_ms),) if target in consumed and not watch.on(target) else None
+
+    def start(records: Sequence[Record]) -> tuple[Record, ...]:
+        consumed.clear()
+        return tuple(records)
+
+    return also_reading(commands(drop), start)
+
+
+# PD-20, PD-24, PD-25: persistent messages
+
+
+def _lone_stuck() -> Seams:
+    """The first message of a queue is handed to a consumer that waits for it only when another one follows."""
+    watch = Watch()
+    counts: dict[Address, int] = {}
+    stuck: dict[Address, Deliver] = {}
+    just_put: list[Address | None] = [None]
+
+    def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
+        target = watch.target(passing) if isinstance(passing, Put) else None
+        if target is not None:
+            counts[target] = counts.get(target, 0) + 1
+        just_put[0] = target
+        watch.note(passing)
+        return (passing,)
+
+    def effects(passing: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+        target = just_put[0]
+        if target is None or is_topic(target):
+            return passing
+        if counts[target] > 1:
+            held = stuck.pop(target, None)
+            return passing if held is None else (held, *passing)
+        out: list[Effect] = []
+        for effect in passing:
+            if isinstance(effect, Deliver) and effect.origin == target and effect.message.durable:
+                stuck[target] = effect
+            else:
+                out.append(effect)
+        return tuple(out)
+
+    def start(records: Sequence[Record]) -> tuple[Record, ...]:
+        watch.clear()
+        stuck.clear()
+        return tuple(records)
+
+    return Seams(command=command, effects=effects, read=start)
+
+
+def _impatient(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    message = put.message
+    if not message.durable or message.expiry_ms or watch.on(target) or _is_delayed(put, now_ms):
+        return None
+    return (replace(put, message=replace(message, expiry_ms=now_ms + _PATIENCE_MS)),)
+
+
+def _altered_on_disk(record: Record) -> tuple[Record, ...]:
+    if isinstance(record, MessageStored) and record.home.startswith("queue://"):
+        return (replace(record, message=_altered(record.message)),)
+    return (record,)
+
+
+def _removals_forgotten(record: Record) -> tuple[Record, ...]:
+    return () if isinstance(record, MessageRemoved) else (record,)
+
+
+def _twice_to_one_durable(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    there = watch.on(target)
+    durable = len(there) == 1 and there[0].name is not None and not there[0].shared
+    hit = durable and is_topic(target) and put.message.durable and not _is_delayed(put, now_ms)
+    return (put, unheard(put)) if hit else None
+
+
+# PD-21, PD-29, PD-32: non-persistent messages
+
+
+def _late(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    if put.message.durable or is_topic(target) or not watch.on(target) or _is_delayed(put, now_ms):
+        return None
+    return (replace(put, message=replace(put.message, delivery_time_ms=now_ms + _LATE_MS)),)
+
+
+def _parked_altered(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    if put.message.durable or watch.on(target):
+        return None
+    return (replace(put, message=_altered(put.message)),)
+
+
+KEEPING_DEFECTS = (
+    Defect(
+        name="second-unwatched-dropped",
+        rules=("PD-18",),
+        text="A queue without a consumer keeps one message and drops the others.",
+        apply=_second_dropped,
+    ),
+    Defect(
+        name="queue-ends-with-consumer",
+        rules=("PD-18",),
+        text="A queue whose consumers have gone drops what is sent to it, like a topic.",
+        apply=_ends_with_consumer,
+    ),
+    Defect(
+        name="lone-message-stuck",
+        rules=("PD-20",),
+        text="The first persistent message of a queue reaches a waiting consumer only when another one follows.",
+        apply=_lone_stuck,
+    ),
+    Defect(
+        name="impatient",
+        rules=("PD-20", "PD-25"),
+        text="A persistent message that nobody takes within half a second is dropped.",
+        apply=lambda: puts(_impatient),
+    ),
+    Defect(
+        name="altered-on-disk",
+        rules=("PD-20",),
+        text="The body of a message on a queue is altered by a restart.",
+        apply=lambda: read(_altered_on_disk),
+    ),
+    Defect(
+        name="acknowledged-comes-back",
+        rules=("PD-20", "PD-24"),
+        text="Persistent messages that were acknowledged come back after a restart.",
+        apply=lambda: written(_removals_forgotten),
+    ),
+    Defect(
+        name="twice-to-one-durable",
+        rules=("PD-24",),
+        text="A persistent publication comes twice to a durable subscriber that is alone on its topic.",
+        apply=lambda: puts(_twice_to_one_durable),
+    ),
+    Defect(
+        name="non-persistent-late",
+        rules=("PD-21",),
+        text="A non-persistent message reaches a waiting consumer three seconds late.",
+        apply=lambda: puts(_late),
+    ),
+    Defect(
+        name="parked-non-persistent-altered",
+        rules=("PD-29", "PD-32"),
+        text="The body of a non-persistent message is altered while it waits for somebody to take it.",
+        apply=lambda: puts(_parked_altered),
+    ),
+)

@@ -1,0 +1,170 @@
+"""What a defect is, and the few shapes from which most are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Attach, AttachSender, Command, Connect, Detach, Disconnect, Put
+from assay_broker.core.effects import Answer, Deliver, Effect
+from assay_broker.core.records import Record
+from assay_broker.seams import Seams
+from assay_sdk.driver import Durability
+from assay_sdk.model.message import Address, AddressKind
+
+
+class Defect(Struct, frozen=True, kw_only=True):
+    """A named, switchable misbehaviour of the reference broker.
+
+    Args:
+        name: Its name.
+        rules: Ids of the rules that it breaks.
+        text: One sentence: what it does wrong.
+        apply: Makes fresh filters; what they remember is one queue manager's.
+    """
+
+    name: str
+    rules: tuple[str, ...]
+    text: str
+    apply: Callable[[], Seams]
+
+
+class Watch:
+    """What a defect sees of who is there, from the commands that pass."""
+
+    def __init__(self) -> None:
+        self.senders: dict[tuple[int, int], Address | None] = {}
+        self.receivers: dict[tuple[int, int], Attach] = {}
+        self.clients: dict[int, str | None] = {}
+        self._attaching: dict[tuple[int, int], int] = {}
+
+    def clear(self) -> None:
+        """The queue manager starts again: nobody is there."""
+        self.senders.clear()
+        self.receivers.clear()
+        self.clients.clear()
+        self._attaching.clear()
+
+    def note(self, command: Command) -> None:
+        """Take note of a command that is about to pass."""
+        if isinstance(command, Connect):
+            self.clients[command.connection] = command.client_id
+        elif isinstance(command, AttachSender):
+            self.senders[command.connection, command.link] = command.address
+        elif isinstance(command, Attach):
+            self.receivers[command.connection, command.link] = command
+            if command.token is not None:
+                self._attaching[command.connection, command.token] = command.link
+        elif isinstance(command, Detach):
+            self.senders.pop((command.connection, command.link), None)
+            self.receivers.pop((command.connection, command.link), None)
+        elif isinstance(command, Disconnect):
+            self.clients.pop(command.connection, None)
+            for links in (self.senders, self.receivers):
+                for key in [key for key in links if key[0] == command.connection]:
+                    del links[key]
+
+    def heed(self, effects: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+        """Forget receivers that were refused."""
+        for effect in effects:
+            if isinstance(effect, Answer):
+                link = self._attaching.pop((effect.connection, effect.token), None)
+                if link is not None and effect.refused is not None:
+                    self.receivers.pop((effect.connection, link), None)
+        return effects
+
+    def target(self, put: Put) -> Address | None:
+        """Where a message is sent."""
+        return self.senders.get((put.connection, put.link)) or put.message.to
+
+    def on(self, address: Address | None) -> list[Attach]:
+        """The receivers on a destination."""
+        return [attach for attach in self.receivers.values() if attach.address == address]
+
+
+Rewrite = Callable[[Command, int, Watch], tuple[Command, ...] | None]
+"""A command, the time and who is there, to what passes instead; None lets it pass."""
+
+
+def commands(rewrite: Rewrite) -> Seams:
+    """Filters that rewrite some commands."""
+    watch = Watch()
+
+    def command_filter(command: Command, now_ms: int) -> tuple[Command, ...]:
+        passed = rewrite(command, now_ms, watch)
+        watch.note(command)
+        return (command,) if passed is None else passed
+
+    def read(records: Sequence[Record]) -> tuple[Record, ...]:
+        watch.clear()
+        return tuple(records)
+
+    return Seams(command=command_filter, effects=watch.heed, read=read)
+
+
+def puts(rewrite: Callable[[Put, Address, int, Watch], tuple[Command, ...] | None]) -> Seams:
+    """Filters that rewrite some sends; the second argument is the destination."""
+
+    def only_puts(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        if not isinstance(command, Put):
+            return None
+        target = watch.target(command)
+        return None if target is None else rewrite(command, target, now_ms, watch)
+
+    return commands(only_puts)
+
+
+def deliveries(rewrite: Callable[[Deliver, Watch], Deliver | None]) -> Seams:
+    """Filters that rewrite some deliveries, or swallow them (None)."""
+    watch = Watch()
+
+    def command_filter(command: Command, _now_ms: int) -> tuple[Command, ...]:
+        watch.note(command)
+        return (command,)
+
+    def effects(seen: tuple[Effect, ...], now_ms: int) -> tuple[Effect, ...]:
+        watch.heed(seen, now_ms)
+        passed = [rewrite(effect, watch) if isinstance(effect, Deliver) else effect for effect in seen]
+        return tuple(effect for effect in passed if effect is not None)
+
+    def read_records(records: Sequence[Record]) -> tuple[Record, ...]:
+        watch.clear()
+        return tuple(records)
+
+    return Seams(command=command_filter, effects=effects, read=read_records)
+
+
+def written(rewrite: Callable[[Record], tuple[Record, ...]]) -> Seams:
+    """Filters that rewrite each record on its way to the store."""
+    return Seams(written=lambda records: tuple(out for record in records for out in rewrite(record)))
+
+
+def read(rewrite: Callable[[Record], tuple[Record, ...]]) -> Seams:
+    """Filters that rewrite each record on its way from the store."""
+    return Seams(read=lambda records: tuple(out for record in records for out in rewrite(record)))
+
+
+def also_reading(seams: Seams, rewrite: Callable[[Sequence[Record]], tuple[Record, ...]]) -> Seams:
+    """These filters, and one more for what comes from the store."""
+
+    def both(records: Sequence[Record]) -> tuple[Record, ...]:
+        return rewrite(seams.read(records))
+
+    return replace(seams, read=both)
+
+
+def is_topic(address: Address) -> bool:
+    """Whether an address is a topic's."""
+    return address.kind in (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
+
+
+def is_durable(attach: Attach) -> bool:
+    """Whether a receiver has a durable subscription."""
+    return attach.durability is Durability.DURABLE
+
+
+def unheard(put: Put) -> Put:
+    """The same send again, for whose answer nobody waits."""
+    return Put(put.connection, None, put.link, put.message, put.unit)

@@ -1,0 +1,175 @@
+"""Defects of queues, and of what is kept on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Command, Put
+from assay_broker.core.effects import Answer, Deliver, Effect
+from assay_broker.core.records import MessageStored, Record
+from assay_broker.defects.model import (
+    Defect,
+    Watch,
+    also_reading,
+    is_topic,
+    puts,
+    unheard,
+    written,
+)
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address
+
+_SHIFT = 10**9
+
+
+def _to_each_consumer(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    consumers = 0 if is_topic(target) else len(watch.on(target))
+    return (put, *(unheard(put) for _ in range(consumers - 1))) if consumers > 1 else None
+
+
+def non_persistent_twice(*, topic: bool, watched: bool) -> Callable[..., tuple[Command, ...] | None]:
+    """Double non-persistent sends to topics or queues, where somebody listens or where nobody does."""
+
+    def twice(put: Put, target: Address, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        if put.message.durable or is_topic(target) is not topic or bool(watch.on(target)) is not watched:
+            return None
+        return (put, unheard(put))
+
+    return twice
+
+
+def _answers_before_flush() -> Seams:
+    sends: set[tuple[int, int]] = set()
+
+    def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
+        if isinstance(passing, Put) and passing.token is not None:
+            sends.add((passing.connection, passing.token))
+        return (passing,)
+
+    def effects(passing: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+        out: list[Effect] = []
+        for effect in passing:
+            if isinstance(effect, Answer) and (effect.connection, effect.token) in sends:
+                sends.discard((effect.connection, effect.token))
+                out.append(replace(effect, after=None))
+            else:
+                out.append(effect)
+        return tuple(out)
+
+    return Seams(command=command, effects=effects)
+
+
+def without(home: str) -> Callable[[Record], tuple[Record, ...]]:
+    """Messages on homes that begin so do not reach the store; staged ones do."""
+
+    def drop(record: Record) -> tuple[Record, ...]:
+        plain = isinstance(record, MessageStored) and record.due_ms is None and record.home.startswith(home)
+        return () if plain else (record,)
+
+    return drop
+
+
+def _first_lost(records: Sequence[Record]) -> tuple[Record, ...]:
+    stored = [record for record in records if isinstance(record, MessageStored)]
+    return tuple(record for record in records if record is not stored[0] or record is stored[-1])
+
+
+def _kept_non_persistent(*, twice: bool, topic: bool = False) -> Seams:
+    """Non-persistent messages on queues, or to topics, are stored and come back after a restart once or twice."""
+    stored: set[str] = set()
+
+    def persist(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        message = put.message
+        delayed = (message.delivery_time_ms or 0) > now_ms
+        if message.durable or is_topic(target) is not topic or delayed or message.message_id is None:
+            return None
+        if watch.on(target) and not topic:
+            return None
+        stored.add(message.message_id)
+        return (replace(put, message=replace(message, durable=True)),)
+
+    filters = puts(persist)
+
+    def effects(passing: tuple[Effect, ...], now_ms: int) -> tuple[Effect, ...]:
+        return tuple(
+            replace(effect, message=replace(effect.message, durable=False))
+            if isinstance(effect, Deliver) and effect.message.message_id in stored
+            else effect
+            for effect in filters.effects(passing, now_ms)
+        )
+
+    def again(records: Sequence[Record]) -> tuple[Record, ...]:
+        doubled = [
+            replace(record, key=record.key + _SHIFT)
+            for record in records
+            if twice and isinstance(record, MessageStored) and record.message.message_id in stored
+        ]
+        return (*records, *doubled)
+
+    return replace(also_reading(filters, again), effects=effects)
+
+
+QUEUE_DEFECTS = (
+    Defect(
+        name="queue-broadcasts",
+        rules=("PD-18",),
+        text="A queue hands each message to each of its consumers.",
+        apply=lambda: puts(_to_each_consumer),
+    ),
+    Defect(
+        name="answers-before-flush",
+        rules=("PD-20",),
+        text="A persistent send is answered before the message is on disk.",
+        apply=_answers_before_flush,
+    ),
+    Defect(
+        name="loses-on-kill",
+        rules=("PD-20",),
+        text="Persistent messages on queues never reach the disk.",
+        apply=lambda: written(without("queue://")),
+    ),
+    Defect(
+        name="first-lost-at-restart",
+        rules=("PD-20",),
+        text="Of several stored messages the first is gone after a restart.",
+        apply=lambda: Seams(read=_first_lost),
+    ),
+    Defect(
+        name="non-persistent-twice",
+        rules=("PD-21",),
+        text="A non-persistent message comes twice to a consumer that waits at its queue.",
+        apply=lambda: puts(non_persistent_twice(topic=False, watched=True)),
+    ),
+    Defect(
+        name="kept-non-persistent-twice",
+        rules=("PD-22", "PD-31"),
+        text="Non-persistent messages on a queue survive a restart and then come twice.",
+        apply=lambda: _kept_non_persistent(twice=True),
+    ),
+    Defect(
+        name="persists-non-persistent",
+        rules=("PD-31",),
+        text="Non-persistent messages are written to disk.",
+        apply=lambda: _kept_non_persistent(twice=False),
+    ),
+    Defect(
+        name="kept-publication-twice",
+        rules=("PD-30", "PD-31"),
+        text="Non-persistent publications survive a restart and then come twice.",
+        apply=lambda: _kept_non_persistent(twice=True, topic=True),
+    ),
+    Defect(
+        name="persists-publications",
+        rules=("PD-30", "PD-31"),
+        text="Non-persistent publications are written to disk.",
+        apply=lambda: _kept_non_persistent(twice=False, topic=True),
+    ),
+    Defect(
+        name="waiting-non-persistent-twice",
+        rules=("PD-32",),
+        text="A non-persistent message that waits on a queue without a consumer comes twice.",
+        apply=lambda: puts(non_persistent_twice(topic=False, watched=False)),
+    ),
+)

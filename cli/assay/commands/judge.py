@@ -1,0 +1,40 @@
+"""``assay judge``: the same rules as invariants over the history of a run, on Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.exits import Exit
+from assay.tables import rules_table
+from assay.terminal import Terminal
+from assay_features import load_catalogue
+from assay_pipeline import Result, judge_runs
+
+
+def judge(
+    folders: Annotated[list[Path], typer.Argument(help="Output folders of runs, or folders of journals.")],
+    out: Annotated[Path, typer.Option(help="Folder for verdicts, tables and manifest.")],
+    master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
+    oracle: Annotated[bool, typer.Option("--oracle", help="Ask the plain-Python oracle too.")] = False,
+) -> int:
+    """Judge the history in journals by the catalogue's invariants, without the scenarios' claims."""
+    result = judge_runs(folders, out, master, oracle=oracle)
+    show(result, Terminal(soft_wrap=True))
+    return Exit(result.exit_code)
+
+
+def show(result: Result, console: Terminal) -> None:
+    """Print each run's verdicts, what is wrong with its journals, and where the oracle differs."""
+    for run in result.runs:
+        console.print(f"{run.folder}: run {run.verdicts.run} on {run.verdicts.backend}", markup=False, style="bold")
+        console.print(rules_table(run.verdicts, load_catalogue()))
+        for sentence in run.damage:
+            console.print(f"  damaged: {sentence}", markup=False)
+    for difference in result.disagreements or ():
+        console.print(f"  only {difference.by} says: {difference.subject}", markup=False)
+    if result.disagreements is not None:
+        console.print(f"oracle: {len(result.disagreements)} differences")
+    console.print(f"verdicts: {result.out}", markup=False)

@@ -1,0 +1,46 @@
+"""Standard output, whatever it is: a terminal, a file, or a pipe whose reader has gone."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import msgspec
+from rich.console import Console
+
+WIDE = 160
+"""Columns where there is no terminal: nobody scrolls sideways there, and a folded line cannot be searched."""
+
+
+class Terminal(Console):
+    """Standard output for people; a reader that goes away ends the output, not the run.
+
+    Args:
+        soft_wrap: Whether lines are left as long as they are.
+    """
+
+    def __init__(self, *, soft_wrap: bool = False) -> None:
+        narrow = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+        super().__init__(highlight=False, soft_wrap=soft_wrap, width=None if narrow else WIDE)
+
+    def on_broken_pipe(self) -> None:
+        """Go on without a reader."""
+        self.quiet = True
+        hush()
+
+
+def write_json(value: object) -> None:
+    """Write a machine form."""
+    text = msgspec.json.format(msgspec.json.encode(value)).decode()
+    try:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        hush()
+
+
+def hush() -> None:
+    """Let whatever is still written to standard output go nowhere: its reader has gone."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

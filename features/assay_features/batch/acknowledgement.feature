@@ -1,0 +1,351 @@
+Feature: A batch is acknowledged as a whole
+  JMS_SPEC-36, lines 38 to 40.
+
+  @BT-08 @needs-batch-listener
+  Rule: With automatic acknowledgement the whole batch is acknowledged together, after the callback has returned
+    Line 38.  A callback that fails has acknowledged nothing: the whole batch comes back.  How often a batch is tried
+    again is the provider's (Jakarta Messaging 3.1, section 8.7).
+
+    Scenario Outline: Of <count> messages in batches of <size>, all of the batch whose callback fails come again
+      Given an empty queue
+      And <count> messages are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most <size> within 1 s and fails in callback 1
+      Then every message of the failed batch comes to the receiver again
+
+      Examples:
+        | size | count |
+        | 2    | 2     |
+        | 3    | 3     |
+        | 10   | 10    |
+        | 10   | 4     |
+
+    Scenario: What a callback has returned from does not come again
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 3 within 1 s
+      And "receiver" has seen "m1" to "m3"
+      And 1 s pass
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
+
+    Scenario: A connection that is lost during the callback has acknowledged nothing of the batch
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      And the connection of "receiver" will be lost when "m3" is first seen
+      When the receiver starts to take batches of at most 10 within 1 s and works 2 s on each
+      And the connection of "receiver" has been lost
+      And receiver "after" starts to wait on the queue
+      Then "after" sees every message of the batch of "m3" exactly once
+
+    @needs-kill @needs-kill-at-first-sight
+    Scenario: A broker that is killed during the callback has nothing of the batch acknowledged
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      And the broker will be killed when "m3" is first seen
+      When the receiver starts to take batches of at most 10 within 1 s and works 2 s on each
+      And the broker has been killed and is back
+      And receiver "after" starts to wait on the queue
+      Then "after" sees every message of the batch of "m3" exactly once
+
+  @BT-09 @needs-batch-listener
+  Rule: After a failure under automatic acknowledgement any message of the last batch may come again, marked
+    Line 38.  Nobody can know which of them were acknowledged; what does come again says so.  Which come is recorded.
+    Reading: a broker that was killed need not know what it had sent; its marks are not required (Jakarta Messaging 3.1,
+    sections 3.4.7 and 3.5.11), the rest is.
+
+    Scenario: After a failed callback what comes again is marked
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 3 within 1 s and fails in callback 1
+      And "receiver" has seen "m1" to "m3"
+      Then what of "m1" to "m3" comes again to "receiver" is marked as redelivered
+
+    Scenario: After its client was lost what comes again of a batch is marked
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      And the connection of "receiver" will be lost when "m3" is first seen
+      When the receiver starts to take batches of at most 10 within 1 s and works 2 s on each
+      And the connection of "receiver" has been lost
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" at most once
+      And what of "m1" to "m3" comes again to "receiver" and "after" is marked as redelivered
+
+    @needs-cut @needs-kill-at-first-sight
+    Scenario: After the line was cut what comes again of a batch is marked
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      And every connection will be cut when "m3" is first seen
+      When the receiver starts to take batches of at most 10 within 1 s and works 2 s on each
+      And every connection has been cut
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" at most once
+      And what of "m1" to "m3" comes again to "receiver" and "after" is marked as redelivered
+
+    @needs-kill @needs-kill-at-first-sight
+    Scenario: After the broker was killed it is recorded what of a batch comes again
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      And the broker will be killed when "m3" is first seen
+      When the receiver starts to take batches of at most 10 within 1 s and works 2 s on each
+      And the broker has been killed and is back
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" at most once
+
+  @BT-11 @needs-batch-listener
+  Rule: With client acknowledgement one call acknowledges every message that the session has delivered so far
+    Line 40.  Whichever message it is called on, across batches and consumers; nothing that is delivered later.
+
+    Scenario Outline: Called on <called>, it acknowledges three batches
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And "receiver" acknowledges message "<called>"
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m6"
+
+      Examples:
+        | called |
+        | m6     |
+        | m1     |
+
+    Scenario: Called on an old message in the middle of an earlier batch, it acknowledges all that came since
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And "receiver" acknowledges message "m2"
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m6"
+
+    Scenario Outline: Called on a message of <caller>, it acknowledges the batches of both consumers of the session
+      Given an empty queue "one"
+      And an empty queue "two"
+      And messages "a1" to "a3" are sent to queue "one"
+      And messages "b1" to "b3" are sent to queue "two"
+      And session "s" in client mode
+      And receiver "first" of session "s" on queue "one"
+      And receiver "second" of session "s" on queue "two"
+      And "first" takes batches of at most 3 within 500 ms
+      And "second" takes batches of at most 3 within 500 ms
+      When "first" has seen "a1" to "a3"
+      And "second" has seen "b1" to "b3"
+      And "<caller>" acknowledges message "<called>"
+      And "first"'s connection is closed
+      And receiver "after" starts to wait on queue "<other>"
+      And message "control" is sent to queue "<other>"
+      Then "after" sees "control" exactly once
+      And "after" never sees <theirs>
+
+      Examples:
+        | caller | called | other | theirs       |
+        | first  | a1     | two   | "b1" to "b3" |
+        | second | b3     | one   | "a1" to "a3" |
+
+    Scenario: What is delivered after the call is not acknowledged by it
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And "receiver" acknowledges message "m3"
+      And messages "m4" to "m6" are sent to the queue
+      And "receiver" has seen "m4" to "m6"
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m4" to "m6" exactly once
+
+    Scenario: Without the call nothing is acknowledged
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" exactly once
+
+  @BT-12 @needs-batch-listener @needs-local-transaction
+  Rule: In a local transaction the commit acknowledges all that was delivered, and a rollback brings all of it back
+    Line 40.  All: every batch of every consumer of the session since the transaction began.
+
+    Scenario: A commit acknowledges three batches
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And session "s" is committed
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m6"
+
+    Scenario: A rollback brings three batches back
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And session "s" is rolled back
+      Then "receiver" sees "m1" to "m6" again
+
+    Scenario: A commit acknowledges the batches of all consumers of the session
+      Given an empty queue "one"
+      And an empty queue "two"
+      And messages "a1" to "a3" are sent to queue "one"
+      And messages "b1" to "b3" are sent to queue "two"
+      And session "s" in transacted mode
+      And receiver "first" of session "s" on queue "one"
+      And receiver "second" of session "s" on queue "two"
+      And "first" takes batches of at most 3 within 500 ms
+      And "second" takes batches of at most 3 within 500 ms
+      When "first" has seen "a1" to "a3"
+      And "second" has seen "b1" to "b3"
+      And session "s" is committed
+      And "first"'s connection is closed
+      And receiver "after one" starts to wait on queue "one"
+      And receiver "after two" starts to wait on queue "two"
+      And message "control one" is sent to queue "one"
+      And message "control two" is sent to queue "two"
+      Then "after one" sees "control one" exactly once
+      And "after two" sees "control two" exactly once
+      And "after one" never sees "a1" to "a3"
+      And "after two" never sees "b1" to "b3"
+
+    Scenario: A rollback brings the batches of all consumers of the session back
+      Given an empty queue "one"
+      And an empty queue "two"
+      And messages "a1" to "a3" are sent to queue "one"
+      And messages "b1" to "b3" are sent to queue "two"
+      And session "s" in transacted mode
+      And receiver "first" of session "s" on queue "one"
+      And receiver "second" of session "s" on queue "two"
+      And "first" takes batches of at most 3 within 500 ms
+      And "second" takes batches of at most 3 within 500 ms
+      When "first" has seen "a1" to "a3"
+      And "second" has seen "b1" to "b3"
+      And session "s" is rolled back
+      Then "first" sees "a1" to "a3" again
+      And "second" sees "b1" to "b3" again
+
+    Scenario: A rollback leaves what an earlier commit acknowledged
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And session "s" is committed
+      And messages "m4" to "m6" are sent to the queue
+      And "receiver" has seen "m4" to "m6"
+      And session "s" is rolled back
+      Then "receiver" sees "m4" to "m6" again
+      And "receiver" sees "m1" to "m3" exactly once
+
+    Scenario: A callback that commits acknowledges its own batch
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 1 s and commits once 3 messages have come
+      When "receiver" has seen "m1" to "m3"
+      And 1 s pass
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
+
+    Scenario: What was never committed comes back when its connection is lost
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And "receiver"'s connection is lost
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m6" exactly once
+
+  @BT-16 @needs-batch-listener
+  Rule: After a failure no message of an earlier, acknowledged batch comes again
+    Line 38: only the last batch is in doubt.
+
+    Scenario: A callback that fails brings back nothing of the batches before it
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 2 within 500 ms and fails in callback 3
+      Then every message of the failed batch comes to the receiver again
+      And no message of a batch before the failed one comes to the receiver again
+
+    Scenario: A client that is lost in a batch brings back nothing of the batches before it
+      Given an empty queue
+      And a receiver on the queue
+      And the connection of "receiver" will be lost when "m5" is first seen
+      And the receiver takes batches of at most 2 within 500 ms and works 500 ms on each
+      When messages "m1" to "m4" are sent to the queue
+      And "receiver" has seen "m1" to "m4"
+      And 2 s pass
+      And messages "m5" to "m6" are sent to the queue
+      And the connection of "receiver" has been lost
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m5" to "m6" exactly once
+      And "after" never sees "m1" to "m4"
+
+    @needs-cut @needs-kill-at-first-sight
+    Scenario: A line that is cut in a batch brings back nothing of the batches before it
+      Given an empty queue
+      And a receiver on the queue
+      And every connection will be cut when "m5" is first seen
+      And the receiver takes batches of at most 2 within 500 ms and works 500 ms on each
+      When messages "m1" to "m4" are sent to the queue
+      And "receiver" has seen "m1" to "m4"
+      And 2 s pass
+      And messages "m5" to "m6" are sent to the queue
+      And every connection has been cut
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m5" to "m6" exactly once
+      And "after" never sees "m1" to "m4"
+
+    @needs-kill @needs-kill-at-first-sight
+    Scenario: A broker that is killed in a batch brings back nothing of the batches before it
+      Given an empty queue
+      And a receiver on the queue
+      And the broker will be killed when "m5" is first seen
+      And the receiver takes batches of at most 2 within 500 ms and works 500 ms on each
+      When messages "m1" to "m4" are sent to the queue
+      And "receiver" has seen "m1" to "m4"
+      And 2 s pass
+      And messages "m5" to "m6" are sent to the queue
+      And the broker has been killed and is back
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m5" to "m6" exactly once
+      And "after" never sees "m1" to "m4"

@@ -1,0 +1,227 @@
+Feature: A batch is no larger than its size, no later than its timeout, and in order
+  JMS_SPEC-36, lines 33 and 34.
+
+  @BT-04 @needs-batch-listener
+  Rule: A batch is never larger than the batch size, may be smaller, and is never empty
+    Line 33.  Each size is tried with fewer messages than it takes, with just as many, and with more.
+
+    Scenario Outline: Of <count> waiting messages no more than <size> come in a batch
+      Given an empty queue
+      And <count> messages are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most <size> within 500 ms
+      Then the receiver sees each of the many messages exactly once
+      And the receiver's batches hold at most <size> messages
+
+      Examples:
+        | size | count |
+        | 1    | 1     |
+        | 1    | 3     |
+        | 2    | 1     |
+        | 2    | 2     |
+        | 2    | 5     |
+        | 10   | 4     |
+        | 10   | 10    |
+        | 10   | 25    |
+        | 1000 | 7     |
+
+    @needs-non-persistent
+    Scenario Outline: Of <count> waiting messages no more than a thousand come in a batch
+      Given an empty queue
+      And <count> messages are sent to the queue with delivery mode non-persistent
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 1000 within 2 s
+      Then the receiver sees each of the many messages exactly once
+      And the receiver's batches hold at most 1000 messages
+
+      Examples:
+        | count |
+        | 1000  |
+        | 1001  |
+
+    Scenario Outline: Of <count> messages that come one after the other no more than <size> come in a batch
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most <size> within 500 ms
+      When <count> messages are sent to the queue
+      Then the receiver sees each of the many messages exactly once
+      And the receiver's batches hold at most <size> messages
+
+      Examples:
+        | size | count |
+        | 1    | 3     |
+        | 2    | 5     |
+        | 10   | 25    |
+
+    Scenario: A time without messages leads to no batch
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 100 ms
+      When 1 s pass
+      And a message is sent to the queue
+      Then the receiver sees the message exactly once
+      And the receiver is handed 1 batches of exactly 1 messages
+
+  @BT-05 @needs-batch-listener
+  Rule: Delivery is never deferred beyond the batch timeout to fill a batch
+    Line 34.  Reading: there is one deadline, counted from the moment at which the first message of the batch could have
+    been delivered; later messages do not move it.
+
+    Scenario: A trickle that never fills a batch does not put its deadline off
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 100 within 500 ms
+      When messages "m1" to "m9" are sent to the queue at intervals of 300 ms
+      Then the receiver sees "m1" to "m9" exactly once
+      And each batch of at most 100 reaches the receiver within 500 ms of its first message
+
+    @needs-virtual-time
+    Scenario Outline: Of a trickle with a timeout of <timeout> each batch comes by its deadline, to the millisecond
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 100 within <timeout>
+      When messages "m1" to "m9" are sent to the queue at intervals of 7 ms
+      Then the receiver sees "m1" to "m9" exactly once
+      And each batch of at most 100 reaches the receiver within <timeout> of its first message, to the millisecond
+
+      Examples:
+        | timeout |
+        | 0 ms    |
+        | 1 ms    |
+        | 10 ms   |
+        | 40 ms   |
+
+    Scenario Outline: A single message with a timeout of <timeout> comes in time
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 10 within <timeout>
+      When a message is sent to the queue
+      Then the receiver sees it in time, <timeout> after the send
+
+      Examples:
+        | timeout |
+        | 0 ms    |
+        | 1 ms    |
+        | 500 ms  |
+        | 2 s     |
+
+    Scenario: A timeout of 0 delivers what is there
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 10 within 0 ms
+      Then the receiver sees "m1" to "m3" exactly once
+      And each batch of at most 10 reaches the receiver within 0 ms of its first message
+
+    Scenario: A full batch does not wait for its deadline
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 10 min
+      When messages "m1" to "m3" are sent to the queue
+      Then the receiver sees "m1" to "m3" exactly once
+      And a full batch of 3 reaches the receiver without waiting for more
+
+    Scenario: A full batch that was waiting does not wait for its deadline
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 3 within 10 min
+      Then the receiver sees "m1" to "m6" exactly once
+      And a full batch of 3 reaches the receiver without waiting for more
+
+    Scenario: What is left behind full batches comes by its deadline
+      Given an empty queue
+      And messages "m1" to "m5" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 2 within 500 ms
+      Then the receiver sees "m1" to "m5" exactly once
+      And each batch of at most 2 reaches the receiver within 500 ms of its first message
+
+    Scenario: What comes while a callback works is deferred no further than the timeout after it
+      Given an empty queue
+      And messages "m1" to "m5" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 3 within 500 ms and works 1 s on each
+      Then the receiver sees "m1" to "m5" exactly once
+      And each batch of at most 3 reaches the receiver within 500 ms of its first message
+
+  @BT-06 @needs-batch-listener
+  Rule: Within size and timeout a batch is as large as it can be
+    Line 34 aims at the largest batch, line 33 permits a smaller one: a permission, so how full the batches are is
+    recorded.  Our own client fills them to the brim.
+
+    Scenario Outline: Of waiting messages and a timeout of <timeout> it is recorded how they fill batches
+      Given an empty queue
+      And 25 messages are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 10 within <timeout>
+      Then the receiver sees each of the many messages exactly once
+      And how full the receiver's batches of at most 10 are is recorded
+
+      Examples:
+        | timeout |
+        | 0 ms    |
+        | 1 s     |
+
+    @kit @judges-client
+    Scenario Outline: Our client fills batches of <size> with waiting messages to the brim
+      Given an empty queue
+      And <count> messages are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most <size> within 5 s
+      Then the receiver sees each of the many messages exactly once
+      And the receiver is handed 3 batches of exactly <size> messages
+
+      Examples:
+        | size | count |
+        | 2    | 6     |
+        | 10   | 30    |
+
+    @kit @judges-client @needs-virtual-time
+    Scenario: Our client fills batches with waiting messages to the brim although it may not wait
+      Given an empty queue
+      And 30 messages are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 10 within 0 ms
+      Then the receiver sees each of the many messages exactly once
+      And the receiver is handed 3 batches of exactly 10 messages
+
+    @kit @judges-client
+    Scenario: Our client waits for a batch to be full as long as it may
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 10 s
+      When messages "m1" to "m6" are sent to the queue at intervals of 100 ms
+      Then the receiver sees "m1" to "m6" exactly once
+      And the receiver is handed 2 batches of exactly 3 messages
+
+  @BT-07 @needs-batch-listener
+  Rule: Within a batch and across batches, messages come in the consumer's order
+    A reading of the kit: batches change how messages are handed over, not which comes next.
+
+    Scenario Outline: Waiting messages come in batches of <size> in the order in which they were sent
+      Given an empty queue
+      And messages "m1" to "m7" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most <size> within 500 ms
+      Then the receiver sees "m1" to "m7" in that order
+
+      Examples:
+        | size |
+        | 1    |
+        | 3    |
+        | 10   |
+
+    Scenario: Messages that come while the listener is there keep their order within a batch
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 10 within 1 s
+      When messages "m1" to "m5" are sent to the queue
+      Then the receiver sees "m1" to "m5" in that order
+
+    Scenario: Messages that come while the listener is there keep their order across batches
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 2 within 500 ms
+      When messages "m1" to "m7" are sent to the queue
+      Then the receiver sees "m1" to "m7" in that order

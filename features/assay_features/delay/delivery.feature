@@ -1,0 +1,157 @@
+Feature: A delayed message is delivered once its delay is over
+  IBM MQ, JMS 2.0 delivery delay, lines 5 and 7.
+
+  @DD-03 @needs-delivery-delay
+  Rule: Once the delay is over the message is delivered
+    Line 7: it is then taken off the staging queue and placed on its target.  The document states no limit for
+    lateness; the run states one, and each scenario that is about time names its own.
+
+    Scenario Outline: A receiver that waits all along sees it in time, <delay> after its send
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When a message is sent to the queue with a delivery delay of <delay>
+      Then the receiver sees it in time, <delay> after the send
+
+      Examples:
+        | delay |
+        | 1 ms  |
+        | 1 s   |
+        | 2 s   |
+
+    Scenario: A receiver that waits all along sees it exactly once
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then the receiver sees "slow" exactly once
+
+    Scenario Outline: A receiver that connects <when> after the send of a message delayed by 1 s sees it exactly once
+      Given an empty queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      And <when> have passed since "slow" was sent
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" exactly once
+
+      Examples: During the delay, at its end, and after it
+        | when   |
+        | 500 ms |
+        | 1 s    |
+        | 2 s    |
+
+    Scenario: Each of several delayed messages is seen exactly once
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When messages "m1" to "m5" are sent to the queue with a delivery delay of 1 s
+      Then the receiver sees "m1" to "m5" exactly once
+
+    @needs-topic
+    Scenario: A waiting subscriber sees it exactly once
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      When message "slow" is sent to the topic with a delivery delay of 1 s
+      Then "live" sees "slow" exactly once
+
+    @needs-restart
+    Scenario: A persistent message outlives a restart during its delay
+      Given an empty queue
+      When message "slow" is sent to the queue with a delivery delay of 2 s
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" exactly once
+
+    @needs-kill
+    Scenario Outline: The broker is killed <moment> after the send of a message delayed by 2 s, and it comes exactly once
+      Given an empty queue
+      When message "slow" is sent to the queue with a delivery delay of 2 s
+      And <moment> have passed since "slow" was sent
+      And the broker is killed and comes back
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" exactly once
+
+      Examples: Before, at and after the due moment
+        | moment |
+        | 1 s    |
+        | 2 s    |
+        | 3 s    |
+
+    @needs-kill
+    Scenario: Neither does a message that was delivered and acknowledged come again after a kill
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      And "receiver" has seen "slow"
+      And 1 s pass
+      And the broker is killed and comes back
+      And receiver "second" starts to wait on the queue
+      And message "now" is sent to the queue
+      Then "second" sees "now" exactly once
+      And "second" never sees "slow"
+
+  @DD-04 @needs-delivery-delay
+  Rule: A message with a delay of 0 is not staged but available at once
+    Line 7 stages messages with a nonzero delay only.  At once means here: within 1 s of the send.
+
+    Scenario: A waiting receiver sees it at once
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "now" is sent to the queue with a delivery delay of 0 ms
+      Then the receiver sees "now" within 1 s after its send
+
+    @needs-topic
+    Scenario: A waiting subscriber sees it at once
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      When message "now" is sent to the topic with a delivery delay of 0 ms
+      Then "live" sees "now" within 1 s after its send
+
+    @needs-browse
+    Scenario: A browser finds it at once
+      Given an empty queue
+      When message "now" is sent to the queue with a delivery delay of 0 ms
+      Then browsing the queue shows "now"
+
+    Scenario: It does not wait behind a delayed message
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 2 s
+      And message "now" is sent to the queue with a delivery delay of 0 ms
+      Then the receiver sees "now", "slow" in that order
+
+    @needs-staging-queue
+    Scenario: The staging queue holds the delayed message and not the other
+      Given an empty queue
+      When message "slow" is sent to the queue with a delivery delay of 5 s
+      And message "now" is sent to the queue with a delivery delay of 0 ms
+      Then the staging queue shows "slow"
+      And the staging queue does not show "now"
+
+  @DD-27 @needs-delivery-delay @needs-local-transaction
+  Rule: The earliest delivery counts from the send, not from the commit
+    Line 5 adds the delay to the time of the send; so does JMS 3.4.13, also in a unit of work.  A commit after the delay
+    delivers at once, here: within 3 s.
+
+    Scenario: The delay was over before the commit
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 4 s
+      And 5 s have passed since "slow" was sent
+      And session "work" is committed
+      Then the receiver sees "slow" within 3 s after session "work" was committed
+
+    Scenario: The commit comes within the delay, and the message when the delay is over
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 4 s
+      And 3500 ms have passed since "slow" was sent
+      And session "work" is committed
+      Then the receiver sees "slow" within 3 s after its delay of 4 s
+
+    Scenario: The commit comes within the delay, and the message not before the delay is over
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 3 s
+      And 1 s have passed since "slow" was sent
+      And session "work" is committed
+      Then the receiver sees "slow" no earlier than 3 s after its send

@@ -1,0 +1,93 @@
+Feature: A delayed publication goes to the subscriptions that were there at its send
+  IBM MQ, JMS 2.0 delivery delay, lines 56 and 82.
+
+  @DD-51 @needs-delivery-delay @needs-topic
+  Rule: Subscriptions for a publication are matched at the send
+    Lines 56 and 82: matched when the application calls send, one message for each match.  Who comes during the delay
+    has no part in it; who was there has, wherever they are when the delay is over.
+
+    Scenario: A non-durable subscriber who comes during the delay gets nothing
+      Given a topic
+      And a non-durable subscriber "early" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      And a non-durable subscriber "late" comes to the topic
+      Then "early" sees "news" exactly once
+      And "late" never sees "news"
+
+    @needs-durable-subscription
+    Scenario: A durable subscriber who comes during the delay gets nothing
+      Given a topic
+      And a non-durable subscriber "early" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      And a durable subscriber "late" comes to the topic
+      Then "early" sees "news" exactly once
+      And "late" never sees "news"
+
+    @needs-durable-subscription
+    Scenario: A durable subscriber who was there gets it exactly once
+      Given a topic
+      And a durable subscriber "steady" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s
+      Then "steady" sees "news" exactly once
+
+    @needs-durable-subscription
+    Scenario: A durable subscriber who was inactive at the send and comes back during the delay gets it exactly once
+      Given a topic
+      And a durable subscriber "steady" on the topic
+      And subscriber "steady" is inactive
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      And subscriber "steady" comes back
+      Then "steady" sees "news" exactly once
+
+    @needs-durable-subscription
+    Scenario: A durable subscriber who was inactive at the send and comes back after the delay gets it exactly once
+      Given a topic
+      And a durable subscriber "steady" on the topic
+      And subscriber "steady" is inactive
+      When message "news" is sent to the topic with a delivery delay of 1 s
+      And 2 s have passed since "news" was sent
+      And subscriber "steady" comes back
+      Then "steady" sees "news" exactly once
+
+    @needs-durable-subscription
+    Scenario: A durable subscriber who goes away during the delay gets it exactly once when back
+      Given a topic
+      And a durable subscriber "steady" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      And subscriber "steady" goes away
+      And 3 s have passed since "news" was sent
+      And subscriber "steady" comes back
+      Then "steady" sees "news" exactly once
+
+    @needs-durable-subscription
+    Scenario: Who unsubscribes and subscribes again during the delay gets nothing
+      Given a topic
+      And a durable subscriber "fickle" on the topic
+      And a non-durable subscriber "early" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      And subscriber "fickle" unsubscribes
+      And subscriber "fickle" goes away
+      And subscriber "fickle" comes back
+      Then "early" sees "news" exactly once
+      And "fickle" never sees "news"
+
+    Scenario: A non-durable subscriber who goes away and comes back during the delay gets nothing
+      Given a topic
+      And a non-durable subscriber "fickle" on the topic
+      And a non-durable subscriber "early" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      And subscriber "fickle" goes away
+      And subscriber "fickle" comes back
+      Then "early" sees "news" exactly once
+      And "fickle" never sees "news"
+
+    @needs-durable-subscription
+    Scenario: Each of several subscribers gets it exactly once
+      Given a topic
+      And a durable subscriber "one" on the topic
+      And a durable subscriber "two" on the topic
+      And a non-durable subscriber "three" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s
+      Then "one" sees "news" exactly once
+      And "two" sees "news" exactly once
+      And "three" sees "news" exactly once

@@ -1,0 +1,257 @@
+Feature: The sender chooses whether a message is persistent
+  Persistent and durable delivery, lines 2 to 10.
+
+  @PD-01
+  Rule: The delivery mode is chosen by the sender, and is persistent where nothing is chosen
+    Line 2 leaves the mode to the client that sends; line 6 makes a message persistent for whoever says nothing.
+
+    Scenario Outline: A <style> producer that was told nothing shows that it sent persistently
+      Given an empty queue
+      And a <style> producer on the queue
+      When the producer sends message "plain"
+      Then message "plain" shows JMSDeliveryMode "PERSISTENT" after the send
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    Scenario Outline: What a <style> producer sends without a choice arrives as persistent
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      When the producer sends message "plain"
+      Then message "plain" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    @needs-non-persistent
+    Scenario Outline: What a <style> producer sends <mode> arrives as that
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      And the producer's delivery mode is <mode>
+      When the producer sends message "chosen"
+      Then message "chosen" as seen by "receiver" shows JMSDeliveryMode "<shown>"
+
+      Examples:
+        | style      | mode           | shown          |
+        | classic    | persistent     | PERSISTENT     |
+        | classic    | non-persistent | NON_PERSISTENT |
+        | simplified | persistent     | PERSISTENT     |
+        | simplified | non-persistent | NON_PERSISTENT |
+
+    @needs-restart
+    Scenario Outline: What a <style> producer sends without a choice outlives a restart
+      Given an empty queue
+      And a <style> producer on the queue
+      When the producer sends message "plain"
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then the receiver sees "plain" exactly once
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+  @PD-02 @needs-non-persistent
+  Rule: A delivery mode set on the producer applies to every later send
+    Lines 7 and 8.  Every later send: not the next one alone, and none of those before.
+
+    Scenario Outline: Each of three sends of a <style> producer uses the mode set before them
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      When the producer's delivery mode is set to non-persistent
+      And the producer sends message "first"
+      And the producer sends message "second"
+      And the producer sends message "third"
+      Then message "first" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+      And message "second" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+      And message "third" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    Scenario Outline: What a <style> producer sent before the mode was set keeps the earlier one
+      Given an empty queue
+      And a receiver on the queue
+      And a <style> producer on the queue
+      When the producer sends message "before"
+      And the producer's delivery mode is set to non-persistent
+      And the producer sends message "after"
+      Then message "before" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
+      And message "after" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    Scenario Outline: A <style> producer can go back to persistent
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      When the producer's delivery mode is set to non-persistent
+      And the producer sends message "light"
+      And the producer's delivery mode is set to persistent
+      And the producer sends message "heavy"
+      Then message "light" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+      And message "heavy" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    Scenario: Setting it on one producer leaves the others as they are
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      When the producer's delivery mode is set to non-persistent
+      And the producer sends message "mine"
+      And message "theirs" is sent to the queue
+      Then message "mine" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+      And message "theirs" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
+
+  @PD-03 @needs-non-persistent
+  Rule: A delivery mode given with one send, with priority and time to live, applies to that send only
+    Line 9.  The producer's own values are neither used for that send nor changed by it.
+
+    Scenario Outline: A <style> send that says <given> is <given>, whatever the producer's mode
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      And the producer's delivery mode is <own>
+      When the producer sends message "special" with delivery mode <given> for this send only
+      Then message "special" as seen by "receiver" shows JMSDeliveryMode "<shown>"
+
+      Examples:
+        | style      | own            | given          | shown          |
+        | classic    | persistent     | non-persistent | NON_PERSISTENT |
+        | classic    | non-persistent | persistent     | PERSISTENT     |
+        | simplified | persistent     | non-persistent | NON_PERSISTENT |
+        | simplified | non-persistent | persistent     | PERSISTENT     |
+
+    Scenario Outline: The <style> send after one that said <given> is <own> again
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      And the producer's delivery mode is <own>
+      When the producer sends message "special" with delivery mode <given> for this send only
+      And the producer sends message "next"
+      Then message "next" as seen by "receiver" shows JMSDeliveryMode "<shown>"
+
+      Examples:
+        | style      | own            | given          | shown          |
+        | classic    | persistent     | non-persistent | PERSISTENT     |
+        | classic    | non-persistent | persistent     | NON_PERSISTENT |
+        | simplified | persistent     | non-persistent | PERSISTENT     |
+        | simplified | non-persistent | persistent     | NON_PERSISTENT |
+
+    @needs-priority
+    Scenario Outline: A priority given with one <style> send is used for that send
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      When the producer sends message "special" with priority 7 for this send only
+      Then message "special" as seen by "receiver" shows JMSPriority "7"
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    @needs-priority
+    Scenario Outline: The <style> send after one with its own priority has the producer's again
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      When the producer sends message "special" with priority 7 for this send only
+      And the producer sends message "next"
+      Then message "next" as seen by "receiver" shows JMSPriority "4"
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    @needs-time-to-live
+    Scenario Outline: A time to live given with one <style> send ends that message alone
+      Given an empty queue
+      And a <style> producer on the queue
+      When the producer sends message "short" with a time to live of 500 ms for this send only
+      And the producer sends message "next"
+      And 1500 ms pass
+      And a receiver starts to wait on the queue
+      Then the receiver sees "next" exactly once
+      And the receiver never sees "short"
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    @needs-time-to-live
+    Scenario Outline: The <style> send after one with its own time to live shows no expiry
+      Given an empty queue
+      And a <style> producer on the queue
+      When the producer sends message "short" with a time to live of 60 s for this send only
+      And the producer sends message "next"
+      Then message "next" shows JMSExpiration "0" after the send
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+  @PD-04 @needs-non-persistent
+  Rule: A delivery mode set on the message before the send has no effect
+    Line 10, JMS 3.4.2: the mode of the producer, or of the send, is what counts; after the send the message shows it.
+
+    Scenario Outline: A message set to <own> goes <mode> through a <style> producer that is
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      And the producer's delivery mode is <mode>
+      When the producer sends message "wilful" with its own delivery mode <own>
+      Then message "wilful" as seen by "receiver" shows JMSDeliveryMode "<shown>"
+
+      Examples:
+        | style      | own            | mode           | shown          |
+        | classic    | non-persistent | persistent     | PERSISTENT     |
+        | classic    | persistent     | non-persistent | NON_PERSISTENT |
+        | simplified | non-persistent | persistent     | PERSISTENT     |
+        | simplified | persistent     | non-persistent | NON_PERSISTENT |
+
+    Scenario Outline: After a <style> send as <mode> the message shows that and not <own>
+      Given an empty queue
+      And a <style> producer on the queue
+      And the producer's delivery mode is <mode>
+      When the producer sends message "wilful" with its own delivery mode <own>
+      Then message "wilful" shows JMSDeliveryMode "<shown>" after the send
+
+      Examples:
+        | style      | own            | mode           | shown          |
+        | classic    | non-persistent | persistent     | PERSISTENT     |
+        | classic    | persistent     | non-persistent | NON_PERSISTENT |
+        | simplified | non-persistent | persistent     | PERSISTENT     |
+        | simplified | persistent     | non-persistent | NON_PERSISTENT |
+
+    Scenario Outline: A mode given with the <style> send goes before the message's own
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      When the producer sends message "wilful" with its own delivery mode persistent and delivery mode non-persistent for this send only
+      Then message "wilful" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |

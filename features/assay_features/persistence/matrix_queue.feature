@@ -1,0 +1,265 @@
+Feature: What becomes of a message on a queue, through restart and kill
+  Persistent and durable delivery, lines 37 to 40 and 59.
+
+  @PD-20
+  Rule: A persistent message to a queue is on disk before its sender is answered, and is kept until a consumer has it
+    Lines 38 and 39: it is dispatched to a connected consumer, or kept until there is one, through restart and kill.
+    A kill spares the operating system's page cache: on disk is claimed only where the flush itself was seen.
+
+    Scenario: A persistent message goes to a connected consumer
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "heavy" is sent to the queue
+      Then the receiver sees "heavy" exactly once
+
+    Scenario: A persistent message waits for the consumer that comes later
+      Given an empty queue
+      When message "heavy" is sent to the queue
+      And 1 s pass
+      And a receiver starts to wait on the queue
+      Then the receiver sees "heavy" exactly once
+
+    Scenario Outline: A persistent message without a consumer is there after the broker <event>
+      Given an empty queue
+      When message "heavy" is sent to the queue
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      Then the receiver sees "heavy" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    Scenario Outline: What a connected consumer has not taken yet is there after the broker <event>
+      Given an empty queue
+      And a receiver on the queue
+      When message "heavy" is sent to the queue
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      Then the receiver sees "heavy" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    Scenario Outline: A persistent message is unaltered after the broker <event>
+      Given an empty queue
+      When message "heavy" is sent to the queue
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      Then "receiver" sees the body of "heavy" unaltered
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    Scenario Outline: What a consumer has taken does not come back after the broker <event>
+      Given an empty queue
+      And receiver "first" is waiting on the queue
+      When message "taken" is sent to the queue
+      Then "first" sees "taken" exactly once
+      When the broker <event>
+      And message "left" is sent to the queue
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "left" exactly once
+      And "second" never sees "taken"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @needs-kill-at-answer
+    Scenario: A kill at the very answer loses nothing, many times over
+      Given an empty queue
+      When many messages are sent to the queue and the broker is killed at the very answer to each
+      And a receiver starts to wait on the queue
+      Then the receiver sees each of the many messages exactly once
+
+    @needs-flush-trace
+    Scenario: The flush comes before the answer when there is no consumer
+      Given an empty queue
+      When message "heavy" is sent to the queue
+      Then "heavy" was flushed to disk before its send was answered
+
+    @needs-flush-trace
+    Scenario: The flush comes before the answer when a consumer is waiting
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "heavy" is sent to the queue
+      Then "heavy" was flushed to disk before its send was answered
+
+  @PD-21 @needs-non-persistent
+  Rule: A non-persistent message to a queue is dispatched at once to a connected consumer, and never twice
+    Lines 40 and 59.  At once means within the lateness that the run allows.
+
+    Scenario: A waiting consumer gets it at once
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "light" is sent to the queue with delivery mode non-persistent
+      Then the receiver sees "light" in time, 0 ms after its send
+
+    Scenario: A waiting consumer gets each of many once
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When messages "m1" to "m10" are sent to the queue with delivery mode non-persistent
+      Then the receiver sees "m1" to "m10" exactly once
+
+    Scenario: Two waiting consumers get no message twice between them
+      Given an empty queue
+      And receiver "left" is waiting on the queue
+      And receiver "right" is waiting on the queue
+      When messages "m1" to "m10" are sent to the queue with delivery mode non-persistent
+      Then one of "left" and "right" sees "m1" to "m10", exactly once
+
+    Scenario: What one consumer has taken does not come to the next
+      Given an empty queue
+      And receiver "first" is waiting on the queue
+      When message "taken" is sent to the queue with delivery mode non-persistent
+      Then "first" sees "taken" exactly once
+      When "first" is closed
+      And receiver "second" starts to wait on the queue
+      And message "after" is sent to the queue with delivery mode non-persistent
+      Then "second" sees "after" exactly once
+      And "second" never sees "taken"
+
+  @PD-22 @needs-non-persistent
+  Rule: A non-persistent message that is on a queue when the broker restarts may be lost
+    Line 40.  Reading: a permission, since line 59 speaks of what is not guaranteed, although line 40 says that the
+    message is lost for ever.  Whether it was lost is recorded; twice or altered is not permitted.  Ours loses it.
+
+    Scenario Outline: It comes once, unaltered, or not at all after the broker <event>
+      Given an empty queue
+      When message "light" is sent to the queue with delivery mode non-persistent
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      And message "after" is sent to the queue with delivery mode non-persistent
+      Then the receiver sees "after" exactly once
+      And the receiver sees "light" at most once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @kit
+    Scenario Outline: It is gone after the broker <event>, as the document says
+      Given an empty queue
+      When message "light" is sent to the queue with delivery mode non-persistent
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      And message "after" is sent to the queue with delivery mode non-persistent
+      Then the receiver sees "after" exactly once
+      And the receiver never sees "light"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+  @PD-31 @needs-non-persistent
+  Rule: Non-persistent messages are not persisted and need not survive a restart
+    Lines 50 and 59.  Survival is recorded: paging to disk is not persistence.  Ours is held to the letter, and its data
+    folder has no byte of the body.
+
+    @needs-topic @needs-durable-subscription
+    Scenario Outline: What an active durable subscriber has not taken yet may be gone after the broker <event>
+      Given a topic
+      And a durable subscriber "keeper" on the topic that does not receive yet
+      When message "light" is sent to the topic with delivery mode non-persistent
+      And the broker <event>
+      And subscriber "keeper" comes back
+      And message "after" is sent to the topic with delivery mode non-persistent
+      Then "keeper" sees "after" exactly once
+      And "keeper" sees "light" at most once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @kit @needs-data-folder
+    Scenario: The data folder has nothing of one on a queue
+      Given an empty queue
+      When message "light" is sent to the queue with delivery mode non-persistent
+      And message "heavy" is sent to the queue
+      Then the data folder holds the body of "heavy"
+      And the data folder holds nothing of the body of "light"
+
+    @kit @needs-data-folder @needs-topic @needs-durable-subscription
+    Scenario: The data folder has nothing of one for an inactive durable subscription
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "light" is sent to the topic with delivery mode non-persistent
+      And message "heavy" is sent to the topic
+      Then the data folder holds the body of "heavy"
+      And the data folder holds nothing of the body of "light"
+
+    @kit @needs-data-folder @needs-restart
+    Scenario: An orderly restart writes none of them down
+      Given an empty queue
+      When message "light" is sent to the queue with delivery mode non-persistent
+      And message "heavy" is sent to the queue
+      And the broker is restarted
+      Then the data folder holds the body of "heavy"
+      And the data folder holds nothing of the body of "light"
+
+  @PD-32 @needs-non-persistent
+  Rule: A non-persistent message to a queue without a consumer is kept in memory until one connects
+    Lines 40 and 59, and not guaranteed: whether it was kept is recorded; twice or altered is not permitted.
+
+    Scenario: It comes once, unaltered, or not at all to a consumer that connects later
+      Given an empty queue
+      When message "light" is sent to the queue with delivery mode non-persistent
+      And 1 s pass
+      And a receiver starts to wait on the queue
+      And message "after" is sent to the queue with delivery mode non-persistent
+      Then the receiver sees "after" exactly once
+      And the receiver sees "light" at most once
+
+    @kit
+    Scenario: It is kept for a consumer that connects later
+      Given an empty queue
+      When message "light" is sent to the queue with delivery mode non-persistent
+      And 1 s pass
+      And a receiver starts to wait on the queue
+      Then the receiver sees "light" exactly once

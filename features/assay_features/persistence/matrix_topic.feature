@@ -1,0 +1,438 @@
+Feature: What becomes of a message to a topic, through restart and kill
+  Persistent and durable delivery, lines 41 to 52 and 59.
+
+  @PD-23 @needs-topic @needs-durable-subscription
+  Rule: Of a persistent message to a topic a copy is on disk for every durable subscription, active or not
+    Line 43.  A kill spares the operating system's page cache: on disk is claimed only where the flush itself was seen.
+
+    Scenario Outline: What an active durable subscriber has not taken yet is there after the broker <event>
+      Given a topic
+      And a durable subscriber "keeper" on the topic that does not receive yet
+      When message "heavy" is sent to the topic
+      And the broker <event>
+      And subscriber "keeper" comes back
+      Then "keeper" sees "heavy" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    Scenario Outline: An active and an inactive durable subscription each have a copy after the broker <event>
+      Given a topic
+      And a durable subscriber "active" on the topic that does not receive yet
+      And a durable subscriber "inactive" on the topic
+      And subscriber "inactive" is inactive
+      When message "heavy" is sent to the topic
+      And the broker <event>
+      And subscriber "active" comes back
+      And subscriber "inactive" comes back
+      Then "active" sees "heavy" exactly once
+      And "inactive" sees "heavy" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @needs-kill-at-answer
+    Scenario: A kill at the very answer loses no copy, many times over
+      Given a topic
+      And a durable subscriber "first" on the topic
+      And a durable subscriber "second" on the topic
+      And subscriber "first" is inactive
+      And subscriber "second" is inactive
+      When many messages are sent to the topic and the broker is killed at the very answer to each
+      And subscriber "first" comes back
+      And subscriber "second" comes back
+      Then "first" sees each of the many messages exactly once
+      And "second" sees each of the many messages exactly once
+
+    @needs-flush-trace
+    Scenario: Both copies are flushed before the answer
+      Given a topic
+      And a durable subscriber "active" on the topic
+      And a durable subscriber "inactive" on the topic
+      And subscriber "inactive" is inactive
+      When message "heavy" is sent to the topic
+      Then 2 copies of "heavy" were flushed to disk before its send was answered
+
+  @PD-24 @needs-topic @needs-durable-subscription
+  Rule: An active durable subscriber gets a persistent message after it is on disk
+    Lines 44 and 47: saved first, dispatched then, so that a failure in between loses nothing.
+
+    Scenario: An active durable subscriber gets it once
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      When message "heavy" is sent to the topic
+      Then "keeper" sees "heavy" exactly once
+
+    @needs-kill-at-first-sight
+    Scenario: Killed at the first sight of the message, the broker delivers it again
+      Given a topic
+      And a durable subscriber "keeper" on the topic in client mode
+      When message "heavy" is sent to the topic and the broker is killed at its first sight
+      And subscriber "keeper" comes back
+      Then "keeper" sees "heavy" again
+
+    @needs-restart
+    Scenario: Restarted before the acknowledgement, the broker delivers it again
+      Given a topic
+      And a durable subscriber "keeper" on the topic in client mode
+      When message "heavy" is sent to the topic
+      And "keeper" has seen "heavy"
+      And the broker is restarted
+      And subscriber "keeper" comes back
+      Then "keeper" sees "heavy" again
+
+    Scenario Outline: What it has received and acknowledged does not come again after the broker <event>
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      When message "taken" is sent to the topic
+      Then "keeper" sees "taken" exactly once
+      When the broker <event>
+      And subscriber "keeper" comes back
+      And message "after" is sent to the topic
+      Then "keeper" sees "after" exactly once
+      And "keeper" sees "taken" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @needs-flush-trace
+    Scenario: The flush comes before the first sight
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      When message "heavy" is sent to the topic
+      Then "heavy" was flushed to disk before "keeper" saw it
+
+  @PD-25 @needs-topic @needs-durable-subscription
+  Rule: An inactive durable subscriber gets a persistent message when it becomes active
+    Line 44.
+
+    Scenario: It is there when nothing happens to the broker
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "heavy" is sent to the topic
+      And 1 s pass
+      And subscriber "keeper" comes back
+      Then "keeper" sees "heavy" exactly once
+
+    Scenario Outline: It is there after the broker <event>
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "heavy" is sent to the topic
+      And the broker <event>
+      And subscriber "keeper" comes back
+      Then "keeper" sees "heavy" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    Scenario Outline: Its subscription collects again after the broker <event>
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When the broker <event>
+      And message "later" is sent to the topic
+      And subscriber "keeper" comes back
+      Then "keeper" sees "later" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+  @PD-26 @needs-topic
+  Rule: An active non-durable subscriber gets a copy of a persistent message, and later ones get nothing
+    Line 45: nothing is kept for those who come later, even when a durable subscription holds the message.
+
+    Scenario: An active non-durable subscriber gets a persistent message once
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      When message "heavy" is sent to the topic
+      Then "live" sees "heavy" exactly once
+
+    Scenario: A later non-durable subscriber gets no persistent message that an active one got
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      When message "heavy" is sent to the topic
+      And a non-durable subscriber "late" comes to the topic
+      And message "after" is sent to the topic
+      Then "late" sees "after" exactly once
+      And "late" never sees "heavy"
+
+    @needs-durable-subscription
+    Scenario: A later non-durable subscriber gets no persistent message that a durable subscription holds
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "heavy" is sent to the topic
+      And a non-durable subscriber "late" comes to the topic
+      And message "after" is sent to the topic
+      Then "late" sees "after" exactly once
+      And "late" never sees "heavy"
+
+  @PD-27 @needs-topic
+  Rule: After a restart or a kill a non-durable subscription and what it held are gone
+    Line 48, which quotes JMS.  Gone: what it held reaches nobody, and it collects nothing while nobody has come back.
+
+    @needs-non-persistent
+    Scenario Outline: The <mode> message that it held is gone after the broker <event>
+      Given a topic
+      And a non-durable subscriber "passer" on the topic that does not receive yet
+      When message "held" is sent to the topic with delivery mode <mode>
+      And the broker <event>
+      And subscriber "passer" comes back
+      And message "after" is sent to the topic
+      Then "passer" sees "after" exactly once
+      And "passer" never sees "held"
+
+      @needs-restart
+      Examples: In order
+        | mode           | event        |
+        | persistent     | is restarted |
+        | non-persistent | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | mode           | event                    |
+        | persistent     | is killed and comes back |
+        | non-persistent | is killed and comes back |
+
+    Scenario Outline: It collects nothing after the broker <event>
+      Given a topic
+      And a non-durable subscriber "passer" on the topic
+      When the broker <event>
+      And message "missed" is sent to the topic
+      And subscriber "passer" comes back
+      And message "after" is sent to the topic
+      Then "passer" sees "after" exactly once
+      And "passer" never sees "missed"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @needs-non-persistent @needs-durable-subscription
+    Scenario Outline: A new subscriber gets no <mode> message from before the broker <event>
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "earlier" is sent to the topic with delivery mode <mode>
+      And the broker <event>
+      And a non-durable subscriber "late" comes to the topic
+      And message "after" is sent to the topic
+      Then "late" sees "after" exactly once
+      And "late" never sees "earlier"
+
+      @needs-restart
+      Examples: In order
+        | mode           | event        |
+        | persistent     | is restarted |
+        | non-persistent | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | mode           | event                    |
+        | persistent     | is killed and comes back |
+        | non-persistent | is killed and comes back |
+
+  @PD-28 @needs-topic @needs-durable-subscription @needs-non-persistent
+  Rule: Active durable subscribers get a copy of a non-persistent message
+    Line 49.
+
+    Scenario: An active durable subscriber gets a non-persistent message once
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      When message "light" is sent to the topic with delivery mode non-persistent
+      Then "keeper" sees "light" exactly once
+
+    Scenario: Each of three active durable subscribers gets a copy of its own
+      Given a topic
+      And a durable subscriber "first" on the topic
+      And a durable subscriber "second" on the topic
+      And a durable subscriber "third" on the topic
+      When message "light" is sent to the topic with delivery mode non-persistent
+      Then "first" sees "light" exactly once
+      And "second" sees "light" exactly once
+      And "third" sees "light" exactly once
+
+  @PD-29 @needs-topic @needs-durable-subscription @needs-non-persistent
+  Rule: A non-persistent message for an inactive durable subscription may be kept in memory until it becomes active
+    Lines 49 and 59: not guaranteed, so whether it was kept is recorded; twice or altered is not permitted.
+
+    Scenario: It comes once, unaltered, or not at all when the subscription becomes active
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "light" is sent to the topic with delivery mode non-persistent
+      And subscriber "keeper" comes back
+      And message "after" is sent to the topic with delivery mode non-persistent
+      Then "keeper" sees "after" exactly once
+      And "keeper" sees "light" at most once
+
+    @kit
+    Scenario: It is kept until the subscription becomes active
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "light" is sent to the topic with delivery mode non-persistent
+      And subscriber "keeper" comes back
+      Then "keeper" sees "light" exactly once
+
+  @PD-30 @needs-topic @needs-durable-subscription @needs-non-persistent
+  Rule: ... and may be lost if the broker restarts first, while the subscription itself survives
+    Lines 50 and 52.  Reading as in PD-22: a permission.  The survival of the subscription is none; it is a must.
+
+    Scenario Outline: It comes once, unaltered, or not at all after the broker <event>
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "light" is sent to the topic with delivery mode non-persistent
+      And the broker <event>
+      And subscriber "keeper" comes back
+      And message "after" is sent to the topic with delivery mode non-persistent
+      Then "keeper" sees "after" exactly once
+      And "keeper" sees "light" at most once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @kit
+    Scenario Outline: It is gone after the broker <event>, as the document says
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "light" is sent to the topic with delivery mode non-persistent
+      And the broker <event>
+      And subscriber "keeper" comes back
+      And message "after" is sent to the topic with delivery mode non-persistent
+      Then "keeper" sees "after" exactly once
+      And "keeper" never sees "light"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @must
+    Scenario Outline: The subscription survives and collects again after the broker <event>
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "light" is sent to the topic with delivery mode non-persistent
+      And the broker <event>
+      And message "heavy" is sent to the topic
+      And subscriber "keeper" comes back
+      Then "keeper" sees "heavy" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+  @PD-33 @needs-topic @needs-non-persistent
+  Rule: Active non-durable subscribers get a copy of a non-persistent message, and later ones get nothing
+    Line 52: neither disk nor memory keeps anything for those who come later.
+
+    Scenario: An active non-durable subscriber gets a non-persistent message once
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      When message "light" is sent to the topic with delivery mode non-persistent
+      Then "live" sees "light" exactly once
+
+    Scenario: A later non-durable subscriber gets no non-persistent message that an active one got
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      When message "light" is sent to the topic with delivery mode non-persistent
+      And a non-durable subscriber "late" comes to the topic
+      And message "after" is sent to the topic with delivery mode non-persistent
+      Then "late" sees "after" exactly once
+      And "late" never sees "light"
+
+    @needs-durable-subscription
+    Scenario: A later non-durable subscriber gets no non-persistent message sent for a durable subscription
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "light" is sent to the topic with delivery mode non-persistent
+      And a non-durable subscriber "late" comes to the topic
+      And message "after" is sent to the topic with delivery mode non-persistent
+      Then "late" sees "after" exactly once
+      And "late" never sees "light"
+
+  @PD-34 @needs-topic
+  Rule: A persistent message to a topic without any subscription is kept for nobody
+    Lines 42 to 46.
+
+    Scenario: A later non-durable subscriber gets nothing of it
+      Given a topic
+      When message "unheard" is sent to the topic
+      And a non-durable subscriber "late" comes to the topic
+      And message "after" is sent to the topic
+      Then "late" sees "after" exactly once
+      And "late" never sees "unheard"
+
+    @needs-durable-subscription
+    Scenario: A later durable subscriber gets nothing of it
+      Given a topic
+      When message "unheard" is sent to the topic
+      And a durable subscriber "late" comes to the topic
+      And message "after" is sent to the topic
+      Then "late" sees "after" exactly once
+      And "late" never sees "unheard"

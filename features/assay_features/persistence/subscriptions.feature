@@ -1,0 +1,457 @@
+Feature: A subscription is durable or not, and a queue is one subscription shared by its consumers
+  Persistent and durable delivery, lines 11 to 34.
+
+  @PD-10 @needs-topic @needs-durable-subscription
+  Rule: Durable or not belongs to a subscription on a topic, not to the topic, to its messages or to a queue
+    Line 11.  Both kinds stand side by side on one topic; each behaves by its own kind, whatever the delivery mode.
+
+    Scenario: A durable subscription keeps what its non-durable neighbour misses
+      Given a topic
+      And a non-durable subscriber "passer" on the topic
+      And a durable subscriber "keeper" on the topic
+      When subscriber "passer" goes away
+      And subscriber "keeper" goes away
+      And message "missed" is sent to the topic
+      And subscriber "keeper" comes back
+      Then "keeper" sees "missed" exactly once
+
+    @needs-non-persistent
+    Scenario Outline: A <mode> message makes no non-durable subscription durable
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And a non-durable subscriber "passer" on the topic
+      When subscriber "keeper" goes away
+      And subscriber "passer" goes away
+      And message "missed" is sent to the topic with delivery mode <mode>
+      And subscriber "passer" comes back
+      And message "after" is sent to the topic with delivery mode <mode>
+      Then "passer" sees "after" exactly once
+      And "passer" never sees "missed"
+
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    @needs-non-persistent
+    Scenario: A non-persistent message makes no durable subscription non-durable
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      When subscriber "keeper" goes away
+      And message "light" is sent to the topic with delivery mode non-persistent
+      And message "heavy" is sent to the topic
+      And subscriber "keeper" comes back
+      Then "keeper" sees "heavy" exactly once
+
+    Scenario: A non-durable subscriber that leaves takes no durable subscription along
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And a non-durable subscriber "passer" on the topic
+      When subscriber "passer" goes away
+      And message "late" is sent to the topic
+      Then "keeper" sees "late" exactly once
+
+    Scenario: The topic keeps nothing for a durable subscription that has been removed
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And a durable subscriber "leaver" on the topic
+      When subscriber "leaver" unsubscribes
+      And message "missed" is sent to the topic
+      And subscriber "leaver" comes back
+      And message "after" is sent to the topic
+      Then "leaver" sees "after" exactly once
+      And "leaver" never sees "missed"
+
+  @PD-11 @needs-topic @needs-durable-subscription
+  Rule: While they are open, both kinds of subscription get a copy of each message
+    Line 28.
+
+    @needs-non-persistent
+    Scenario Outline: A <kind> subscriber gets each <mode> message once
+      Given a topic
+      And a durable subscriber "durable" on the topic
+      And a non-durable subscriber "non-durable" on the topic
+      When messages "m1" to "m3" are sent to the topic with delivery mode <mode>
+      Then "<kind>" sees "m1" to "m3" exactly once
+
+      Examples:
+        | kind        | mode           |
+        | durable     | persistent     |
+        | durable     | non-persistent |
+        | non-durable | persistent     |
+        | non-durable | non-persistent |
+
+    Scenario: Each of two durable subscribers gets a copy of its own
+      Given a topic
+      And a durable subscriber "first" on the topic
+      And a durable subscriber "second" on the topic
+      When messages "m1" to "m3" are sent to the topic
+      Then "first" sees "m1" to "m3" exactly once
+      And "second" sees "m1" to "m3" exactly once
+
+    Scenario: Each of two non-durable subscribers gets a copy of its own
+      Given a topic
+      And a non-durable subscriber "first" on the topic
+      And a non-durable subscriber "second" on the topic
+      When messages "m1" to "m3" are sent to the topic
+      Then "first" sees "m1" to "m3" exactly once
+      And "second" sees "m1" to "m3" exactly once
+
+  @PD-12 @needs-topic
+  Rule: Closing the subscriber, or its connection, ends a non-durable subscription
+    Lines 20 and 29.  Ended means that it collects nothing from then on and that nothing of it is left on the broker;
+    whoever comes afterwards, even as the same client or under the same name, starts from nothing.
+
+    Scenario Outline: A non-durable subscription whose <part> is <ended> collects nothing more
+      Given a topic
+      And a non-durable subscriber "passer" on the topic
+      When the <part> of "passer" is <ended>
+      And message "missed" is sent to the topic
+      And subscriber "passer" comes back
+      And message "after" is sent to the topic
+      Then "passer" sees "after" exactly once
+      And "passer" never sees "missed"
+
+      Examples:
+        | part       | ended  |
+        | consumer   | closed |
+        | session    | closed |
+        | connection | closed |
+        | connection | lost   |
+
+    @needs-client-id
+    Scenario Outline: The same client finds nothing of its non-durable subscription whose <part> was <ended>
+      Given a topic
+      And a non-durable subscriber "passer" of client "traveller" on the topic
+      When the <part> of "passer" is <ended>
+      And message "missed" is sent to the topic
+      And subscriber "passer" comes back
+      And message "after" is sent to the topic
+      Then "passer" sees "after" exactly once
+      And "passer" never sees "missed"
+
+      Examples:
+        | part       | ended  |
+        | consumer   | closed |
+        | connection | closed |
+
+    Scenario Outline: What it held and nobody took is gone when its <part> is <ended>
+      Given a topic
+      And a non-durable subscriber "passer" on the topic that does not receive yet
+      When message "untaken" is sent to the topic
+      And the <part> of "passer" is <ended>
+      And subscriber "passer" comes back
+      And message "after" is sent to the topic
+      Then "passer" sees "after" exactly once
+      And "passer" never sees "untaken"
+
+      Examples:
+        | part       | ended  |
+        | consumer   | closed |
+        | connection | closed |
+        | connection | lost   |
+
+    @needs-shared-subscription
+    Scenario: A shared non-durable subscription ends with the last who shared it
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      And subscriber "right" shares non-durable subscription "pair" on the topic
+      When subscriber "left" goes away
+      And subscriber "right" goes away
+      And message "missed" is sent to the topic
+      And subscriber "left" comes back
+      And message "after" is sent to the topic
+      Then "left" sees "after" exactly once
+      And "left" never sees "missed"
+
+  @PD-13 @needs-topic @needs-durable-subscription
+  Rule: A durable subscription outlives subscriber and connection, and collects messages while it is inactive
+    Line 29.
+
+    Scenario Outline: A durable subscription whose <part> is <ended> goes on collecting
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      When the <part> of "keeper" is <ended>
+      And messages "m1" to "m3" are sent to the topic
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1" to "m3" exactly once
+
+      Examples:
+        | part       | ended  |
+        | consumer   | closed |
+        | session    | closed |
+        | connection | closed |
+        | connection | lost   |
+
+    Scenario Outline: What it held and nobody took stays when its <part> is <ended>
+      Given a topic
+      And a durable subscriber "keeper" on the topic that does not receive yet
+      When messages "m1" to "m3" are sent to the topic
+      And the <part> of "keeper" is <ended>
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1" to "m3" exactly once
+
+      Examples:
+        | part       | ended  |
+        | consumer   | closed |
+        | connection | closed |
+        | connection | lost   |
+
+    Scenario: It collects through several absences
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      When subscriber "keeper" goes away
+      And message "first" is sent to the topic
+      And subscriber "keeper" comes back
+      Then "keeper" sees "first" exactly once
+      When subscriber "keeper" goes away
+      And message "second" is sent to the topic
+      And subscriber "keeper" comes back
+      Then "keeper" sees "second" exactly once
+
+  @PD-14 @needs-topic
+  Rule: A new non-durable subscriber receives only what is sent after it came
+    Line 31.
+
+    Scenario: What was sent before the first subscriber came does not reach it
+      Given a topic
+      When message "before" is sent to the topic
+      And a non-durable subscriber "first" comes to the topic
+      And message "after" is sent to the topic
+      Then "first" sees "after" exactly once
+      And "first" never sees "before"
+
+    @needs-client-id
+    Scenario Outline: What was sent "<when>" does not reach the second subscriber of a client
+      Given a topic
+      And a non-durable subscriber "first" of client "traveller" on the topic
+      When message "during" is sent to the topic
+      And subscriber "first" goes away
+      And message "between" is sent to the topic
+      And a non-durable subscriber "second" of client "traveller" comes to the topic
+      And message "after" is sent to the topic
+      Then "second" sees "after" exactly once
+      And "second" never sees "<when>"
+
+      Examples:
+        | when    |
+        | during  |
+        | between |
+
+    Scenario: A later subscriber does not share in what an earlier one still gets
+      Given a topic
+      And a non-durable subscriber "early" on the topic
+      When message "before" is sent to the topic
+      And a non-durable subscriber "late" comes to the topic
+      And message "after" is sent to the topic
+      Then "late" sees "after" exactly once
+      And "late" never sees "before"
+      And "early" sees "before", "after" exactly once
+
+  @PD-15 @needs-topic @needs-durable-subscription
+  Rule: The same client id and name open a durable subscription again, with what was missed, in order
+    Line 32; JMS 6.2.9 for the order.
+
+    Scenario: What was missed is delivered, each message once
+      Given a topic
+      And subscriber "first" with durable subscription "news" of client "reader" on the topic
+      And subscriber "first" is inactive
+      When messages "m1" to "m5" are sent to the topic
+      And subscriber "second" opens durable subscription "news" of client "reader" on the topic
+      Then "second" sees "m1" to "m5" exactly once
+
+    Scenario: What was missed comes in the order in which it was sent
+      Given a topic
+      And subscriber "first" with durable subscription "news" of client "reader" on the topic
+      And subscriber "first" is inactive
+      When messages "m1" to "m5" are sent to the topic
+      And subscriber "second" opens durable subscription "news" of client "reader" on the topic
+      Then "second" sees "m1" to "m5" in that order
+
+    Scenario: What comes after the opening comes after what was missed
+      Given a topic
+      And subscriber "first" with durable subscription "news" of client "reader" on the topic
+      And subscriber "first" is inactive
+      When messages "missed1" to "missed3" are sent to the topic
+      And subscriber "second" opens durable subscription "news" of client "reader" on the topic
+      And message "new" is sent to the topic
+      Then "second" sees "missed1", "missed2", "missed3", "new" in that order
+
+    Scenario: What had been received before is not delivered again
+      Given a topic
+      And subscriber "first" with durable subscription "news" of client "reader" on the topic
+      When message "old" is sent to the topic
+      Then "first" sees "old" exactly once
+      When subscriber "first" goes away
+      And message "missed" is sent to the topic
+      And subscriber "second" opens durable subscription "news" of client "reader" on the topic
+      Then "second" sees "missed" exactly once
+      And "second" never sees "old"
+
+  @PD-16 @needs-topic @needs-durable-subscription
+  Rule: Client id and name together identify a durable subscription
+    Line 33: the same name under another client id is another subscription, with copies of its own.
+
+    Scenario: Two active clients with subscriptions of one name get a copy each
+      Given a topic
+      And subscriber "ann" with durable subscription "news" of client "ann" on the topic
+      And subscriber "ben" with durable subscription "news" of client "ben" on the topic
+      When messages "m1" to "m3" are sent to the topic
+      Then "ann" sees "m1" to "m3" exactly once
+      And "ben" sees "m1" to "m3" exactly once
+
+    Scenario: Two inactive clients with subscriptions of one name find a copy each
+      Given a topic
+      And subscriber "ann" with durable subscription "news" of client "ann" on the topic
+      And subscriber "ben" with durable subscription "news" of client "ben" on the topic
+      And subscriber "ann" is inactive
+      And subscriber "ben" is inactive
+      When messages "m1" to "m3" are sent to the topic
+      And subscriber "ann" comes back
+      And subscriber "ben" comes back
+      Then "ann" sees "m1" to "m3" exactly once
+      And "ben" sees "m1" to "m3" exactly once
+
+    Scenario: A name that another client uses opens nothing of that client's
+      Given a topic
+      And subscriber "ann" with durable subscription "news" of client "ann" on the topic
+      And subscriber "ann" is inactive
+      When message "for ann" is sent to the topic
+      And subscriber "ben" opens durable subscription "news" of client "ben" on the topic
+      And message "for both" is sent to the topic
+      Then "ben" sees "for both" exactly once
+      And "ben" never sees "for ann"
+
+    Scenario: Removing one leaves its namesake of another client
+      Given a topic
+      And subscriber "ann" with durable subscription "news" of client "ann" on the topic
+      And subscriber "ben" with durable subscription "news" of client "ben" on the topic
+      And subscriber "ann" is inactive
+      When subscriber "ben" unsubscribes
+      And message "late" is sent to the topic
+      And subscriber "ann" comes back
+      Then "ann" sees "late" exactly once
+
+    Scenario: Two names of one client are two subscriptions
+      Given a topic
+      And subscriber "morning" with durable subscription "morning" of client "ann" on the topic
+      And subscriber "morning" is inactive
+      And subscriber "evening" with durable subscription "evening" of client "ann" on the topic
+      And subscriber "evening" is inactive
+      When message "news" is sent to the topic
+      And subscriber "morning" comes back
+      Then "morning" sees "news" exactly once
+      When subscriber "morning" goes away
+      And subscriber "evening" comes back
+      Then "evening" sees "news" exactly once
+
+  @PD-17 @needs-topic @needs-durable-subscription
+  Rule: An unshared durable subscription needs a client id, and a client id in use is given to nobody else
+    JMS 8.3.3 and 6.1.2.  A shared durable subscription does without one.  The second connection with a client id that is
+    in use is refused, or it waits until the first is gone: one that gives up waiting counts as refused.
+
+    Scenario Outline: A <style> client without an id gets no unshared durable subscription
+      Given a topic
+      When a <style> client opens durable subscription "news" on the topic without a client id
+      Then it is refused as an illegal state error
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    @kit @judges-broker @needs-checks-off
+    Scenario: The broker itself refuses a durable subscription that has no client id
+      Given a topic
+      And the client's own checks are switched off
+      When a durable subscription "news" is opened on the topic without a client id
+      Then it is refused
+
+    @needs-shared-subscription
+    Scenario Outline: A <style> client without an id gets a shared durable subscription
+      Given a topic
+      When a <style> client opens shared durable subscription "club" on the topic without a client id
+      Then it is accepted
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    @needs-shared-subscription
+    Scenario: A shared durable subscription without a client id collects while it is inactive
+      Given a topic
+      And subscriber "member" shares durable subscription "club" on the topic
+      And subscriber "member" is inactive
+      When message "missed" is sent to the topic
+      And subscriber "member" comes back
+      Then "member" sees "missed" exactly once
+
+    @judges-broker @needs-client-id
+    Scenario: A client id in use is not given to a second connection
+      Given a connection "first" with client id "twin"
+      When a connection "second" asks for client id "twin"
+      Then it is refused, or waits in vain
+
+    @judges-broker @needs-client-id
+    Scenario: Asking for a client id in use does not disturb its owner
+      Given a topic
+      And a durable subscriber "twin" on the topic
+      When a connection "second" asks for client id "twin"
+      And message "still here" is sent to the topic
+      Then "twin" sees "still here" exactly once
+
+    @judges-broker @needs-client-id
+    Scenario: A client id is free again once its connection is closed
+      Given a connection "first" with client id "twin"
+      When connection "first" is closed
+      And a connection "second" asks for client id "twin"
+      Then it is accepted
+
+  @PD-18
+  Rule: A queue acts as one built-in durable subscription that its consumers share
+    Line 34.
+
+    Scenario Outline: Each message up to "<last>" goes to exactly one of three waiting consumers
+      Given an empty queue
+      And receiver "a" is waiting on the queue
+      And receiver "b" is waiting on the queue
+      And receiver "c" is waiting on the queue
+      When messages "m1" to "<last>" are sent to the queue
+      Then one of "a", "b" and "c" sees "m1" to "<last>", exactly once
+
+      Examples:
+        | last |
+        | m1   |
+        | m12  |
+
+    Scenario: Messages are kept while there is no consumer
+      Given an empty queue
+      When messages "m1" to "m3" are sent to the queue
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" to "m3" exactly once
+
+    Scenario Outline: A queue whose only consumer's <part> is <ended> goes on collecting
+      Given an empty queue
+      And receiver "first" is waiting on the queue
+      When the <part> of "first" is <ended>
+      And message "missed" is sent to the queue
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "missed" exactly once
+
+      Examples:
+        | part       | ended  |
+        | consumer   | closed |
+        | connection | closed |
+        | connection | lost   |
+
+    Scenario: What one consumer has taken is gone for those who come later
+      Given an empty queue
+      And receiver "first" is waiting on the queue
+      When message "taken" is sent to the queue
+      Then "first" sees "taken" exactly once
+      When "first" is closed
+      And message "left" is sent to the queue
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "left" exactly once
+      And "second" never sees "taken"

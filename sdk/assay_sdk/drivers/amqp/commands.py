@@ -1,0 +1,279 @@
+"""Commands to sessions, links and units: a table, one function a command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from assay_sdk.driver import (
+    Begin,
+    Browse,
+    Cancel,
+    Close,
+    CloseLink,
+    CloseSession,
+    Commit,
+    Credit,
+    Drain,
+    DriverCommand,
+    Enlist,
+    OpenReceiver,
+    OpenSender,
+    OpenSession,
+    Prepare,
+    RecoverXa,
+    Rollback,
+    Send,
+    Settle,
+    Unsubscribe,
+)
+from assay_sdk.drivers.amqp.ends import LinkEnd
+from assay_sdk.drivers.amqp.frames import Mend
+from assay_sdk.drivers.amqp.links import (
+    GLOBAL,
+    QPID_DEFAULT_OUTCOME,
+    SHARED,
+    make_browser,
+    make_coordinator,
+    make_lookup,
+    make_receiver,
+    make_sender,
+)
+from assay_sdk.drivers.amqp.receiving import BrowserEnd, LookupEnd, ReceiverEnd
+from assay_sdk.drivers.amqp.sending import SenderEnd
+from assay_sdk.drivers.amqp.sessions import SessionEnd
+from assay_sdk.drivers.amqp.transactions import Coordinator, Unit
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+
+if TYPE_CHECKING:
+    from assay_sdk.drivers.amqp.wire import AmqpWire
+
+
+class _UnknownError(LookupError):
+    """A command about something that is not there."""
+
+
+class Commands:
+    """Carries commands out.
+
+    Args:
+        wire: Whose commands they are.
+    """
+
+    def __init__(self, wire: AmqpWire) -> None:
+        self._wire = wire
+        self._sessions: dict[int, SessionEnd] = {}
+        self._senders: dict[int, SenderEnd] = {}
+        self._receivers: dict[int, ReceiverEnd] = {}
+        self._units: dict[int, Unit] = {}
+
+    def carry_out(self, command: DriverCommand) -> None:
+        """Do what is asked, or answer why not."""
+        try:
+            _TABLE[type(command)](self, command)
+        except _UnknownError as error:
+            self._wire.answers.fail(command.token, Refused(JmsErrorKind.ILLEGAL_STATE, str(error)))
+
+    def forget(self, end: LinkEnd) -> None:
+        """A link is gone."""
+        session = self._sessions.get(end.session)
+        if session is not None:
+            session.ends.pop(end, None)
+        if end.number is not None:
+            self._senders.pop(end.number, None)
+            self._receivers.pop(end.number, None)
+
+    def forget_session(self, session: SessionEnd) -> None:
+        """A session is gone, with its links and units."""
+        self._sessions.pop(session.number, None)
+        self._senders = {n: end for n, end in self._senders.items() if end.session != session.number}
+        self._receivers = {n: end for n, end in self._receivers.items() if end.session != session.number}
+        self._units = {n: unit for n, unit in self._units.items() if unit.session != session.number}
+
+    # --- finding
+
+    def _session(self, number: int) -> SessionEnd:
+        session = self._sessions.get(number)
+        if session is None or not session.usable:
+            raise _UnknownError(f"there is no open session {number} on this connection")
+        return session
+
+    def _sender(self, number: int) -> SenderEnd:
+        if number not in self._senders:
+            raise _UnknownError(f"there is no open sender {number} on this connection")
+        return self._senders[number]
+
+    def _receiver(self, number: int) -> ReceiverEnd:
+        if number not in self._receivers:
+            raise _UnknownError(f"there is no open receiver {number} on this connection")
+        return self._receivers[number]
+
+    def _unit(self, number: int) -> Unit:
+        if number not in self._units:
+            raise _UnknownError(f"there is no unit of work {number} on this connection")
+        return self._units[number]
+
+    def _start(self, end: LinkEnd) -> None:
+        self._wire.ends[end.engine] = end
+        self._sessions[end.session].ends[end] = None
+        end.open()
+
+    # --- connection and sessions
+
+    def _close(self, command: Close) -> None:
+        self._wire.close(command)
+
+    def _open_session(self, command: OpenSession) -> None:
+        engine = self._wire.connection.session()
+        session = SessionEnd(self._wire.answers, engine, number=command.session, opening=command.token)
+        self._sessions[command.session] = session
+        self._wire.sessions[engine] = session
+        engine.open()
+
+    def _close_session(self, command: CloseSession) -> None:
+        self._session(command.session).close(command.token)
+
+    # --- links
+
+    def _open_sender(self, command: OpenSender) -> None:
+        session = self._session(command.session)
+        engine = make_sender(session.engine, command, self._wire.names, self._wire.prefixes)
+        end = SenderEnd(
+            self._wire,
+            engine,
+            number=command.link,
+            session=command.session,
+            opening=command.token,
+            address=command.address,
+        )
+        self._senders[command.link] = end
+        self._start(end)
+
+    def _open_receiver(self, command: OpenReceiver) -> None:
+        session = self._session(command.session)
+        name = self._wire.names.subscription(command)
+        if isinstance(name, Refused):
+            self._wire.answers.fail(command.token, name)
+            return
+        engine = make_receiver(session.engine, command, name, self._wire.names, self._wire.prefixes)
+        self._wire.mend(name, QPID_DEFAULT_OUTCOME)
+        end = ReceiverEnd(self._wire, engine, command)
+        self._receivers[command.link] = end
+        self._start(end)
+
+    def _close_link(self, command: CloseLink) -> None:
+        end: LinkEnd | None = self._senders.get(command.link) or self._receivers.get(command.link)
+        if end is None:
+            self._wire.answers.done(command.token)  # the peer was faster
+        else:
+            end.close(command.token)
+
+    def _send(self, command: Send) -> None:
+        sender = self._sender(command.link)
+        if command.unit is None:
+            sender.send(command, None)
+            return
+        unit = self._unit(command.unit)
+
+        def send() -> None:
+            if unit.failed is not None:
+                self._wire.answers.fail(command.token, unit.failed)
+            else:
+                sender.send(command, unit)
+
+        unit.when_declared(send)
+
+    def _credit(self, command: Credit) -> None:
+        self._receiver(command.link).credit(command.token, command.credit)
+
+    def _drain(self, command: Drain) -> None:
+        self._receiver(command.link).drain(command.token)
+
+    def _settle(self, command: Settle) -> None:
+        self._receiver(command.link).settle(command.token, command.deliveries, command.outcome)
+
+    def _browse(self, command: Browse) -> None:
+        session = self._session(command.session)
+        wire = self._wire
+        engine = make_browser(session.engine, command.address, command.selector, wire.names, wire.prefixes)
+        self._start(
+            BrowserEnd(
+                wire,
+                engine,
+                session=command.session,
+                token=command.token,
+                address=command.address,
+                selector=command.selector,
+            )
+        )
+
+    def _unsubscribe(self, command: Unsubscribe) -> None:
+        session = self._session(command.session)
+        name = self._wire.names.unsubscribing(command.name, shared=command.shared)
+        engine = make_lookup(session.engine, name)
+        if name != command.name:
+            self._wire.mend(name, Mend(desired=(SHARED, GLOBAL)))
+        end = LookupEnd(self._wire, engine, session=command.session, token=command.token, name=command.name)
+        self._start(end)
+
+    # --- units of work
+
+    def _begin(self, command: Begin) -> None:
+        if command.xid is not None:
+            self._unsupported(command)
+            return
+        session = self._session(command.session)
+        unit = Unit(command.unit, command.session)
+        self._units[command.unit] = unit
+        self._coordinator(session).declare(unit, command.token)
+
+    def _enlist(self, command: Enlist) -> None:
+        receiver = self._receiver(command.link)
+        receiver.enlist(command.token, command.deliveries, self._unit(command.unit))
+
+    def _commit(self, command: Commit) -> None:
+        self._end(command, fail=False)
+
+    def _rollback(self, command: Rollback) -> None:
+        self._end(command, fail=True)
+
+    def _end(self, command: Commit | Rollback, *, fail: bool) -> None:
+        unit = self._unit(command.unit)
+        coordinator = self._coordinator(self._session(unit.session))
+        if not unit.end(lambda: coordinator.discharge(unit, command.token, fail=fail)):
+            raise _UnknownError(f"the unit of work {command.unit} is ending already")
+        del self._units[command.unit]
+
+    def _coordinator(self, session: SessionEnd) -> Coordinator:
+        if session.coordinator is None or not session.coordinator.usable:
+            session.coordinator = Coordinator(self._wire, make_coordinator(session.engine), session=session.number)
+            self._start(session.coordinator)
+        return session.coordinator
+
+    def _unsupported(self, command: DriverCommand) -> None:
+        text = f"AMQP 1.0 has no {type(command).__name__} for this: use another driver or broker"
+        self._wire.answers.fail(command.token, Refused(JmsErrorKind.UNSUPPORTED, text))
+
+
+_TABLE: Mapping[type, Callable[[Commands, Any], None]] = {
+    OpenSession: Commands._open_session,  # noqa: SLF001  the class's own table, outside it because it names its methods
+    CloseSession: Commands._close_session,  # noqa: SLF001
+    OpenSender: Commands._open_sender,  # noqa: SLF001
+    OpenReceiver: Commands._open_receiver,  # noqa: SLF001
+    CloseLink: Commands._close_link,  # noqa: SLF001
+    Send: Commands._send,  # noqa: SLF001
+    Credit: Commands._credit,  # noqa: SLF001
+    Drain: Commands._drain,  # noqa: SLF001
+    Settle: Commands._settle,  # noqa: SLF001
+    Begin: Commands._begin,  # noqa: SLF001
+    Enlist: Commands._enlist,  # noqa: SLF001
+    Prepare: Commands._unsupported,  # noqa: SLF001
+    Commit: Commands._commit,  # noqa: SLF001
+    Rollback: Commands._rollback,  # noqa: SLF001
+    RecoverXa: Commands._unsupported,  # noqa: SLF001
+    Unsubscribe: Commands._unsubscribe,  # noqa: SLF001
+    Cancel: Commands._unsupported,  # noqa: SLF001
+    Browse: Commands._browse,  # noqa: SLF001
+    Close: Commands._close,  # noqa: SLF001
+}
+"""Every command of the port; what AMQP cannot say is answered as unsupported."""

@@ -1,0 +1,182 @@
+"""Frames (OASIS AMQP 1.0, 2.3): cut out of a stream, shown as text, attaches mended on their way out.
+
+Proton's engine has no way to say two fields of an attach: its desired capabilities and a source's default outcome.
+Both are put into the encoded frame here.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from msgspec import Struct
+
+from assay_sdk.drivers.amqp import types
+from assay_sdk.drivers.amqp.types import DecodeError, Described
+
+PROTOCOL_HEADER = b"AMQP\x00\x01\x00\x00"
+SASL_HEADER = b"AMQP\x03\x01\x00\x00"
+
+HEADER_SIZE = 8
+"""Octets of a protocol header, and of the fixed part of a frame."""
+
+AMQP_FRAME, SASL_FRAME = 0, 1
+
+ATTACH = 0x12
+_SOURCE_IN_ATTACH, _DESIRED_IN_ATTACH = 5, 12
+_OUTCOME_IN_SOURCE = 8
+_MODIFIED = 0x27
+
+_NAMES: Mapping[tuple[int, int], str] = {
+    (AMQP_FRAME, 0x10): "open",
+    (AMQP_FRAME, 0x11): "begin",
+    (AMQP_FRAME, 0x12): "attach",
+    (AMQP_FRAME, 0x13): "flow",
+    (AMQP_FRAME, 0x14): "transfer",
+    (AMQP_FRAME, 0x15): "disposition",
+    (AMQP_FRAME, 0x16): "detach",
+    (AMQP_FRAME, 0x17): "end",
+    (AMQP_FRAME, 0x18): "close",
+    (SASL_FRAME, 0x40): "sasl-mechanisms",
+    (SASL_FRAME, 0x41): "sasl-init",
+    (SASL_FRAME, 0x42): "sasl-challenge",
+    (SASL_FRAME, 0x43): "sasl-response",
+    (SASL_FRAME, 0x44): "sasl-outcome",
+}
+_SECRET = {"sasl-init", "sasl-challenge", "sasl-response"}
+"""Frames that may hold a password: neither their fields nor their octets are shown."""
+
+
+class Splitter:
+    """Cuts a stream into protocol headers and frames."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    def feed(self, octets: bytes) -> Iterator[bytes]:
+        """The protocol headers and frames that are complete with these octets.
+
+        Raises:
+            DecodeError: A frame says that it is shorter than its own head.
+        """
+        self._rest += octets
+        at = 0
+        try:
+            while len(self._rest) - at >= HEADER_SIZE:
+                size = HEADER_SIZE
+                if self._rest[at : at + 4] != b"AMQP":
+                    size = int.from_bytes(self._rest[at : at + 4])
+                    if size < HEADER_SIZE:
+                        raise DecodeError(f"a frame of {size} octets")
+                if len(self._rest) - at < size:
+                    break
+                frame = bytes(self._rest[at : at + size])
+                at += size
+                yield frame
+        finally:
+            del self._rest[:at]
+
+
+def frame(performative: bytes, *, sasl: bool = False, channel: int = 0) -> bytes:
+    """A frame around an encoded performative."""
+    return struct.pack(">IBBH", HEADER_SIZE + len(performative), 2, int(sasl), channel) + performative
+
+
+class Shown(Struct, frozen=True):
+    """A frame as evidence: one line of text, and the octets unless they hold a secret."""
+
+    text: str
+    octets: bytes
+
+
+def show(octets: bytes) -> Shown:
+    """A protocol header or frame as evidence; never a password."""
+    if octets.startswith(b"AMQP"):
+        return Shown("header " + ".".join(str(number) for number in octets[4:]), octets)
+    kind, channel = octets[5], int.from_bytes(octets[6:8])
+    body = octets[octets[4] * 4 :]
+    if not body:
+        return Shown("heartbeat", octets)
+    try:
+        reader = types.Reader(body)
+        performative = reader.value()
+    except DecodeError as error:
+        return Shown(f"channel {channel} undecodable: {error}", octets)
+    if not isinstance(performative, Described) or not isinstance(performative.descriptor, int):
+        return Shown(f"channel {channel} no performative", octets)
+    name = _NAMES.get((kind, performative.descriptor), f"0x{performative.descriptor:02x}")
+    if name in _SECRET:
+        return Shown(f"{name} (not shown)", b"")
+    payload = len(body) - reader.at
+    tail = f" payload={payload}" if payload else ""
+    return Shown(f"channel {channel} {name} {performative.value!r}{tail}", octets)
+
+
+class Mend(Struct, frozen=True):
+    """What an attach shall say beyond what the engine can say.
+
+    Args:
+        desired: Desired capabilities of the link.
+        modified: Whether the source's default outcome is modified(delivery-failed), as Qpid JMS asks for.
+    """
+
+    desired: tuple[str, ...] = ()
+    modified: bool = False
+
+
+def mend(octets: bytes, mends: dict[str, Mend]) -> bytes:
+    """An outgoing frame, with its attach mended if `mends` names its link; the entry is used up.
+
+    Args:
+        octets: Any complete frame.
+        mends: By link name.
+    """
+    begin = octets[4] * 4
+    if octets[begin : begin + 3] != bytes((0, 0x53, ATTACH)):
+        return octets
+    items = _items(octets[begin + 3 :])
+    name = cast("str", types.decode(items[0]))
+    wanted = mends.pop(name, None)
+    if wanted is None:
+        return octets
+    if wanted.modified and items[_SOURCE_IN_ATTACH] != types.null():
+        items[_SOURCE_IN_ATTACH] = _with_outcome(items[_SOURCE_IN_ATTACH])
+    if wanted.desired:
+        items += [types.null()] * (_DESIRED_IN_ATTACH + 1 - len(items))
+        items[_DESIRED_IN_ATTACH] = types.symbols(wanted.desired)
+    performative = types.described(ATTACH, types.fields(items))
+    return frame(performative, channel=int.from_bytes(octets[6:8]))
+
+
+def _with_outcome(source: bytes) -> bytes:
+    """A source with modified(delivery-failed=true) as its default outcome."""
+    head = len(types.described(0x28, b""))
+    items = _items(source[head:])
+    items += [types.null()] * (_OUTCOME_IN_SOURCE + 1 - len(items))
+    items[_OUTCOME_IN_SOURCE] = types.described(_MODIFIED, types.fields((types.boolean(value=True),)))
+    return source[:head] + types.fields(items)
+
+
+def _items(octets: bytes) -> list[bytes]:
+    """The encoded items of an encoded list."""
+    spans: list[bytes] = []
+    head = {0x45: 1, 0xC0: 3, 0xD0: 9}[octets[0]]
+    reader = types.Reader(octets)
+    reader.at = head
+    count = _count(octets)
+    while len(spans) < count:
+        begin = reader.at
+        reader.value()
+        spans.append(octets[begin : reader.at])
+    return spans
+
+
+def _count(octets: Sequence[int]) -> int:
+    match octets[0]:
+        case 0xC0:
+            return octets[2]
+        case 0xD0:
+            return int.from_bytes(bytes(octets[5:9]))
+        case _:
+            return 0

@@ -1,0 +1,246 @@
+"""How links are named and attached: queues, topics and subscriptions as Apache Qpid JMS writes them.
+
+Names and terminus fields follow ``AmqpSubscriptionTracker`` and ``AmqpConsumerBuilder`` of Qpid JMS, which brokers take
+as the reference: a durable subscription is found again by its link's name alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import Iterable
+from typing import Any, cast
+
+from proton import (
+    UNDESCRIBED,
+    Array,
+    Data,
+    Delivery,
+    Described,
+    Link,
+    Receiver,
+    Sender,
+    Session,
+    Terminus,
+    symbol,
+    ulong,
+)
+
+from assay_sdk.driver import Durability, OpenReceiver, OpenSender
+from assay_sdk.drivers.amqp.codec import Prefixes, wire_name
+from assay_sdk.drivers.amqp.frames import Mend
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import Mqrc, Refused, refused
+
+SELECTOR = "jms-selector"
+NO_LOCAL = "no-local"
+
+_SELECTOR_CODE = ulong(0x468C00000004)
+_NO_LOCAL_CODE = ulong(0x468C00000003)
+_NO_LOCAL_VALUE = "NoLocalFilter{}"
+"""Codes and value as registered by Apache and sent by Qpid JMS (``AmqpJmsSelectorFilter``, ``AmqpJmsNoLocalType``)."""
+
+SHARED = "shared"
+GLOBAL = "global"
+
+_DELIMITER = "|"
+"""Parts a subscription's name from what makes its links' names unique; so no subscription may have it in its name."""
+
+_OUTCOMES = ("amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list")
+
+QPID_DEFAULT_OUTCOME = Mend(modified=True)
+"""What a message becomes whose receiver goes without a word (modified, delivery-failed), as Qpid JMS asks for."""
+
+
+class LinkNames:
+    """The names of this connection's links.
+
+    Args:
+        explicit: Whether the application gave a client id: subscriptions are then its own, else everybody's.
+    """
+
+    def __init__(self, *, explicit: bool) -> None:
+        self._explicit = explicit
+        self._used: set[str] = set()
+
+    def plain(self, address: Address | None) -> str:
+        """A name for a link that nobody looks for again."""
+        return f"assay:{address.name if address else 'anonymous'}:{uuid.uuid4()}"
+
+    def subscription(self, command: OpenReceiver) -> str | Refused:
+        """The name of a receiver's link, in use from now on.
+
+        Returns:
+            The name, or why it cannot have one: the subscription is unshared and in use here, or its name is illegal.
+        """
+        name = command.name
+        if name is None:
+            return self.plain(command.address)
+        if _DELIMITER in name:
+            return refused(
+                Mqrc.SUB_NAME_ERROR, f"the subscription name {name!r} holds a {_DELIMITER!r}: leave that out", name
+            )
+        if not command.shared:
+            if name in self._used:
+                return refused(
+                    Mqrc.SUBSCRIPTION_IN_USE,
+                    f"the subscription {name!r} has a consumer on this connection: close that first",
+                    name,
+                )
+            self._used.add(name)
+            return name
+        found = next(candidate for candidate in self._shared(name, command.durability) if candidate not in self._used)
+        self._used.add(found)
+        return found
+
+    def unsubscribing(self, name: str, *, shared: bool) -> str:
+        """The name under which a subscription is looked up in order to remove it."""
+        return f"{name}{_DELIMITER}{GLOBAL}" if shared and not self._explicit else name
+
+    def release(self, name: str) -> None:
+        """A link is gone; its name may be used again."""
+        self._used.discard(name)
+
+    @property
+    def globally(self) -> bool:
+        """Whether shared subscriptions belong to no client."""
+        return not self._explicit
+
+    def _shared(self, name: str, durability: Durability) -> Iterable[str]:
+        durable = durability is Durability.DURABLE
+        stem = GLOBAL if not self._explicit else ""
+        if not durable:
+            stem = f"{stem}-volatile" if stem else "volatile"
+        for number in itertools.count(1):
+            if durable and number == 1:
+                yield f"{name}{_DELIMITER}{stem}" if stem else name
+            else:
+                yield f"{name}{_DELIMITER}{stem}{number}"
+
+
+def _put_symbols(data: Data, names: Iterable[str]) -> None:
+    data.put_object(
+        Array(cast("Any", UNDESCRIBED), Data.SYMBOL, *(symbol(name) for name in names))
+    )  # typed too narrowly
+
+
+def make_sender(session: Session, command: OpenSender, names: LinkNames, prefixes: Prefixes) -> Sender:
+    """A sender's link, not opened yet."""
+    link: Sender = session.sender(names.plain(command.address))
+    link.snd_settle_mode = Link.SND_SETTLED if command.settled else Link.SND_UNSETTLED
+    link.rcv_settle_mode = Link.RCV_FIRST
+    _put_symbols(link.source.outcomes, _OUTCOMES)
+    if command.address is not None:
+        link.target.address = wire_name(command.address, prefixes)
+        _put_symbols(link.target.capabilities, (command.address.kind.value,))
+    return link
+
+
+def make_receiver(session: Session, command: OpenReceiver, name: str, names: LinkNames, prefixes: Prefixes) -> Receiver:
+    """A receiver's link, not opened yet.
+
+    Args:
+        session: The engine's session.
+        command: What is asked for.
+        name: From `LinkNames.subscription`.
+        names: The connection's.
+        prefixes: What the broker wants in front of names.
+    """
+    link: Receiver = session.receiver(name)
+    link.snd_settle_mode = Link.SND_SETTLED if command.settled else Link.SND_UNSETTLED
+    link.rcv_settle_mode = Link.RCV_FIRST
+    source = link.source
+    source.address = wire_name(command.address, prefixes)
+    _put_symbols(source.outcomes, _OUTCOMES)
+    capabilities = [command.address.kind.value]
+    if command.shared:
+        capabilities.append(SHARED)
+        if names.globally:
+            capabilities.append(GLOBAL)
+    _put_symbols(source.capabilities, capabilities)
+    if command.durability is Durability.DURABLE:
+        source.durability = Terminus.DELIVERIES
+        source.expiry_policy = Terminus.EXPIRE_NEVER
+        source.distribution_mode = Terminus.DIST_MODE_COPY
+    else:
+        source.durability = Terminus.NONDURABLE
+        source.expiry_policy = Terminus.EXPIRE_WITH_LINK
+        if command.address.kind in {AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC}:
+            source.distribution_mode = Terminus.DIST_MODE_COPY
+    if command.timeout_ms is not None:
+        source.timeout = command.timeout_ms // 1000
+        source.expiry_policy = Terminus.EXPIRE_WITH_LINK
+    _put_filters(link, command.selector, no_local=command.no_local)
+    return link
+
+
+def make_browser(
+    session: Session, address: Address, selector: str | None, names: LinkNames, prefixes: Prefixes
+) -> Receiver:
+    """A receiver's link that looks and takes nothing: distribution mode copy, pre-settled."""
+    link: Receiver = session.receiver(names.plain(address))
+    link.snd_settle_mode = Link.SND_SETTLED
+    link.rcv_settle_mode = Link.RCV_FIRST
+    link.source.address = wire_name(address, prefixes)
+    link.source.distribution_mode = Terminus.DIST_MODE_COPY
+    _put_symbols(link.source.outcomes, _OUTCOMES)
+    _put_symbols(link.source.capabilities, (address.kind.value,))
+    _put_filters(link, selector, no_local=False)
+    return link
+
+
+def make_lookup(session: Session, name: str) -> Receiver:
+    """A receiver's link with a null source: asks for the subscription of that name, wherever it is."""
+    link: Receiver = session.receiver(name)
+    link.source.type = Terminus.UNSPECIFIED
+    link.snd_settle_mode = Link.SND_UNSETTLED
+    link.rcv_settle_mode = Link.RCV_FIRST
+    return link
+
+
+def make_coordinator(session: Session) -> Sender:
+    """A sender's link to the transaction coordinator (4.3)."""
+    link: Sender = session.sender(f"assay:coordinator:{uuid.uuid4()}")
+    link.snd_settle_mode = Link.SND_UNSETTLED
+    link.rcv_settle_mode = Link.RCV_FIRST
+    link.target.type = Terminus.COORDINATOR
+    _put_symbols(link.target.capabilities, ("amqp:local-transactions",))
+    _put_symbols(link.source.outcomes, _OUTCOMES)
+    return link
+
+
+def _put_filters(link: Receiver, selector: str | None, *, no_local: bool) -> None:
+    filters: dict[symbol, Described] = {}
+    if selector is not None:
+        filters[symbol(SELECTOR)] = Described(_SELECTOR_CODE, selector)
+    if no_local:
+        filters[symbol(NO_LOCAL)] = Described(_NO_LOCAL_CODE, _NO_LOCAL_VALUE)
+    if filters:
+        link.source.filter.put_dict(filters)
+
+
+def missing_filters(link: Receiver, wanted: Iterable[str]) -> tuple[str, ...]:
+    """Filters that were asked for and are not in the peer's attach: it does not apply them (3.5.1)."""
+    data = link.remote_source.filter
+    data.rewind()
+    echoed: object = data.get_dict() if data.next() is not None else {}
+    names = {str(name) for name in echoed} if isinstance(echoed, dict) else set[str]()
+    return tuple(name for name in wanted if name not in names)
+
+
+def has_terminus(terminus: Terminus) -> bool:
+    """Whether a source or target is there at all."""
+    return bool(terminus.type != Terminus.UNSPECIFIED)
+
+
+ACCEPTED_STATE = Described(ulong(int(Delivery.ACCEPTED)), [])
+"""The outcome inside a transactional state (4.4.2)."""
+
+
+def set_state_data(delivery: Delivery, data: list[object] | None) -> None:
+    """Set the fields of a delivery state that proton does not know."""
+    delivery.local.data = cast("Any", data)  # proton declares a list of ints and takes any AMQP data
+
+
+TRANSACTIONAL = 0x34
+DECLARED = 0x33

@@ -1,0 +1,63 @@
+"""Sessions, and finding what a command is about: links and units by the engine's numbers."""
+
+from __future__ import annotations
+
+from proton import Session
+
+from assay_sdk.drivers.amqp.answers import Answers
+from assay_sdk.drivers.amqp.ends import LinkEnd
+from assay_sdk.drivers.amqp.errors import Condition, refusal
+from assay_sdk.drivers.amqp.transactions import Coordinator, Unit
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+
+
+class SessionEnd:
+    """One session.
+
+    Args:
+        answers: Who is owed an answer.
+        engine: Proton's session.
+        number: The engine's number for it.
+        opening: Token of the command that opens it.
+    """
+
+    def __init__(self, answers: Answers, engine: Session, *, number: int, opening: int) -> None:
+        self.engine = engine
+        self.number = number
+        self.ends: dict[LinkEnd, None] = {}
+        self.units: dict[int, Unit] = {}
+        self.coordinator: Coordinator | None = None
+        self._answers = answers
+        self._opening = opening
+        self._closing: int | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether nobody has begun to close it."""
+        return self._closing is None
+
+    def opened(self) -> None:
+        """The peer has begun its side."""
+        self._answers.done(self._opening)
+
+    def close(self, token: int) -> None:
+        """End the session with all its links; what they hold unsettled goes back as a failed delivery."""
+        self._closing = token
+        for end in tuple(self.ends):
+            end.close(None)
+        self.engine.close()
+
+    def remote_closed(self, condition: Condition | None) -> None:
+        """The peer has ended its side: as asked, or on its own."""
+        asked = self._closing is not None
+        closed = Refused(JmsErrorKind.ILLEGAL_STATE, "the session is closed")
+        why = closed if asked and condition is None else refusal(condition, "to keep a session open")
+        self._answers.fail(self._opening, why)
+        for end in tuple(self.ends):
+            end.gone_with_session(why, told=not asked)
+        self.ends.clear()
+        if not asked:
+            self.engine.close()
+        if self._closing is not None:
+            self._answers.done(self._closing)
+        self.engine.free()

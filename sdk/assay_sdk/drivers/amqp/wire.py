@@ -1,0 +1,322 @@
+"""One attempt at an AMQP connection: commands in, proton's events out, every token answered once.
+
+Everything happens on the runner's loop.  `submit` only queues, so the engine may submit from within an event; the
+queue is worked off in one job, and what it made proton say goes to the socket in one piece.
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import cast
+
+import proton
+from proton import Collector, Connection, Delivery, Event, Link, Session, Transport, symbol
+
+from assay_sdk.driver import (
+    Close,
+    Closed,
+    DriverCommand,
+    DriverEvent,
+    Failed,
+    Frame,
+    Opened,
+    Target,
+)
+from assay_sdk.drivers.amqp.answers import Answers
+from assay_sdk.drivers.amqp.codec import Prefixes
+from assay_sdk.drivers.amqp.commands import Commands
+from assay_sdk.drivers.amqp.ends import LinkEnd
+from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
+from assay_sdk.drivers.amqp.frames import Mend
+from assay_sdk.drivers.amqp.line import Line, LoopRunner, Place
+from assay_sdk.drivers.amqp.links import LinkNames
+from assay_sdk.drivers.amqp.sessions import SessionEnd
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+from assay_sdk.time import Cancel
+
+SOLE_CONNECTION = "sole-connection-for-container"
+DELAYED_DELIVERY = "DELAYED_DELIVERY"
+ANONYMOUS_RELAY = "ANONYMOUS-RELAY"
+SHARED_SUBSCRIPTIONS = "SHARED-SUBS"
+
+_DESIRED = (SOLE_CONNECTION, DELAYED_DELIVERY, ANONYMOUS_RELAY, SHARED_SUBSCRIPTIONS)
+"""What Qpid JMS desires (``AmqpConnectionBuilder``); the first makes a broker refuse a client id that is in use."""
+
+_REFUSED_AT_OPEN = "amqp:connection-establishment-failed"
+"""A property of an Open that only comes before a close with the reason."""
+
+ALWAYS = frozenset(
+    {
+        Capability.TIME_TO_LIVE,
+        Capability.PRIORITY,
+        Capability.NON_PERSISTENT,
+        Capability.SELECTOR,
+        Capability.BROWSE,
+        Capability.TOPIC,
+        Capability.DURABLE_SUBSCRIPTION,
+        Capability.LOCAL_TRANSACTION,
+        Capability.CLIENT_ID,
+    }
+)
+"""What the protocol can say without asking; a broker that cannot refuses the link, with kind unsupported."""
+
+OFFERED: Mapping[str, Capability] = {
+    DELAYED_DELIVERY: Capability.DELIVERY_DELAY,
+    SHARED_SUBSCRIPTIONS: Capability.SHARED_SUBSCRIPTION,
+}
+"""What a broker says that it can when it opens."""
+
+IDLE_TIMEOUT_S = 30.0
+"""A peer that is silent for so long is taken for dead; RabbitMQ's and Artemis's own default is a minute."""
+
+CLOSE_TIMEOUT_MS = 5_000
+"""How long an orderly close waits for the peer's; then the socket is closed without it."""
+
+MAX_FRAME = 1 << 20
+"""Octets of a frame at most, as in Qpid JMS (``jms.maxFrameSize``)."""
+
+
+class AmqpWire:
+    """One connection (`assay_sdk.driver.Wire`).
+
+    Args:
+        target: Where to, and as whom.
+        place: Its host and port.
+        sink: Told every event, on the loop.
+        runner: The loop.
+        epoch: This attempt's number.
+    """
+
+    def __init__(
+        self, target: Target, place: Place, sink: Callable[[DriverEvent], None], runner: LoopRunner, epoch: int
+    ) -> None:
+        self.epoch = epoch
+        self.prefixes = Prefixes()
+        self.capabilities: frozenset[Capability] = frozenset()
+        self.answers = Answers(sink)
+        self.ends: dict[Link, LinkEnd] = {}
+        self.sessions: dict[Session, SessionEnd] = {}
+        self.names = LinkNames(explicit=target.client_id is not None)
+        self.connection = Connection()
+        self._target = target
+        self._runner = runner
+        self._queue: deque[DriverCommand] = deque()
+        self._numbers = itertools.count(1)
+        self._collector = Collector()
+        self._commands = Commands(self)
+        self._closing: int | None = None
+        self._is_open = False
+        self._gone = False
+        transport = Transport()
+        self._transport = transport
+        self._prepare(place, transport)
+        self._line = Line(place, target.login, self, transport, runner, trace=target.trace)
+        due_ns = runner.clock.monotonic_ns() + target.open_timeout_ms * 1_000_000
+        self._timer: Cancel = runner.call_at(due_ns, self._open_timed_out)
+        runner.call_soon(self._line.start)
+
+    def submit(self, command: DriverCommand) -> None:
+        """Take a command; it is worked off on the loop and answered once, `Failed` if the connection is gone."""
+        self._queue.append(command)
+        if len(self._queue) == 1:
+            self._runner.call_soon(self._work)
+
+    def abort(self) -> None:
+        """Drop the connection as if the line had been cut."""
+        self._runner.call_soon(lambda: self._line.drop(lost("the connection was aborted by this client")))
+
+    # --- what links need (`ends.Context`)
+
+    def next_delivery(self) -> int:
+        """The next delivery's number."""
+        return next(self._numbers)
+
+    def mend(self, link_name: str, wanted: Mend) -> None:
+        """Say more in this link's attach than the engine can."""
+        self._line.mends[link_name] = wanted
+
+    def forget(self, end: LinkEnd) -> None:
+        """The link is gone on both sides."""
+        self.ends.pop(end.engine, None)
+        self.names.release(end.name)
+        self._commands.forget(end)
+
+    # --- what the line tells (`line.Owner`)
+
+    def line_ready(self) -> None:
+        """The login is over."""
+        self._transport.bind(self.connection)
+        self._line.flush()
+
+    def line_fed(self) -> None:
+        """Look at what the engine has to tell."""
+        while not self._gone and (event := self._collector.peek()) is not None:
+            self._collector.pop()
+            handle = _EVENTS.get(event.type)
+            if handle is not None:
+                handle(self, event)
+
+    def line_frame(self, seen: Frame) -> None:
+        """A frame went over the line."""
+        self.answers.emit(seen)
+
+    def line_gone(self, why: Refused | None) -> None:
+        """Answer everything that is open, then say that the connection is closed."""
+        self._gone = True
+        self._timer()
+        closing, asked = self._closing, self._closing is not None
+        if closing is not None:
+            self.answers.done(closing)  # whichever way the line went: it was to go
+        reason = why or lost("the connection is closed")
+        everything = reason if reason.kind is JmsErrorKind.CONNECTION_LOST or not self._is_open else lost(reason.text)
+        while self._queue:
+            command = self._queue.popleft()
+            self.answers.owe(command.token)
+        for end in tuple(self.ends.values()):
+            end.cut(everything)
+        self.answers.fail_all(everything)
+        self.answers.emit(Closed(self.epoch, None if asked else why))
+
+    # --- commands
+
+    def _work(self) -> None:
+        while self._queue and not self._gone:
+            command = self._queue.popleft()
+            self.answers.owe(command.token)
+            self._commands.carry_out(command)
+        if self._gone:
+            while self._queue:
+                token = self._queue.popleft().token
+                self.answers.emit(Failed(token, lost("the connection is closed: make a new one")))
+            return
+        self._line.flush()
+        self.line_fed()
+
+    def close(self, command: Close) -> None:
+        """Close in order: what was sent before goes first."""
+        if self._closing is not None:
+            self.answers.done(command.token)
+            return
+        self._closing = command.token
+        if not self._is_open:
+            self._line.drop(None)
+            return
+        self.connection.close()
+        self._timer()
+        due_ns = self._runner.clock.monotonic_ns() + CLOSE_TIMEOUT_MS * 1_000_000
+        self._timer = self._runner.call_at(due_ns, lambda: self._line.drop(None))
+
+    # --- opening
+
+    def _prepare(self, place: Place, transport: Transport) -> None:
+        transport.idle_timeout = IDLE_TIMEOUT_S
+        transport.max_frame_size = MAX_FRAME
+        connection = self.connection
+        connection.collect(self._collector)
+        connection.container = self._target.client_id or f"assay:{uuid.uuid4()}"
+        connection.hostname = place.host
+        connection.desired_capabilities = [symbol(name) for name in _DESIRED]
+        connection.properties = {symbol("product"): "assay-sdk", symbol("platform"): f"proton {proton.VERSION_MAJOR}"}
+        connection.open()
+
+    def _open_timed_out(self) -> None:
+        text = f"the broker did not open the connection within {self._target.open_timeout_ms} ms"
+        self._line.drop(refused(Mqrc.Q_MGR_NOT_AVAILABLE, text))
+
+    def _on_open(self, _event: Event) -> None:
+        properties = {str(name): value for name, value in (self.connection.remote_properties or {}).items()}
+        if _REFUSED_AT_OPEN in properties:
+            return  # its close follows, with the reason
+        self._timer()
+        self._is_open = True
+        offered = {str(name) for name in self.connection.remote_offered_capabilities or ()}
+        self.capabilities = ALWAYS | {meant for name, meant in OFFERED.items() if name in offered}
+        self.prefixes = Prefixes(str(properties.get("queue-prefix", "")), str(properties.get("topic-prefix", "")))
+        self._line.beat()
+        plain: dict[str, str | int | bool] = {
+            name: value if isinstance(value, bool | int) else str(value) for name, value in properties.items()
+        }
+        self.answers.emit(Opened(self.epoch, self.capabilities, plain))
+
+    def _on_close(self, _event: Event) -> None:
+        condition = self.connection.remote_condition
+        self.connection.close()
+        self._line.flush()
+        if self._closing is not None or condition is None:
+            self._line.drop(None if self._closing is not None else lost("the broker closed the connection"))
+        elif self._is_open:
+            self._line.drop(lost(refusal(condition, "to keep the connection open").text))
+        else:
+            self._line.drop(self._why_not_opened(condition))
+
+    def _why_not_opened(self, condition: Condition) -> Refused:
+        info = condition.info if isinstance(condition.info, dict) else {}
+        if {str(name): str(value) for name, value in info.items()}.get("invalid-field") == "container-id":
+            client_id = self._target.client_id or ""
+            text = f"the client id {client_id!r} is in use or not allowed: {condition.description or condition.name}"
+            return Refused(JmsErrorKind.INVALID_CLIENT_ID, text, objects=(client_id,))
+        return refusal(condition, "the connection", otherwise=JmsErrorKind.CONNECTION_LOST)
+
+    # --- the other events
+
+    def _on_transport_error(self, _event: Event) -> None:
+        condition = self._transport.condition
+        detail = f"{condition.description or condition.name}" if condition is not None else "no reason given"
+        self._line.flush()
+        self._line.drop(lost(f"the connection broke: {detail}"))
+
+    def _on_session_open(self, event: Event) -> None:
+        session = self.sessions.get(cast("Session", event.session))
+        if session is not None:
+            session.opened()
+
+    def _on_session_close(self, event: Event) -> None:
+        engine = cast("Session", event.session)
+        session = self.sessions.pop(engine, None)
+        if session is not None:
+            for end in tuple(session.ends):
+                self.ends.pop(end.engine, None)
+                self.names.release(end.name)
+            session.remote_closed(engine.remote_condition)
+            self._commands.forget_session(session)
+
+    def _on_link_open(self, event: Event) -> None:
+        end = self.ends.get(cast("Link", event.link))
+        if end is not None:
+            end.remote_opened()
+
+    def _on_link_close(self, event: Event) -> None:
+        engine = cast("Link", event.link)
+        end = self.ends.get(engine)
+        if end is not None:
+            end.remote_closed(engine.remote_condition)
+
+    def _on_flow(self, event: Event) -> None:
+        end = self.ends.get(cast("Link", event.link))
+        if end is not None:
+            end.flow()
+
+    def _on_delivery(self, event: Event) -> None:
+        delivery = cast("Delivery", event.delivery)
+        end = self.ends.get(delivery.link)
+        if end is not None:
+            end.delivery(delivery)
+
+
+_EVENTS: Mapping[object, Callable[[AmqpWire, Event], None]] = {
+    Event.CONNECTION_REMOTE_OPEN: AmqpWire._on_open,  # noqa: SLF001  the wire's own table
+    Event.CONNECTION_REMOTE_CLOSE: AmqpWire._on_close,  # noqa: SLF001
+    Event.SESSION_REMOTE_OPEN: AmqpWire._on_session_open,  # noqa: SLF001
+    Event.SESSION_REMOTE_CLOSE: AmqpWire._on_session_close,  # noqa: SLF001
+    Event.LINK_REMOTE_OPEN: AmqpWire._on_link_open,  # noqa: SLF001
+    Event.LINK_REMOTE_CLOSE: AmqpWire._on_link_close,  # noqa: SLF001
+    Event.LINK_REMOTE_DETACH: AmqpWire._on_link_close,  # noqa: SLF001
+    Event.LINK_FLOW: AmqpWire._on_flow,  # noqa: SLF001
+    Event.DELIVERY: AmqpWire._on_delivery,  # noqa: SLF001
+    Event.TRANSPORT_ERROR: AmqpWire._on_transport_error,  # noqa: SLF001
+}
+"""Proton's events that mean something here."""

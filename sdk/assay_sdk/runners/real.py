@@ -1,0 +1,413 @@
+"""The crank of the real world: one I/O loop in a thread of its own.
+
+Everything runs on that thread, one thing at a time: jobs in the order of their due times and then of their scheduling,
+sockets' callbacks in between.  Other threads only schedule and wait.  Whoever waits *on* the loop's thread (a listener
+that commits) turns the same crank himself, so a socket's callback may be called while an earlier one is still under
+way, and must bear being called for a socket that is no longer ready.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import selectors
+import socket
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+Job = Callable[[], None]
+
+READ = selectors.EVENT_READ
+WRITE = selectors.EVENT_WRITE
+
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+_UNCERTAINTY_NS = 1_000
+"""Linux keeps one monotonic clock for all processors of a machine; what is left is the spread between two processors'
+counters and the reading itself, both well under a microsecond."""
+
+_JOBS_BETWEEN_POLLS = 64
+"""Sockets are looked at after so many jobs at the latest, so that jobs which schedule jobs cannot starve them."""
+
+_COMPACT_FROM = 1024
+"""Taken-back jobs are swept from the heap once they are this many and half of it."""
+
+
+def _boot_id() -> str:
+    """One id for all processes of this machine until it is started again.
+
+    The kernel's id is hashed, so that a published journal does not carry it.  Where there is none, the id is the
+    process's own: its readings are then compared with nobody else's.
+    """
+    try:
+        text = _BOOT_ID.read_text(encoding="ascii").strip()
+    except OSError:
+        return f"process:{uuid.uuid4().hex[:16]}"
+    return f"machine:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+class MachineClock:
+    """The machine's clocks: CLOCK_MONOTONIC, comparable between its processes, and its time of day."""
+
+    def __init__(self) -> None:
+        self._boot = _boot_id()
+
+    @property
+    def boot(self) -> str:
+        """This machine since it was last started."""
+        return self._boot
+
+    @property
+    def uncertainty_ns(self) -> int:
+        """How far two readings of different processors may be apart, in nanoseconds."""
+        return _UNCERTAINTY_NS
+
+    def monotonic_ns(self) -> int:
+        """CLOCK_MONOTONIC, in nanoseconds."""
+        return time.monotonic_ns()
+
+    def wall_ns(self) -> int:
+        """The machine's time of day, in nanoseconds since the epoch."""
+        return time.time_ns()
+
+
+class SocketRunner(Protocol):
+    """What a driver that owns a socket asks of its runner, beyond `assay_sdk.time.Runner`."""
+
+    def register(self, line: socket.socket, events: int, ready: Callable[[int], None]) -> None:
+        """Call `ready` with a mask of `READ` and `WRITE` whenever the socket is; again with other events to change."""
+        ...
+
+    def unregister(self, line: socket.socket) -> None:
+        """Forget the socket; nothing is called for it any more."""
+        ...
+
+
+class _Entry:
+    """A scheduled job; `job` is None once it ran or was taken back."""
+
+    __slots__ = ("job", "runner")
+
+    def __init__(self, runner: RealRunner, job: Job) -> None:
+        self.runner = runner
+        self.job: Job | None = job
+
+    def __call__(self) -> None:
+        """Take the job back (`assay_sdk.time.Cancel`)."""
+        self.runner.take_back(self)
+
+
+class _Waiter:
+    """Somebody on another thread who waits."""
+
+    __slots__ = ("done", "error", "woken")
+
+    def __init__(self, done: Callable[[], bool]) -> None:
+        self.done = done
+        self.error: BaseException | None = None
+        self.woken = threading.Event()
+
+    def look(self) -> None:
+        """Ask the condition, on the loop's thread."""
+        try:
+            if self.done():
+                self.woken.set()
+        except Exception as error:  # noqa: BLE001  the condition is the waiter's, so its error is raised to the waiter
+            self.fail(error)
+
+    def fail(self, error: BaseException) -> None:
+        """Wake the waiter up with an error."""
+        self.error = self.error or error
+        self.woken.set()
+
+
+class RealRunner:
+    """One I/O loop on a daemon thread, started when first needed.
+
+    Args:
+        on_error: Told of every job's and callback's exception; without it, an exception is raised to everybody who
+            waits at that moment, or else to the next one who waits, or at `close`.  The loop goes on in any case.
+    """
+
+    def __init__(self, on_error: Callable[[BaseException], None] | None = None) -> None:
+        self._clock = MachineClock()
+        self._on_error = on_error
+        self._lock = threading.Lock()
+        self._heap: list[tuple[int, int, _Entry]] = []
+        self._seq = 0
+        self._taken_back = 0
+        self._waiters: list[_Waiter] = []
+        self._errors: deque[BaseException] = deque()
+        self._thread: threading.Thread | None = None
+        self._closing = False
+        self._asleep = False
+        self._jobs_since_poll = 0
+        self._selector = selectors.DefaultSelector()
+        self._alarm, self._bell = socket.socketpair()
+        self._alarm.setblocking(False)  # noqa: FBT003  the standard library takes it by position
+        self._bell.setblocking(False)  # noqa: FBT003  the standard library takes it by position
+        self._selector.register(self._alarm, READ, self._silence)
+        self._waited_ns = 0
+
+    @property
+    def clock(self) -> MachineClock:
+        """The machine's clock."""
+        return self._clock
+
+    @property
+    def waited_ns(self) -> int:
+        """Nanoseconds that callers on other threads have spent in `run_until`, in all.
+
+        Waits on the loop's own thread are within somebody else's and are not counted again.
+        """
+        return self._waited_ns
+
+    @property
+    def on_loop(self) -> bool:
+        """Whether the caller is on the loop's thread."""
+        return threading.current_thread() is self._thread
+
+    def call_soon(self, job: Job) -> None:
+        """Run a job after those that are due already; from any thread.
+
+        Raises:
+            RuntimeError: The runner is closed.
+        """
+        self._push(0, job)
+
+    def call_at(self, due_ns: int, job: Job) -> _Entry:
+        """Run a job at a monotonic time in nanoseconds; a time that has passed means now.  From any thread.
+
+        Returns:
+            What takes the job back when called.
+
+        Raises:
+            RuntimeError: The runner is closed.
+        """
+        return self._push(due_ns, job)
+
+    def take_back(self, entry: _Entry) -> None:
+        """Take a scheduled job back; does nothing when it ran or was taken back already."""
+        with self._lock:
+            if entry.job is None:
+                return
+            entry.job = None
+            self._taken_back += 1
+            if self._taken_back >= _COMPACT_FROM and self._taken_back * 2 > len(self._heap):
+                self._heap = [item for item in self._heap if item[2].job is not None]
+                heapq.heapify(self._heap)
+                self._taken_back = 0
+
+    def register(self, line: socket.socket, events: int, ready: Callable[[int], None]) -> None:
+        """Watch a socket, or change what it is watched for; from the loop's thread.
+
+        Args:
+            line: A non-blocking socket.
+            events: `READ`, `WRITE` or both.
+            ready: Called with a mask of the events that have come.
+        """
+        if line in self._selector.get_map():
+            self._selector.modify(line, events, ready)
+        else:
+            self._selector.register(line, events, ready)
+
+    def unregister(self, line: socket.socket) -> None:
+        """Watch a socket no more; from the loop's thread.  Unknown sockets are left alone."""
+        if line in self._selector.get_map():
+            self._selector.unregister(line)
+
+    def run_until(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
+        """Wait until `done()` is true or the deadline has come; on the loop's own thread, turn the crank meanwhile.
+
+        Args:
+            done: Asked after every job and callback, on the loop's thread; must be cheap and free of side effects.
+            deadline_ns: Monotonic nanoseconds; None waits without a limit.
+
+        Returns:
+            What `done()` said last.
+
+        Raises:
+            RuntimeError: The runner is closed, or was while somebody waited.
+            Exception: What a job or `done` itself raised meanwhile.
+        """
+        if self.on_loop:
+            return self._crank(done, deadline_ns)
+        self._start()
+        begin_ns = time.monotonic_ns()
+        waiter = _Waiter(done)
+        with self._lock:
+            if self._closing:
+                raise RuntimeError("the runner is closed: make a new one")
+            if self._errors:
+                raise self._errors.popleft()
+            self._waiters.append(waiter)
+        try:
+            if not done():
+                self._wait(waiter, deadline_ns)
+        finally:
+            with self._lock:
+                self._waiters.remove(waiter)
+                self._waited_ns += time.monotonic_ns() - begin_ns
+        if waiter.error is not None:
+            raise waiter.error
+        return waiter.woken.is_set() or done()
+
+    def close(self) -> None:
+        """End the loop; jobs not due yet are dropped, and whoever waits gets a RuntimeError.
+
+        Raises:
+            Exception: What a job raised and nobody was there to be told.
+        """
+        with self._lock:
+            already, self._closing = self._closing, True
+            thread = self._thread
+        if not already and thread is None:
+            self._dispose()
+        self._ring()
+        if thread is not None and not self.on_loop:
+            thread.join()
+        if self._errors:
+            raise self._errors.popleft()
+
+    @staticmethod
+    def _wait(waiter: _Waiter, deadline_ns: int | None) -> None:
+        if deadline_ns is None:
+            waiter.woken.wait()
+            return
+        while (left_ns := deadline_ns - time.monotonic_ns()) > 0:
+            if waiter.woken.wait(min(left_ns / 1e9, threading.TIMEOUT_MAX)):
+                return
+
+    def _push(self, due_ns: int, job: Job) -> _Entry:
+        entry = _Entry(self, job)
+        self._start()
+        with self._lock:
+            self._seq += 1
+            heapq.heappush(self._heap, (max(due_ns, time.monotonic_ns()), self._seq, entry))
+            wake = self._asleep
+        if wake:
+            self._ring()
+        return entry
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._closing and not self.on_loop:
+                raise RuntimeError("the runner is closed: make a new one")
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._live, name="assay-io", daemon=True)
+                self._thread.start()
+
+    def _ring(self) -> None:
+        """Wake the loop up from its poll."""
+        try:
+            self._bell.send(b"!")
+        except BlockingIOError:
+            return  # a full pipe wakes it up as well
+        except OSError:
+            if not self._closing:
+                raise
+
+    def _silence(self, _mask: int) -> None:
+        try:
+            while self._alarm.recv(4096):
+                pass
+        except BlockingIOError:
+            return
+
+    def _live(self) -> None:
+        """The loop: it ends at `close` only."""
+        while not self._closing:
+            try:
+                self._crank(lambda: self._closing, None)
+            except Exception as error:  # noqa: BLE001  handed to the hook, the waiters or `close`; the loop must not end
+                self._report(error)
+        self._dispose()
+
+    def _dispose(self) -> None:
+        with self._lock:
+            waiters = tuple(self._waiters)
+            self._heap.clear()
+        for waiter in waiters:
+            waiter.fail(RuntimeError("the runner was closed while somebody waited"))
+        self._selector.close()
+        self._alarm.close()
+        self._bell.close()
+
+    def _report(self, error: BaseException) -> None:
+        if self._on_error is not None:
+            self._on_error(error)
+            return
+        with self._lock:
+            waiters = tuple(self._waiters)
+            if not waiters:
+                self._errors.append(error)
+        for waiter in waiters:
+            waiter.fail(error)
+
+    def _crank(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
+        """Run jobs and callbacks until `done()` or the deadline; an exception of one of them comes out here."""
+        while not done():
+            ran = self._run_job()
+            if ran and self._jobs_since_poll < _JOBS_BETWEEN_POLLS:
+                self._jobs_since_poll += 1
+                continue
+            if deadline_ns is not None and time.monotonic_ns() >= deadline_ns:
+                return done()
+            if self._closing and not done():
+                raise RuntimeError("the runner was closed while somebody waited")
+            self._jobs_since_poll = 0
+            self._poll(done, deadline_ns)
+        return True
+
+    def _run_job(self) -> bool:
+        """Run the first job that is due; tell whether there was one."""
+        with self._lock:
+            while self._heap and self._heap[0][2].job is None:
+                heapq.heappop(self._heap)
+                self._taken_back -= 1
+            if not self._heap or self._heap[0][0] > time.monotonic_ns():
+                return False
+            entry = heapq.heappop(self._heap)[2]
+            job, entry.job = entry.job, None
+        if job is not None:
+            try:
+                job()
+            finally:
+                self._look()
+        return True
+
+    def _poll(self, done: Callable[[], bool], deadline_ns: int | None) -> None:
+        """Wait for sockets, the next job, the bell or the deadline; call what is ready."""
+        with self._lock:
+            due = [deadline_ns] if deadline_ns is not None else []
+            if self._heap:
+                due.append(self._heap[0][0])
+            self._asleep = True
+        timeout = max(0.0, (min(due) - time.monotonic_ns()) / 1e9) if due else None
+        try:
+            ready = self._selector.select(timeout)
+        finally:
+            self._asleep = False
+        for key, mask in ready:
+            current = self._selector.get_map().get(key.fd)
+            if current is None or current.data is not key.data:
+                continue  # an earlier callback of this round has unregistered it
+            try:
+                key.data(mask)
+            finally:
+                self._look()
+            if done():
+                return  # a socket that is still ready is reported again by the next poll
+
+    def _look(self) -> None:
+        """Ask what the waiters wait for."""
+        if self._waiters:
+            with self._lock:
+                waiters = tuple(self._waiters)
+            for waiter in waiters:
+                waiter.look()

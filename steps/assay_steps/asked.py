@@ -1,0 +1,82 @@
+"""What is asked of a run, and opening what it names: every unknown name is found here, before anything starts."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from assay_adapters.backend import Backend, Unavailable
+from assay_adapters.client import Endpoint
+from assay_adapters.registry import BackendOptions, open_backend
+from assay_features import Rule, load_catalogue
+from assay_steps.defects import find_defect
+from assay_steps.defects.model import Defect
+
+
+class BackendUnavailableError(LookupError):
+    """The backend was asked for by name and cannot be started here."""
+
+
+class Pair(Struct, frozen=True):
+    """What a run opens.
+
+    Args:
+        backend: The backend, not started yet.
+        rules: The rules that are tried.
+        defect: The defect that is switched on; None for none.
+    """
+
+    backend: Backend
+    rules: tuple[Rule, ...]
+    defect: Defect | None
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """What is asked of a run on one backend.
+
+    Args:
+        backend: The backend's name.
+        profile: Only rules of this profile.
+        rules: Only these rules.
+        seed: Seed of whatever is random.
+        store: Which store the reference broker uses; None for its first.
+        face: The client's face; None for the first.
+        defect: A named defect.
+    """
+
+    backend: str = "reference"
+    profile: str | None = None
+    rules: tuple[str, ...] = ()
+    seed: int = 0
+    store: str | None = None
+    face: str | None = None
+    defect: str | None = None
+
+    def open(self, shared: Endpoint | None = None) -> Pair:
+        """Find everything that was named; nothing is started.
+
+        Args:
+            shared: Endpoint of an instance that the run's controller has started; None to start one.
+
+        Raises:
+            LookupError: Unknown backend, rule, profile, face, store or defect; says which, and names the nearest.
+            BackendUnavailableError: The backend cannot be started here.
+        """
+        rules = load_catalogue().select(profile=self.profile, ids=self.rules)
+        defect = find_defect(self.defect) if self.defect is not None else None
+        backend = open_backend(
+            self.backend,
+            BackendOptions(
+                seed=self.seed,
+                store=self.store,
+                defect=defect.broker if defect else None,
+                wire=defect.wire if defect else None,
+                shared=shared,
+            ),
+        )
+        backend.identity(self.face)
+        probe = backend.probe()
+        if isinstance(probe, Unavailable):
+            raise BackendUnavailableError(
+                f"Backend {self.backend!r} cannot be started: {probe.reason}; {probe.remedy}."
+            )
+        return Pair(backend, rules, defect)

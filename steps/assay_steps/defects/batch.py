@@ -1,0 +1,9 @@
+"""Defects of the client with batch listeners: what is set, how batches are put together, how they are acknowledged."""
+
+from __future__ import annotations
+
+from assay_steps.defects.batch_acknowledgement import ACKNOWLEDGEMENT_DEFECTS
+from assay_steps.defects.batch_contents import CONTENT_DEFECTS
+from assay_steps.defects.batch_listeners import LISTENER_DEFECTS
+
+BATCH_DEFECTS = (*LISTENER_DEFECTS, *CONTENT_DEFECTS, *ACKNOWLEDGEMENT_DEFECTS)

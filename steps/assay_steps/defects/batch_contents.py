@@ -1,0 +1,242 @@
+"""Defects of the client in what is in a batch, in which order and when (BT-01, BT-04, BT-05, BT-07, BT-15)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from msgspec.structs import replace
+
+from assay_adapters.client import Client, ClientEvent, Script
+from assay_adapters.outcome import Outcome
+from assay_sdk.driver import (
+    Arrived,
+    Credit,
+    Drained,
+    Driver,
+    DriverCommand,
+    DriverEvent,
+    OpenSender,
+    Send,
+)
+from assay_sdk.engine.settings import LISTENER_WINDOW
+from assay_sdk.model.message import Address
+from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
+from assay_steps.defects.model import Defect
+from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events, wires
+
+NS_PER_MS = 1_000_000
+HELD_MS = 5
+TRICKLE_MS = 400
+
+
+def is_batch_window(credit: int) -> bool:
+    """Whether so much credit at once is a batch listener's: a receive call asks for 1, a message listener for more."""
+    return credit not in {1, LISTENER_WINDOW}
+
+
+def _remainders_swallowed(client: Client) -> Client:
+    """What is told of a batch waits for its callback, and is kept back when the batch is not full."""
+    sizes: dict[str, int] = {}
+    held: dict[str, list[ClientEvent]] = {}
+
+    class NotesSize(ConsumerFilter):
+        def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+            sizes[self.actor] = size
+            return super().listen_batch(script, size, timeout_ms)
+
+    def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
+        if event.batch is None or event.actor not in sizes:
+            return (event,)
+        if event.what == "seen":
+            held.setdefault(event.actor, []).append(event)
+            return ()
+        batch = held.pop(event.actor, [])
+        return (*batch, event) if event.what != "callback" or len(batch) == sizes[event.actor] else ()
+
+    return ConsumingClientFilter(client, NotesSize, tell)
+
+
+def _first_again(client: Client) -> Client:
+    """A full batch ends with its first message once more."""
+    sizes: dict[str, int] = {}
+    first: dict[tuple[str, int], ClientEvent] = {}
+    counts: Counter[tuple[str, int]] = Counter()
+
+    class NotesSize(ConsumerFilter):
+        def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+            sizes[self.actor] = size
+            return super().listen_batch(script, size, timeout_ms)
+
+    def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
+        if event.what != "seen" or event.batch is None:
+            return (event,)
+        key = event.actor, event.batch
+        counts[key] += 1
+        first.setdefault(key, event)
+        return (event, first[key]) if counts[key] == sizes.get(event.actor) else (event,)
+
+    return ConsumingClientFilter(client, NotesSize, tell)
+
+
+def _empty_before_the_first(client: Client) -> Client:
+    """Before its first batch, a listener is called with nothing."""
+    called: set[str] = set()
+
+    def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
+        if event.what != "seen" or event.batch is None or event.actor in called:
+            return (event,)
+        called.add(event.actor)
+        return (ClientEvent(what="callback", actor=event.actor, batch=event.batch, outcome="returned"), event)
+
+    return ConsumingClientFilter(client, tell=tell)
+
+
+class _Holding(WireFilter):
+    """Holds what arrives for batch listeners, and hands it over later."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._batches: set[int] = set()
+        self._held: dict[int, list[Arrived]] = {}
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, Credit) and is_batch_window(command.credit):
+            self._batches.add(command.link)
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Arrived) and event.link in self._batches:
+            self._held.setdefault(event.link, []).append(event)
+            self.came(event.link)
+            return ()
+        if isinstance(event, Drained):
+            return (*self.ordered(self._held.pop(event.link, [])), event)
+        return (event,)
+
+    def came(self, link: int) -> None:
+        """Another message is held."""
+        if len(self._held[link]) == 1:
+            self.later(link, HELD_MS)
+
+    def later(self, link: int, wait_ms: int) -> None:
+        """Hand over what is held, unless more comes that puts it off."""
+        held = len(self._held[link])
+        due_ns = self.line.runner.clock.monotonic_ns() + wait_ms * NS_PER_MS
+        self.line.runner.call_at(due_ns, lambda: self.release(link, held))
+
+    def release(self, link: int, _held: int) -> None:
+        """The time is up."""
+        for arrived in self.ordered(self._held.pop(link, [])):
+            self.line.emit(arrived)
+
+    def ordered(self, held: list[Arrived]) -> list[Arrived]:
+        """In which order it is handed over."""
+        return held
+
+
+class _NewestFirst(_Holding):
+    def ordered(self, held: list[Arrived]) -> list[Arrived]:
+        return held[::-1]
+
+
+class _WaitsForSilence(_Holding):
+    def came(self, link: int) -> None:
+        self.later(link, TRICKLE_MS)
+
+    def release(self, link: int, _held: int) -> None:
+        if len(self._held.get(link, ())) == _held:
+            super().release(link, _held)
+
+
+class _BatchesForgetDelays:
+    """What is sent to a destination that is taken in batches loses its delay: noted at the port, done on the wire."""
+
+    def __init__(self) -> None:
+        self._batched: set[Address] = set()
+
+    def port(self, client: Client) -> Client:
+        batched = self._batched
+
+        class NotesDestination(ConsumerFilter):
+            def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+                batched.add(self.of.address)
+                return super().listen_batch(script, size, timeout_ms)
+
+        return ConsumingClientFilter(client, NotesDestination)
+
+    def wire(self, driver: Driver) -> Driver:
+        targets: dict[int, Address | None] = {}
+
+        def rewrite(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+            if isinstance(command, OpenSender):
+                targets[command.link] = command.address
+            if isinstance(command, Send) and targets.get(command.link) in self._batched:
+                return (replace(command, message=replace(command.message, delivery_time_ms=None)),)
+            return None
+
+        return commands(rewrite)(driver)
+
+
+def _without_time_to_live(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    if not isinstance(command, Send):
+        return None
+    return (replace(command, message=replace(command.message, ttl_ms=None, expiry_ms=None)),)
+
+
+def _arrives_without_expiry(event: DriverEvent) -> DriverEvent:
+    return replace(event, message=replace(event.message, expiry_ms=None)) if isinstance(event, Arrived) else event
+
+
+_FORGETFUL = _BatchesForgetDelays()
+
+CONTENT_DEFECTS = (
+    Defect(
+        name="remainders-swallowed",
+        rules=("BT-01", "BT-02", "BT-04"),
+        text="A batch that is not full is acknowledged without being handed over.",
+        port=_remainders_swallowed,
+    ),
+    Defect(
+        name="first-of-batch-again",
+        rules=("BT-04",),
+        text="A full batch ends with its first message once more.",
+        port=_first_again,
+    ),
+    Defect(
+        name="empty-batches",
+        rules=("BT-04",),
+        text="A batch listener is called with an empty batch before its first message.",
+        port=_empty_before_the_first,
+    ),
+    Defect(
+        name="batches-wait-for-silence",
+        rules=("BT-05",),
+        text="Each message that comes puts the deadline of its batch off.",
+        wire=wires(_WaitsForSilence),
+    ),
+    Defect(
+        name="batches-newest-first",
+        rules=("BT-07",),
+        text="Of messages that come in quick succession the newest goes first into a batch.",
+        wire=wires(_NewestFirst),
+    ),
+    Defect(
+        name="batches-forget-delays",
+        rules=("BT-15",),
+        text="Messages to a destination that is taken in batches lose their delivery delay.",
+        port=_FORGETFUL.port,
+        wire=_FORGETFUL.wire,
+    ),
+    Defect(
+        name="sent-without-time-to-live",
+        rules=("BT-15",),
+        text="Messages are sent without their time to live.",
+        wire=commands(_without_time_to_live),
+    ),
+    Defect(
+        name="expiry-not-looked-at",
+        rules=("BT-15",),
+        text="What expires while it waits on the client's side is handed over all the same.",
+        wire=events(_arrives_without_expiry),
+    ),
+)

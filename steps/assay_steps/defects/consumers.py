@@ -1,0 +1,148 @@
+"""Filters in front of the client port that change what its consumers do and what the client tells.
+
+As `assay_steps.defects.ports` does it for producers: a defect says how a consumer misbehaves (`ConsumerTwist`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay_adapters.client import (
+    AckMode,
+    Client,
+    ClientConnection,
+    ClientConsumer,
+    ClientEvent,
+    ClientObserver,
+    ClientSession,
+    Endpoint,
+    Origin,
+    Qos,
+    Script,
+    Seen,
+)
+from assay_adapters.outcome import Ok, Outcome
+from assay_sdk.driver import Login
+from assay_steps.defects.ports import ClientFilter, ConnectionFilter, SessionFilter
+
+
+class ConsumerFilter:
+    """A consumer that does what the one behind it does; a defect overrides what it alters.
+
+    Args:
+        behind: The right consumer.
+        session: Whose it is.
+        of: What it consumes.
+        actor: Its name.
+    """
+
+    def __init__(self, behind: ClientConsumer, session: ClientSession, of: Origin, actor: str) -> None:
+        self.behind = behind
+        self.session = session
+        self.of = of
+        self.actor = actor
+
+    def receive(self, timeout_ms: int) -> Outcome[Seen | None]:
+        """Wait for one message."""
+        return self.behind.receive(timeout_ms)
+
+    def listen(self, script: Script | None) -> Outcome[None]:
+        """Set or take away a message listener."""
+        return self.behind.listen(script)
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        """Set or take away a batch listener."""
+        return self.behind.listen_batch(script, size, timeout_ms)
+
+    def close(self) -> Outcome[None]:
+        """Close the consumer."""
+        return self.behind.close()
+
+
+ConsumerTwist = Callable[[ClientConsumer, ClientSession, Origin, str], ClientConsumer]
+"""Puts a misbehaving consumer in front of a right one."""
+
+Tell = Callable[[ClientEvent], tuple[ClientEvent, ...]]
+"""What observers are told instead of an event."""
+
+Acknowledge = Callable[[ClientSession, Seen], Outcome[None]]
+"""Acknowledges a message on the right session."""
+
+
+def _told(event: ClientEvent) -> tuple[ClientEvent, ...]:
+    return (event,)
+
+
+def _acknowledge(session: ClientSession, seen: Seen) -> Outcome[None]:
+    return session.acknowledge(seen)
+
+
+class _Session(SessionFilter):
+    def __init__(self, behind: ClientSession, twist: ConsumerTwist, acknowledge: Acknowledge) -> None:
+        super().__init__(behind, lambda producer: producer)
+        self._consumers = twist
+        self._acknowledge = acknowledge
+
+    def consumer(
+        self, of: Origin, *, actor: str, qos: Qos | None = None, auto_confirm: bool | None = None
+    ) -> Outcome[ClientConsumer]:
+        made = super().consumer(of, actor=actor, qos=qos, auto_confirm=auto_confirm)
+        return Ok(self._consumers(made.value, self._behind, of, actor)) if isinstance(made, Ok) else made
+
+    def acknowledge(self, seen: Seen) -> Outcome[None]:
+        return self._acknowledge(self._behind, seen)
+
+
+class _Connection(ConnectionFilter):
+    def __init__(self, behind: ClientConnection, twist: ConsumerTwist, acknowledge: Acknowledge) -> None:
+        super().__init__(behind, lambda producer: producer)
+        self._consumers = twist
+        self._acknowledge = acknowledge
+
+    def session(self, ack: AckMode) -> Outcome[ClientSession]:
+        made = self._behind.session(ack)
+        return Ok(_Session(made.value, self._consumers, self._acknowledge)) if isinstance(made, Ok) else made
+
+
+class ConsumingClientFilter(ClientFilter):
+    """A client whose consumers are twisted.
+
+    Args:
+        behind: The right client.
+        twist: What becomes of each consumer.
+        tell: What becomes of each event that it tells.
+        acknowledge: What becomes of each acknowledgement.
+    """
+
+    def __init__(
+        self,
+        behind: Client,
+        twist: ConsumerTwist = ConsumerFilter,
+        tell: Tell = _told,
+        acknowledge: Acknowledge = _acknowledge,
+    ) -> None:
+        super().__init__(behind)
+        self._consumers = twist
+        self._tell = tell
+        self._acknowledge = acknowledge
+
+    def observe(self, observer: ClientObserver) -> None:
+        """Tell this observer everything, as the defect leaves it."""
+
+        def tell(event: ClientEvent) -> None:
+            for told in self._tell(event):
+                observer(told)
+
+        self._behind.observe(tell)
+
+    def connect(
+        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
+    ) -> Outcome[ClientConnection]:
+        """Connect."""
+        made = self._behind.connect(to, client_id=client_id, login=login, checks=checks)
+        return Ok(_Connection(made.value, self._consumers, self._acknowledge)) if isinstance(made, Ok) else made
+
+
+def consuming(twist: ConsumerTwist) -> Callable[[Client], Client]:
+    """A filter for `Defect.port` that twists every consumer."""
+    return lambda client: ConsumingClientFilter(client, twist)

@@ -1,0 +1,203 @@
+"""Defects of the client in the rules on delivery mode and client ids."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from assay_adapters.client import MODE_VALUES, Client, ClientProducer, Draft, Mode, Sent, Setting
+from assay_adapters.outcome import Ok, Outcome
+from assay_sdk.model.message import Address
+from msgspec.structs import replace
+
+from assay_steps.defects.model import Defect
+from assay_steps.defects.ports import ClientFilter, ProducerFilter, twisted
+
+_NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
+_NON_PERSISTENT = _NUMBERS[Mode.NON_PERSISTENT]
+_PERSISTENT = _NUMBERS[Mode.PERSISTENT]
+_SHOWN = {Mode.PERSISTENT: "PERSISTENT", Mode.NON_PERSISTENT: "NON_PERSISTENT"}
+
+
+class _NonPersistentFromTheStart(ProducerFilter):
+    def __init__(self, behind: ClientProducer) -> None:
+        super().__init__(behind)
+        behind.set(Setting.MODE, _NON_PERSISTENT)
+
+
+class _KnowsNoNonPersistent(ProducerFilter):
+    def set(self, setting: Setting, value: int) -> Outcome[None]:
+        ignored = setting is Setting.MODE and value == _NON_PERSISTENT
+        return Ok(None) if ignored else super().set(setting, value)
+
+
+class _AnyModeIsNonPersistent(ProducerFilter):
+    def set(self, setting: Setting, value: int) -> Outcome[None]:
+        return super().set(setting, _NON_PERSISTENT if setting is Setting.MODE else value)
+
+
+class _ModeForOneSend(ProducerFilter):
+    def send(
+        self,
+        message: Draft,
+        *,
+        mode: Mode | None = None,
+        priority: int | None = None,
+        ttl_ms: int | None = None,
+        to: Address | None = None,
+    ) -> Outcome[Sent]:
+        sent = super().send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
+        super().set(Setting.MODE, _PERSISTENT)
+        return sent
+
+
+class _IgnoresWhatIsGivenWithTheSend(ProducerFilter):
+    def send(
+        self,
+        message: Draft,
+        *,
+        mode: Mode | None = None,
+        priority: int | None = None,
+        ttl_ms: int | None = None,
+        to: Address | None = None,
+    ) -> Outcome[Sent]:
+        del mode, priority, ttl_ms
+        return super().send(message, to=to)
+
+
+class _KeepsWhatIsGivenWithTheSend(ProducerFilter):
+    def send(
+        self,
+        message: Draft,
+        *,
+        mode: Mode | None = None,
+        priority: int | None = None,
+        ttl_ms: int | None = None,
+        to: Address | None = None,
+    ) -> Outcome[Sent]:
+        given = (
+            (Setting.MODE, None if mode is None else _NUMBERS[mode]),
+            (Setting.PRIORITY, priority),
+            (Setting.TTL, ttl_ms),
+        )
+        for setting, value in given:
+            if value is not None:
+                super().set(setting, value)
+        return super().send(message, to=to)
+
+
+class _MessageDecides(ProducerFilter):
+    def send(
+        self,
+        message: Draft,
+        *,
+        mode: Mode | None = None,
+        priority: int | None = None,
+        ttl_ms: int | None = None,
+        to: Address | None = None,
+    ) -> Outcome[Sent]:
+        return super().send(message, mode=message.own_mode or mode, priority=priority, ttl_ms=ttl_ms, to=to)
+
+
+class _MessageStaysAsItWas(ProducerFilter):
+    def send(
+        self,
+        message: Draft,
+        *,
+        mode: Mode | None = None,
+        priority: int | None = None,
+        ttl_ms: int | None = None,
+        to: Address | None = None,
+    ) -> Outcome[Sent]:
+        sent = super().send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
+        if message.own_mode is None or not isinstance(sent, Ok):
+            return sent
+        return Ok(replace(sent.value, fields=sent.value.fields | {"JMSDeliveryMode": _SHOWN[message.own_mode]}))
+
+
+def _one_mode_for_all(client: Client) -> Client:
+    """A mode set on one producer is every later producer's."""
+    modes: list[int] = []
+
+    class SharedMode(ProducerFilter):
+        def __init__(self, behind: ClientProducer) -> None:
+            super().__init__(behind)
+            for mode in modes[-1:]:
+                behind.set(Setting.MODE, mode)
+
+        def set(self, setting: Setting, value: int) -> Outcome[None]:
+            if setting is Setting.MODE:
+                modes.append(value)
+            return super().set(setting, value)
+
+    return ClientFilter(client, SharedMode)
+
+
+def _invents_client_ids(client: Client) -> Client:
+    """Who gives no client id gets one that nobody asked for."""
+    numbers = count(1)
+    return ClientFilter(client, client_id=lambda given: given or f"invented-{next(numbers)}")
+
+
+PERSISTENCE_DEFECTS = (
+    Defect(
+        name="non-persistent-by-default",
+        rules=("PD-01",),
+        text="A producer that was told nothing sends non-persistently.",
+        port=twisted(_NonPersistentFromTheStart),
+    ),
+    Defect(
+        name="knows-no-non-persistent",
+        rules=("PD-01", "PD-02"),
+        text="Setting a producer to non-persistent has no effect.",
+        port=twisted(_KnowsNoNonPersistent),
+    ),
+    Defect(
+        name="any-mode-is-non-persistent",
+        rules=("PD-01", "PD-02"),
+        text="Whatever mode is set on a producer, it sends non-persistently from then on.",
+        port=twisted(_AnyModeIsNonPersistent),
+    ),
+    Defect(
+        name="mode-for-one-send",
+        rules=("PD-02",),
+        text="A mode set on a producer holds for its next send only.",
+        port=twisted(_ModeForOneSend),
+    ),
+    Defect(
+        name="one-mode-for-all",
+        rules=("PD-02",),
+        text="A mode set on one producer is every later producer's too.",
+        port=_one_mode_for_all,
+    ),
+    Defect(
+        name="given-with-send-ignored",
+        rules=("PD-03",),
+        text="Delivery mode, priority and time to live given with a send are ignored.",
+        port=twisted(_IgnoresWhatIsGivenWithTheSend),
+    ),
+    Defect(
+        name="given-with-send-kept",
+        rules=("PD-03",),
+        text="Delivery mode, priority and time to live given with a send become the producer's.",
+        port=twisted(_KeepsWhatIsGivenWithTheSend),
+    ),
+    Defect(
+        name="message-decides",
+        rules=("PD-04",),
+        text="A delivery mode set on the message goes before the producer's and the send's.",
+        port=twisted(_MessageDecides),
+    ),
+    Defect(
+        name="message-stays-as-it-was",
+        rules=("PD-04",),
+        text="After a send the message still shows the delivery mode that was set on it.",
+        port=twisted(_MessageStaysAsItWas),
+    ),
+    Defect(
+        name="invents-client-ids",
+        rules=("PD-17",),
+        text="A client without an id connects under one of its own making, and subscribes durably with it.",
+        port=_invents_client_ids,
+    ),
+)
+"""The client's, by rule."""

@@ -1,0 +1,155 @@
+"""Filters between the SDK's engine and its driver: what a defect of the client does to commands and events.
+
+Each connection has a filter of its own.  A command that a filter keeps from the driver is answered as done, since every
+token has its answer; a command of the filter's own has a negative token, whose answer the engine never sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+
+from assay_sdk.driver import Done, Driver, DriverCommand, DriverEvent, Failed, Target, Wire
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.time import Runner
+
+
+class WireFilter:
+    """Lets everything pass; a defect overrides what it alters.
+
+    Args:
+        line: What stands on both sides.
+    """
+
+    def __init__(self, line: FilteredWire) -> None:
+        self.line = line
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        """What goes to the driver instead of a command."""
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        """What goes to the engine instead of an event."""
+        return (event,)
+
+
+MakeFilter = Callable[["FilteredWire"], WireFilter]
+
+
+class FilteredWire:
+    """A wire with a filter in it.
+
+    Args:
+        sink: The engine's.
+        runner: The crank.
+        make: Makes the filter.
+    """
+
+    def __init__(self, sink: Callable[[DriverEvent], None], runner: Runner, make: MakeFilter) -> None:
+        self.runner = runner
+        self._sink = sink
+        self._wire: Wire | None = None
+        self._own = count(-1, -1)
+        self._filter = make(self)
+
+    def attach(self, wire: Wire) -> None:
+        """The driver's wire is there."""
+        self._wire = wire
+
+    @property
+    def wire(self) -> Wire:
+        """The driver's wire.
+
+        Raises:
+            LookupError: It is not there yet.
+        """
+        if self._wire is None:
+            raise LookupError("The driver's wire is used before it is there.")
+        return self._wire
+
+    @property
+    def epoch(self) -> int:
+        """Number of the attempt."""
+        return self.wire.epoch
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What it can do."""
+        return self.wire.capabilities
+
+    def submit(self, command: DriverCommand) -> None:
+        """Hand a command over, as the filter leaves it."""
+        passed = self._filter.command(command)
+        for one in passed:
+            self.wire.submit(one)
+        if all(one.token != command.token for one in passed):
+            self.runner.call_soon(lambda: self._sink(Done(command.token)))
+
+    def abort(self) -> None:
+        """Drop the connection."""
+        self.wire.abort()
+
+    def own_token(self) -> int:
+        """A token for a command of the filter's own."""
+        return next(self._own)
+
+    def receive(self, event: DriverEvent) -> None:
+        """Hand an event over, as the filter leaves it."""
+        if isinstance(event, Done | Failed) and event.token < 0:
+            return
+        for one in self._filter.event(event):
+            self._sink(one)
+
+    def emit(self, event: DriverEvent) -> None:
+        """Hand an event of the filter's own to the engine."""
+        self._sink(event)
+
+
+class FilteredDriver:
+    """A driver whose wires have a filter in them.
+
+    Args:
+        driver: The driver.
+        make: Makes the filter of one wire.
+    """
+
+    def __init__(self, driver: Driver, make: MakeFilter) -> None:
+        self._driver = driver
+        self._make = make
+
+    @property
+    def name(self) -> str:
+        """The driver's own."""
+        return self._driver.name
+
+    def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> FilteredWire:
+        """Start an attempt."""
+        filtered = FilteredWire(sink, runner, self._make)
+        filtered.attach(self._driver.connect(target, filtered.receive, runner))
+        return filtered
+
+
+def wires(make: MakeFilter) -> Callable[[Driver], Driver]:
+    """What `Defect.wire` wants: a filter for each wire of a driver."""
+    return lambda driver: FilteredDriver(driver, make)
+
+
+def commands(rewrite: Callable[[DriverCommand], tuple[DriverCommand, ...] | None]) -> Callable[[Driver], Driver]:
+    """A filter that rewrites some commands; None lets one pass."""
+
+    class Commands(WireFilter):
+        def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+            passed = rewrite(command)
+            return (command,) if passed is None else passed
+
+    return wires(Commands)
+
+
+def events(rewrite: Callable[[DriverEvent], DriverEvent]) -> Callable[[Driver], Driver]:
+    """A filter that rewrites each event."""
+
+    class Events(WireFilter):
+        def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+            return (rewrite(event),)
+
+    return wires(Events)

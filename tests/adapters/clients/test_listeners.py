@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+
+from assay_adapters.client import Script
+from assay_adapters.clients.listeners import ScriptedFailureError, ScriptedListener
+from assay_sdk.runners.virtual import VirtualRunner
+
+
+class Played:
+    """A scripted listener, and what it did."""
+
+    def __init__(self, script: Script) -> None:
+        self.runner = VirtualRunner()
+        self.did: list[str] = []
+        self.listener = ScriptedListener[str](
+            script,
+            self.runner,
+            acknowledge=lambda message: self.did.append(f"acknowledge {message}"),
+            commit=lambda: self.did.append("commit"),
+            rollback=lambda: self.did.append("rollback"),
+        )
+
+
+def test_an_empty_script_does_nothing() -> None:
+    played = Played(Script())
+    played.listener(["a"])
+    assert played.did == []
+
+
+def test_a_callback_takes_its_time_on_the_worlds_clock() -> None:
+    played = Played(Script(take_ms=30))
+    played.listener(["a"])
+    played.listener(["b"])
+    assert played.runner.clock.monotonic_ns() == 60_000_000
+
+
+def test_the_named_callbacks_raise() -> None:
+    played = Played(Script(fail_at=2, fail_times=2))
+    outcomes: list[bool] = []
+    for _ in range(4):
+        try:
+            played.listener(["a"])
+        except ScriptedFailureError:
+            outcomes.append(False)
+        else:
+            outcomes.append(True)
+    assert outcomes == [True, False, False, True]
+
+
+@pytest.mark.parametrize(("index", "named"), [(-1, "d"), (0, "a"), (1, "b")])
+def test_acknowledge_is_called_once_and_on_the_named_message(index: int, named: str) -> None:
+    played = Played(Script(acknowledge_after=3, acknowledge_index=index))
+    for batch in (["a", "b"], ["c", "d"], ["e"]):
+        played.listener(batch)
+    assert played.did == [f"acknowledge {named}"]
+
+
+def test_commit_and_rollback_come_once_each_with_their_message() -> None:
+    played = Played(Script(rollback_after=1, commit_after=2))
+    for message in "abc":
+        played.listener([message])
+    assert played.did == ["rollback", "commit"]
+
+
+def test_a_raising_callback_does_nothing_else() -> None:
+    played = Played(Script(fail_at=1, acknowledge_after=1))
+    with pytest.raises(ScriptedFailureError):
+        played.listener(["a"])
+    assert played.did == []

@@ -1,0 +1,295 @@
+"""The SDK behind the `Client` port, over the fake wire."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import pytest
+from tests.sdk.scripted import MS, OTHER, QUEUE, TOPIC, FakeDriver, FakeWire
+
+from assay_adapters.client import (
+    AckMode,
+    Client,
+    ClientConnection,
+    ClientEvent,
+    ClientSession,
+    Draft,
+    Endpoint,
+    Mode,
+    Origin,
+    Qos,
+    Script,
+    Setting,
+)
+from assay_adapters.clients.sdk import SdkClient, SdkFace
+from assay_adapters.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_sdk import driver as port
+from assay_sdk.driver import Durability
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.runners.virtual import VirtualRunner
+
+T = TypeVar("T")
+FACES: list[SdkFace] = ["classic", "simplified"]
+
+
+def ok(outcome: Outcome[T]) -> T:
+    assert isinstance(outcome, Ok), outcome
+    return outcome.value
+
+
+def refused(outcome: Outcome[T]) -> Refused:
+    assert isinstance(outcome, Refused), outcome
+    return outcome
+
+
+class World:
+    """A client of one face, with one connection."""
+
+    def __init__(self, face: SdkFace) -> None:
+        self.face = face
+        self.checked = face == "classic"
+        self.runner = VirtualRunner()
+        self.driver = FakeDriver()
+        self.client: Client = SdkClient(face, self.driver, self.runner, "t")
+        self.events: list[ClientEvent] = []
+        self.client.observe(self.events.append)
+        self.connection: ClientConnection = ok(self.client.connect(Endpoint("fake://"), client_id="c"))
+
+    @property
+    def wire(self) -> FakeWire:
+        return self.driver.wires[0]
+
+    def session(self, mode: AckMode = AckMode.AUTO) -> ClientSession:
+        return ok(self.connection.session(mode))
+
+    def let(self, span_ms: int) -> None:
+        self.runner.run_until(lambda: False, self.runner.clock.monotonic_ns() + span_ms * MS)
+
+    def story(self) -> list[tuple[str, str, str]]:
+        return [(event.what, event.seen.kid if event.seen else "", event.outcome) for event in self.events]
+
+    def put(self, *kids: str) -> None:
+        for kid in kids:
+            self.wire.put(f"{kid} body", properties={"assay_kid": kid})
+
+
+@pytest.fixture(params=FACES)
+def world(request: pytest.FixtureRequest) -> World:
+    return World(request.param)
+
+
+def test_the_identity_is_ours_and_names_the_face(world: World) -> None:
+    identity = world.client.identity
+    assert (identity.ours, identity.face) == (True, world.face)
+    assert Capability.BATCH_LISTENER in world.client.capabilities
+    assert Capability.XA not in world.client.capabilities
+
+
+def test_a_draft_is_sent_with_its_kid_in_a_property_and_in_the_body(world: World) -> None:
+    producer = ok(world.session().producer(QUEUE))
+    sent = ok(producer.send(Draft(kid="k1", body="k1 body", properties={"n": 1}, correlation_id="x")))
+    message = world.wire.all(port.Send)[0].message
+    assert message.body == "k1 body"
+    assert message.properties == {"assay_kid": "k1", "n": 1}
+    assert sent.message_id == message.message_id
+    assert sent.delivery_time_ms is None
+    assert sent.fields["JMSDeliveryMode"] == "PERSISTENT"
+    assert (sent.fields["JMSPriority"], sent.fields["JMSCorrelationID"]) == (4, "x")
+
+
+def test_what_is_given_with_a_send_and_what_is_set_before(world: World) -> None:
+    producer = ok(world.session().producer(QUEUE))
+    for setting, value in ((Setting.DELAY, 500), (Setting.TTL, 1000), (Setting.MODE, 1), (Setting.PRIORITY, 2)):
+        ok(producer.set(setting, value))
+    sent = ok(producer.send(Draft(kid="a", body="a", own_mode=Mode.PERSISTENT)))
+    assert sent.delivery_time_ms == world.runner.clock.wall_ns() // MS + 500
+    assert (sent.fields["JMSDeliveryMode"], sent.fields["JMSPriority"]) == ("NON_PERSISTENT", 2)
+    sent = ok(producer.send(Draft(kid="b", body="b"), mode=Mode.PERSISTENT, priority=9, ttl_ms=0))
+    assert (sent.fields["JMSDeliveryMode"], sent.fields["JMSPriority"]) == ("PERSISTENT", 9)
+    assert sent.fields["JMSExpiration"] == 0
+
+
+def test_an_exception_becomes_a_refusal_that_says_whether_it_was_checked(world: World) -> None:
+    producer = ok(world.session().producer(QUEUE))
+    ok(producer.set(Setting.DELAY, 100))
+    refusal = refused(producer.set(Setting.TTL, 99))
+    assert (refusal.kind, refusal.checked, refusal.mqrc) == (JmsErrorKind.MESSAGING, world.checked, 2013)
+    assert refusal.objects == ("Q",)
+    assert refused(producer.set(Setting.DELAY, -1)).checked is world.checked
+
+
+def test_a_name_that_cannot_be_one_is_a_refusal(world: World) -> None:
+    refusal = refused(world.session().producer(Address(AddressKind.QUEUE, "")))
+    assert (refusal.kind, refusal.checked) == (JmsErrorKind.INVALID_DESTINATION, world.checked)
+
+
+def test_a_producer_without_a_destination_sends_where_it_is_told(world: World) -> None:
+    producer = ok(world.session().producer(None))
+    ok(producer.send(Draft(kid="a", body="a"), to=OTHER))
+    assert world.wire.bodies("OTHER") == ["a"]
+    assert refused(producer.send(Draft(kid="a", body="a"))).kind is JmsErrorKind.INVALID_DESTINATION
+    ok(producer.close())
+
+
+def test_a_received_message_is_told_as_seen_and_then_as_settled(world: World) -> None:
+    world.put("k1")
+    consumer = ok(world.session().consumer(Origin(address=QUEUE), actor="A"))
+    seen = ok(consumer.receive(0))
+    assert seen is not None
+    assert (seen.kid, seen.body, seen.count, seen.redelivered) == ("k1", "k1 body", 1, False)
+    assert seen.fields["JMSXDeliveryCount"] == 1
+    assert world.story() == [("seen", "k1", ""), ("settle", "k1", "accepted")]
+    first = world.events[0]
+    assert (first.actor, first.destination, first.seen) == ("A", "queue://Q", seen)
+    assert first.link
+    assert ok(consumer.receive(0)) is None
+    ok(consumer.close())
+
+
+def test_a_listener_is_seen_before_its_script_acts(world: World) -> None:
+    session = world.session()
+    consumer = ok(session.consumer(Origin(address=QUEUE), actor="A"))
+    ok(consumer.listen(Script(fail_at=1)))
+    world.put("k1")
+    world.let(1)
+    assert world.story() == [
+        ("seen", "k1", ""),
+        ("callback", "", "raised"),
+        ("settle", "k1", "modified"),
+        ("seen", "k1", ""),
+        ("callback", "", "returned"),
+        ("settle", "k1", "accepted"),
+    ]
+    assert [event.seen.count for event in world.events if event.what == "seen" and event.seen] == [1, 2]
+    ok(consumer.listen(None))
+
+
+def test_batches_are_numbered(world: World) -> None:
+    consumer = ok(world.session().consumer(Origin(address=QUEUE), actor="A"))
+    ok(consumer.listen_batch(Script(), 2, 100))
+    world.put("a", "b", "c")
+    world.let(200)
+    assert [event.batch for event in world.events if event.what == "seen"] == [0, 0, 1]
+    assert [event.batch for event in world.events if event.what == "callback"] == [0, 1]
+    assert refused(consumer.listen(Script())).kind is JmsErrorKind.ILLEGAL_STATE
+    ok(consumer.listen_batch(None, 0, 0))
+    assert refused(consumer.listen_batch(Script(), 0, 0)).checked is world.checked
+
+
+def test_an_acknowledgement_by_script_goes_through_a_message(world: World) -> None:
+    consumer = ok(world.session(AckMode.CLIENT).consumer(Origin(address=QUEUE), actor="A"))
+    ok(consumer.listen(Script(acknowledge_after=2, acknowledge_index=0)))
+    world.put("a", "b", "c")
+    world.let(1)
+    assert world.story()[-4:] == [
+        ("settle", "b", "accepted"),
+        ("callback", "", "returned"),
+        ("seen", "c", ""),
+        ("callback", "", "returned"),
+    ]
+
+
+def test_commit_and_rollback_by_script(world: World) -> None:
+    consumer = ok(world.session(AckMode.TRANSACTED).consumer(Origin(address=QUEUE), actor="A"))
+    ok(consumer.listen(Script(rollback_after=1, commit_after=2)))
+    world.put("a")
+    world.let(1)
+    assert [event.outcome for event in world.events if event.what == "settle"] == ["accepted", "modified", "accepted"]
+    assert world.wire.bodies() == []
+
+
+def test_acknowledging_what_was_seen_acknowledges_the_session(world: World) -> None:
+    session = world.session(AckMode.CLIENT)
+    consumer = ok(session.consumer(Origin(address=QUEUE), actor="A"))
+    world.put("a", "b")
+    first, second = ok(consumer.receive(0)), ok(consumer.receive(0))
+    assert first is not None
+    assert second is not None
+    ok(session.acknowledge(first))
+    ok(session.acknowledge(second))
+    assert [len(numbers) for numbers, _ in world.wire.settled()] == [2]
+    ok(session.recover())
+
+
+def test_a_lost_connection_is_told_for_each_of_its_consumers(world: World) -> None:
+    session = world.session()
+    for actor in ("A", "B"):
+        ok(session.consumer(Origin(address=QUEUE), actor=actor))
+    world.connection.abort()
+    assert [event.actor for event in world.events if event.what == "lost"] == ["A", "B"]
+    assert refused(session.producer(QUEUE)).kind is JmsErrorKind.CONNECTION_LOST
+
+
+def test_browsing_lists_without_sightings(world: World) -> None:
+    world.put("a", "b")
+    assert [seen.kid for seen in ok(world.session().browse("Q"))] == ["a", "b"]
+    assert world.events == []
+
+
+def test_every_kind_of_subscription_is_asked_for(world: World) -> None:
+    session = world.session()
+    for durability in Durability:
+        for shared in (False, True):
+            name = "S" if shared or durability is Durability.DURABLE else None
+            origin = Origin(address=TOPIC, durability=durability, name=name, shared=shared)
+            ok(ok(session.consumer(origin, actor="A")).close())
+    asked = {(command.durability, command.shared) for command in world.wire.all(port.OpenReceiver)}
+    assert len(asked) == 4
+    ok(session.unsubscribe("S"))
+
+
+def test_what_these_faces_have_not_is_unsupported(world: World) -> None:
+    session = world.session()
+    for refusal in (
+        refused(world.connection.session(AckMode.XA)),
+        refused(session.xa()),
+        refused(session.consumer(Origin(address=QUEUE), actor="A", qos=Qos.AT_MOST_ONCE)),
+        refused(session.consumer(Origin(address=QUEUE), actor="A", auto_confirm=True)),
+    ):
+        assert (refusal.kind, refusal.checked) == (JmsErrorKind.UNSUPPORTED, world.checked)
+
+
+def test_units_are_ended_through_the_session(world: World) -> None:
+    session = world.session(AckMode.TRANSACTED)
+    producer = ok(session.producer(QUEUE))
+    ok(producer.send(Draft(kid="a", body="a")))
+    ok(session.rollback())
+    ok(producer.send(Draft(kid="b", body="b")))
+    ok(session.commit())
+    assert world.wire.bodies() == ["b"]
+    assert refused(world.session().commit()).kind is JmsErrorKind.ILLEGAL_STATE
+
+
+def test_closing_a_connection_closes_all_of_it(world: World) -> None:
+    session = world.session()
+    ok(session.close())
+    world.session()
+    ok(world.connection.close())
+    assert len(world.wire.all(port.Close)) == 1
+    opened, closed = world.wire.all(port.OpenSession), world.wire.all(port.CloseSession)
+    assert {command.session for command in opened} == {command.session for command in closed}
+
+
+def test_without_checks_the_broker_is_asked(world: World) -> None:
+    connection = ok(world.client.connect(Endpoint("fake://"), checks=False))
+    producer = ok(ok(connection.session(AckMode.AUTO)).producer(QUEUE))
+    ok(producer.set(Setting.TTL, 1))
+    ok(producer.set(Setting.DELAY, 2))
+    ok(producer.send(Draft(kid="a", body="a")))
+
+
+def test_ids_repeat_from_run_to_run_where_a_prefix_is_given() -> None:
+    ids = set()
+    for _ in range(2):
+        producer = ok(World("classic").session().producer(QUEUE))
+        ids.add(ok(producer.send(Draft(kid="a", body="a"))).message_id)
+    assert ids == {"ID:t-classic-1-1"}
+
+
+def test_a_body_that_is_no_text_is_shown_and_breaks_nothing(world: World) -> None:
+    world.wire._add("Q", Message(message_id="x", body=b"k \xff", properties={"assay_kid": "k"}))
+    consumer = ok(world.session().consumer(Origin(address=QUEUE), actor="A"))
+    seen = ok(consumer.receive(0))
+    assert seen is not None
+    assert seen.body == "k �"

@@ -1,0 +1,137 @@
+"""Kill and restart of a real Apache Artemis, through the backend as a scenario sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import TypeVar
+
+import pytest
+
+from assay_adapters.artemis import ArtemisBackend, ArtemisInstance
+from assay_adapters.backend import (
+    AfterAnswer,
+    BeforeAnswer,
+    Cut,
+    FirstSight,
+    Kill,
+    Needs,
+    Restart,
+    Unavailable,
+    Unsupported,
+)
+from assay_adapters.client import AckMode, ClientSession, Draft, Origin, Seen
+from assay_adapters.container_faults import ContainerFaults, ContainerInjection
+from assay_adapters.outcome import Ok, Outcome
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.runners.real import RealRunner
+
+pytestmark = pytest.mark.docker
+
+_numbers = count(1)
+
+
+@pytest.fixture(scope="module")
+def instance() -> Iterator[ArtemisInstance]:
+    runner = RealRunner()
+    backend = ArtemisBackend(runner=runner)
+    probed = backend.probe()
+    if isinstance(probed, Unavailable):
+        runner.close()
+        pytest.skip(f"{probed.reason}; {probed.remedy}")
+    try:
+        instance = backend.provision(Needs(own_instance=True))
+        assert isinstance(instance, ArtemisInstance)
+        again = backend.provision(Needs(own_instance=True))
+        assert isinstance(again, ArtemisInstance)
+        assert again.endpoint("amqp") == instance.endpoint("amqp")
+        yield instance
+    finally:
+        backend.close()
+        runner.close()
+
+
+T = TypeVar("T")
+
+
+def value(outcome: Outcome[T]) -> T:
+    assert isinstance(outcome, Ok), outcome
+    return outcome.value
+
+
+def queue() -> Address:
+    return Address(AddressKind.QUEUE, f"faults.queue.{next(_numbers)}")
+
+
+def session(instance: ArtemisInstance, ack: AckMode = AckMode.CLIENT) -> ClientSession:
+    client = instance.clients()["simplified"]
+    return value(value(client.connect(instance.endpoint("amqp"))).session(ack))
+
+
+def armed(injection: ContainerInjection | Unsupported) -> ContainerInjection:
+    assert isinstance(injection, ContainerInjection)
+    return injection
+
+
+def suffered(injection: ContainerInjection) -> float:
+    """Wait it out; how long it took, in seconds."""
+    span = injection.wait()
+    assert not isinstance(span, Unsupported), span
+    return (span[1] - span[0]) / 1e9
+
+
+def receive(session: ClientSession, of: Address, limit_ms: int = 5_000) -> Seen | None:
+    return value(value(session.consumer(Origin(address=of), actor="receiver")).receive(limit_ms))
+
+
+def faults(instance: ArtemisInstance) -> ContainerFaults:
+    assert instance.faults is not None
+    return instance.faults
+
+
+def test_a_persistent_message_outlives_an_orderly_restart_and_others_need_not(instance: ArtemisInstance) -> None:
+    to = queue()
+    value(value(session(instance).producer(to)).send(Draft(kid="r1", body="r1")))
+    assert suffered(armed(faults(instance).inject(Restart()))) < 30
+    seen = receive(session(instance), to)
+    assert seen is not None
+    assert seen.kid == "r1"
+
+
+def test_a_kill_at_the_answer_comes_after_the_answer_and_loses_nothing(instance: ArtemisInstance) -> None:
+    to = queue()
+    producer = value(session(instance).producer(to))
+    injection = armed(faults(instance).inject(Kill(), AfterAnswer("k1")))
+    value(producer.send(Draft(kid="other", body="other")))
+    value(producer.send(Draft(kid="k1", body="k1")))
+    assert suffered(injection) < 30
+    here = session(instance)
+    first = receive(here, to)
+    assert first is not None
+    assert first.kid == "other"
+
+
+def test_a_kill_at_the_first_sight_comes_before_the_settlement(instance: ArtemisInstance) -> None:
+    to = queue()
+    value(value(session(instance).producer(to)).send(Draft(kid="s1", body="s1")))
+    injection = armed(faults(instance).inject(Kill(), FirstSight("s1")))
+    automatic = session(instance, AckMode.AUTO)
+    seen = value(value(automatic.consumer(Origin(address=to), actor="first")).receive(5_000))
+    assert seen is not None
+    assert suffered(injection) < 30
+    again = receive(session(instance), to)
+    assert again is not None
+    assert again.redelivered
+
+
+def test_what_a_container_cannot_suffer_is_unsupported(instance: ArtemisInstance) -> None:
+    inject = faults(instance).inject
+    assert isinstance(inject(Kill(), BeforeAnswer("x")), Unsupported)
+    assert isinstance(inject(Cut()), Unsupported)
+    assert isinstance(inject(Restart(level="9.0")), Unsupported)
+    assert faults(instance).kinds == {Kill, Restart}
+
+
+def test_a_trigger_that_never_comes_ends_the_wait(instance: ArtemisInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay_adapters.container_faults._TRIGGER_LIMIT_NS", 50_000_000)
+    assert isinstance(armed(faults(instance).inject(Kill(), AfterAnswer("never"))).wait(), Unsupported)

@@ -1,0 +1,315 @@
+from __future__ import annotations
+
+import pytest
+from tests.broker.test_inprocess import MS, Line, World
+
+from assay_broker.defects import DEFECTS, Defect
+from assay_broker.seams import NO_SEAMS
+from assay_broker.shell import QueueManager
+from assay_broker.stores.memory import MemoryStore
+from assay_sdk import driver
+from assay_sdk.driver import Durability, Target
+from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.runners.virtual import VirtualRunner
+
+TOPIC = Address(AddressKind.TOPIC, "T")
+BROKER_RULES = {
+    *("DD-02", "DD-03", "DD-04", "DD-27", "DD-48", "DD-51", "DD-56"),
+    *(f"PD-{number}" for number in (*range(10, 19), *range(20, 35))),
+    *("BT-08", "BT-09", "BT-12", "BT-16"),
+}
+
+
+Q = Address(AddressKind.QUEUE, "Q")
+DURABLE, SHARED = "durable", "shared"
+
+
+class Log(list[driver.DriverEvent]):
+    """A line's events, told to the story as they come."""
+
+    def __init__(self, story: Story, name: str) -> None:
+        super().__init__()
+        self._story, self._name = story, name
+
+    def append(self, event: driver.DriverEvent) -> None:
+        self._story.note(self._name, repr(event))
+        super().append(event)
+
+
+class Story(World):
+    """A world with a defect, and everything that was seen in it, with its time."""
+
+    def __init__(self, defect: Defect | None) -> None:
+        super().__init__()
+        self.seen: list[tuple[int, str, str]] = []
+        self.store = MemoryStore()
+        self.store.observe(lambda operation, records: self.note(operation, repr(records)))
+        self.runner = VirtualRunner()
+        seams = NO_SEAMS if defect is None else defect.apply()
+        self.queue_manager = QueueManager(self.runner, self.store, seams=seams)
+        self.driver = type(self.driver)(self.queue_manager)
+
+    def note(self, who: str, what: str) -> None:
+        self.seen.append((self.runner.clock.monotonic_ns(), who, what))
+
+    def client(self, name: str, client_id: str | None = None) -> Client:
+        """A client with a session 1 and senders 1 (queue) and 2 (topic)."""
+        line = Client(self, Target(url="in-process://ASSAY", client_id=client_id), Log(self, name))
+        line.submit(
+            driver.OpenSession(line.token(), 1),
+            driver.OpenSender(line.token(), 1, 1, Q),
+            driver.OpenSender(line.token(), 1, 2, TOPIC),
+        )
+        return line
+
+
+class Client(Line):
+    """A line with short words."""
+
+    def listen(
+        self,
+        link: int,
+        to: Address,
+        kind: str = "",
+        name: str | None = None,
+        *,
+        selector: str | None = None,
+        credit: int = 99,
+    ) -> None:
+        self.submit(
+            driver.OpenReceiver(
+                token=self.token(),
+                session=1,
+                link=link,
+                address=to,
+                selector=selector,
+                durability=Durability.DURABLE if kind == DURABLE else Durability.NON_DURABLE,
+                name=name,
+                shared=kind == SHARED,
+            ),
+            driver.Credit(self.token(), link, credit),
+        )
+
+    def put(
+        self,
+        body: str,
+        link: int = 1,
+        *,
+        durable: bool = True,
+        delay_ms: int = 0,
+        ttl_ms: int = 0,
+        unit: int | None = None,
+        priority: int = 4,
+    ) -> None:
+        now_ms = self.world.runner.clock.wall_ns() // MS
+        message = Message(
+            message_id=body,
+            body=body,
+            durable=durable,
+            priority=priority,
+            delivery_time_ms=now_ms + delay_ms if delay_ms else None,
+            expiry_ms=now_ms + ttl_ms if ttl_ms else None,
+        )
+        self.submit(driver.Send(self.token(), link, message, unit=unit))
+
+    def held(self, link: int, last: int) -> tuple[int, ...]:
+        return tuple(one.delivery for one in self.arrived() if one.link == link)[-last:]
+
+    def settle(self, link: int, last: int, outcome: driver.Outcome = driver.Outcome.ACCEPTED) -> None:
+        self.submit(driver.Settle(self.token(), link, self.held(link, last), outcome))
+
+    def close(self, link: int | None = None) -> None:
+        self.submit(driver.Close(self.token()) if link is None else driver.CloseLink(self.token(), link))
+
+    def unsubscribe(self, name: str) -> None:
+        self.submit(driver.Unsubscribe(self.token(), 1, name))
+
+
+def delayed_on_queues(story: Story) -> None:
+    one = story.client("one")
+    one.put("nobody waits", delay_ms=50)
+    one.listen(3, Q)
+    one.put("slow", delay_ms=50, ttl_ms=90)
+    one.put("fast", delay_ms=20)
+    one.put("urgent", delay_ms=100, priority=9)
+    one.submit(driver.Browse(one.token(), 1, Q))
+    story.run(200)
+    one.close(3)
+    one.put("brief", ttl_ms=20)
+    one.put("brief and delayed", delay_ms=20, ttl_ms=30)
+    one.put("delayed and just alive", delay_ms=20, ttl_ms=300)
+    story.run(100)
+    one.listen(4, Q, selector="JMSPriority >= 0")
+    one.put("selected", delay_ms=50)
+    story.run(100)
+    one.submit(driver.Begin(one.token(), 1, 1))
+    one.put("in unit", delay_ms=50, unit=1)
+    story.run(30)
+    one.submit(driver.Commit(one.token(), 1))
+    one.submit(driver.Begin(one.token(), 1, 2))
+    one.put("undone", delay_ms=50, unit=2)
+    one.submit(driver.Rollback(one.token(), 2))
+    story.run(3_000)
+
+
+def delayed_over_a_kill(story: Story) -> None:
+    one = story.client("one")
+    one.listen(3, Q)
+    one.put("consumed", delay_ms=10)
+    one.settle(3, 1)
+    for durable in (True, False):
+        one.put(f"staged {durable}", durable=durable, delay_ms=500)
+    story.queue_manager.kill()
+    story.run(10)
+    story.client("two").listen(3, Q)
+    story.run(3_000)
+
+
+def delayed_on_topics(story: Story) -> None:
+    one, two = story.client("one"), story.client("two", "two")
+    two.listen(3, TOPIC)
+    two.listen(4, TOPIC, SHARED, "s")
+    two.listen(5, TOPIC, DURABLE, "d")
+    one.put("later", 2, delay_ms=50)
+    two.listen(6, TOPIC)
+    two.close(5)
+    two.unsubscribe("d")
+    two.listen(7, TOPIC, DURABLE, "d")
+    story.run(3_000)
+
+
+def subscriptions(story: Story) -> None:
+    one = story.client("one")
+    for durable in (True, False):
+        one.put(f"nobody {durable}", 2, durable=durable)
+    two, three = story.client("two", "two"), story.client("three", "three")
+    story.client("two again", "two")
+    two.listen(3, TOPIC)
+    story.client("nameless").listen(3, TOPIC, DURABLE, "d")
+    two.listen(4, TOPIC, DURABLE, "d")
+    two.listen(5, TOPIC, DURABLE, "d")
+    three.listen(3, TOPIC, DURABLE, "d")
+    for durable in (True, False):
+        one.put(f"all {durable}", 2, durable=durable)
+    two.settle(4, 2)
+    two.close(3)
+    two.close(4)
+    three.close()
+    for number in range(4):
+        one.put(f"missed {number}", 2, durable=number != 1)
+    two.listen(6, TOPIC)
+    two.listen(7, TOPIC, DURABLE, "d")
+    two.close()
+    for number in range(3):
+        one.put(f"absent {number}", 2)
+    again = story.client("two, once more", "two")
+    again.listen(3, TOPIC, DURABLE, "d")
+    again.listen(4, TOPIC)
+    story.run(3_000)
+
+
+def subscriptions_over_a_kill(story: Story) -> None:
+    one, two = story.client("one"), story.client("two", "two")
+    for number in range(3):
+        two.listen(3 + number, TOPIC, DURABLE, f"d{number}")
+    two.close(3)
+    two.close(4)
+    two.close(5)
+    two.unsubscribe("d2")
+    one.put("a", 2)
+    one.put("b", 2)
+    two.listen(6, TOPIC, DURABLE, "empty")
+    two.close(6)
+    two.listen(7, TOPIC, DURABLE, "d0")
+    one.wire.submit(driver.Send(one.token(), 2, Message(message_id="c", body="c", durable=True)))
+    story.run(0)
+    story.queue_manager.kill()
+    story.run(10)
+    two = story.client("two", "two")
+    story.client("one").put("after", 2)
+    for number, name in enumerate(("d0", "d1", "empty")):
+        two.listen(3 + number, TOPIC, DURABLE, name)
+    story.run(3_000)
+
+
+def queues(story: Story) -> None:
+    one, two = story.client("one"), story.client("two")
+    for durable in (True, False):
+        one.put(f"waits {durable}", durable=durable)
+    one.put("waits too")
+    story.queue_manager.kill()
+    story.run(10)
+    one, two = story.client("one"), story.client("two")
+    one.put("waits in memory", durable=False)
+    one.listen(3, Q)
+    two.listen(3, Q)
+    for number in range(4):
+        one.put(f"shared {number}", durable=number > 1)
+    two.wire.abort()
+    story.run(3_000)
+
+
+def batches(story: Story) -> None:
+    one = story.client("one")
+    for number in range(12):
+        one.put(str(number))
+    one.listen(3, Q, credit=4)
+    one.settle(3, 4)
+    one.submit(driver.Credit(one.token(), 3, 4))
+    one.settle(3, 4, driver.Outcome.MODIFIED)
+    one.submit(driver.Credit(one.token(), 3, 4))
+    for unit, end in ((1, driver.Rollback), (2, driver.Commit)):
+        one.submit(driver.Begin(one.token(), 1, unit))
+        one.submit(driver.Enlist(one.token(), 3, one.held(3, 4), unit))
+        one.put(f"unit {unit}", unit=unit)
+        one.submit(end(one.token(), unit))
+    one.submit(driver.Credit(one.token(), 3, 3))
+    one.wire.abort()
+    story.run(10)
+    two = story.client("two")
+    two.listen(3, Q)
+    story.run(3_000)
+
+
+STORIES = (
+    delayed_on_queues,
+    delayed_over_a_kill,
+    delayed_on_topics,
+    subscriptions,
+    subscriptions_over_a_kill,
+    queues,
+    batches,
+)
+
+
+def tour(defect: Defect | None) -> list[list[tuple[int, str, str]]]:
+    """Everything that a defect could touch, once; what was seen, in order."""
+    told: list[list[tuple[int, str, str]]] = []
+    for tell in STORIES:
+        story = Story(defect)
+        tell(story)
+        told.append(story.seen)
+    return told
+
+
+UNBROKEN = tour(None)
+
+
+def test_the_tour_is_the_same_each_time() -> None:
+    assert tour(None) == UNBROKEN
+
+
+@pytest.mark.parametrize("name", sorted(DEFECTS))
+def test_every_defect_shows_in_a_tour_of_everything(name: str) -> None:
+    assert tour(DEFECTS[name]) != UNBROKEN
+
+
+@pytest.mark.parametrize("name", sorted(DEFECTS))
+def test_a_defect_applied_anew_remembers_nothing(name: str) -> None:
+    assert tour(DEFECTS[name]) == tour(DEFECTS[name])
+
+
+def test_every_rule_that_the_broker_is_judged_by_has_a_defect() -> None:
+    covered = {rule for defect in DEFECTS.values() for rule in defect.rules}
+    assert covered >= BROKER_RULES
+    assert all(defect.text.endswith(".") for defect in DEFECTS.values())

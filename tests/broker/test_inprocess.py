@@ -1,0 +1,284 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from assay_broker.inprocess import CAPABILITIES, InProcessDriver, InProcessWire
+from assay_broker.shell import QueueManager
+from assay_broker.stores.memory import MemoryStore
+from assay_sdk import driver
+from assay_sdk.driver import DriverCommand, DriverEvent, Target
+from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.runners.virtual import VirtualRunner
+
+QUEUE = Address(AddressKind.QUEUE, "Q")
+MS = 1_000_000
+
+
+class World:
+    """A queue manager, a driver and what its wires say."""
+
+    def __init__(self, store: MemoryStore | None = None) -> None:
+        self.runner = VirtualRunner()
+        self.store = store or MemoryStore()
+        self.queue_manager = QueueManager(self.runner, self.store)
+        self.driver = InProcessDriver(self.queue_manager)
+
+    def connect(self, client_id: str | None = None, *, trace: bool = False) -> Line:
+        return Line(self, Target(url="in-process://ASSAY", client_id=client_id, trace=trace))
+
+    def run(self, span_ms: int = 10) -> None:
+        deadline = self.runner.clock.monotonic_ns() + span_ms * MS
+        self.runner.run_until(lambda: False, deadline)
+
+
+class Line:
+    """A wire and its events."""
+
+    def __init__(self, world: World, target: Target, events: list[DriverEvent] | None = None) -> None:
+        self.world = world
+        self.events: list[DriverEvent] = [] if events is None else events
+        self.wire: InProcessWire = world.driver.connect(target, self.events.append, world.runner)
+        self.tokens = 0
+        world.run()
+
+    def token(self) -> int:
+        self.tokens += 1
+        return self.tokens
+
+    def submit(self, *commands: DriverCommand) -> None:
+        for command in commands:
+            self.wire.submit(command)
+        self.world.run()
+
+    def ready(self, *, credit: int = 10) -> Line:
+        """With a session, a sender 1 and a receiver 2."""
+        self.submit(
+            driver.OpenSession(self.token(), 1),
+            driver.OpenSender(self.token(), 1, 1, QUEUE),
+            driver.OpenReceiver(token=self.token(), session=1, link=2, address=QUEUE),
+            driver.Credit(self.token(), 2, credit),
+        )
+        return self
+
+    def send(self, body: str = "m", *, durable: bool = True, settled: bool = False, unit: int | None = None) -> int:
+        token = self.token()
+        message = Message(message_id=body, body=body, durable=durable)
+        self.submit(driver.Send(token, 1, message, settled=settled, unit=unit))
+        return token
+
+    def arrived(self) -> list[driver.Arrived]:
+        return [event for event in self.events if isinstance(event, driver.Arrived)]
+
+    def outcome(self, token: int) -> driver.Done | driver.Failed:
+        answers = [
+            event for event in self.events if isinstance(event, driver.Done | driver.Failed) and event.token == token
+        ]
+        assert len(answers) == 1, f"token {token} was answered {len(answers)} times"
+        return answers[0]
+
+    def refused(self, token: int) -> Refused:
+        outcome = self.outcome(token)
+        assert isinstance(outcome, driver.Failed)
+        return outcome.refused
+
+
+def test_opening_says_what_the_wire_can_do() -> None:
+    line = World().connect()
+    (opened,) = line.events
+    assert isinstance(opened, driver.Opened)
+    assert opened.capabilities == line.wire.capabilities == CAPABILITIES
+    assert opened.properties["product"] == "Assay reference broker"
+
+
+def test_a_refused_connection_closes_with_the_reason_and_nothing_else() -> None:
+    world = World()
+    world.connect("c")
+    second = world.connect("c")
+    (closed,) = second.events
+    assert isinstance(closed, driver.Closed)
+    assert closed.refused is not None
+    assert closed.refused.kind is JmsErrorKind.INVALID_CLIENT_ID
+
+
+def test_a_message_goes_round() -> None:
+    line = World().connect().ready()
+    token = line.send("hello")
+    assert isinstance(line.outcome(token), driver.Done)
+    (arrived,) = line.arrived()
+    assert (arrived.link, arrived.epoch, arrived.message.body, arrived.count, arrived.redelivered) == (
+        2,
+        line.wire.epoch,
+        "hello",
+        0,
+        False,
+    )
+    token = line.token()
+    line.submit(driver.Settle(token, 2, (arrived.delivery,), driver.Outcome.ACCEPTED))
+    assert isinstance(line.outcome(token), driver.Done)
+    assert line.world.store.load() == ()
+
+
+def test_every_token_gets_one_answer_and_closed_comes_last() -> None:
+    world = World()
+    line = world.connect().ready()
+    for body in "abc":
+        line.send(body)
+    line.wire.submit(driver.Send(line.token(), 1, Message(body="in flight", durable=True)))
+    line.wire.submit(driver.Close(close := line.token()))
+    line.wire.submit(driver.Credit(late := line.token(), 2, 1))
+    world.run()
+    answers = Counter(event.token for event in line.events if isinstance(event, driver.Done | driver.Failed))
+    assert answers == dict.fromkeys(range(1, line.tokens + 1), 1)
+    assert line.events[-1] == driver.Closed(line.wire.epoch, None)
+    assert isinstance(line.outcome(close), driver.Done)
+    assert isinstance(line.outcome(late), driver.Failed)
+
+
+def test_a_command_on_a_closed_wire_fails() -> None:
+    line = World().connect()
+    line.submit(driver.Close(line.token()))
+    token = line.token()
+    line.submit(driver.OpenSession(token, 1))
+    assert line.refused(token).kind is JmsErrorKind.CONNECTION_LOST
+
+
+def test_a_dropped_wire_fails_what_is_open_and_gives_back_what_it_held() -> None:
+    world = World()
+    line = world.connect().ready()
+    line.send("a")
+    line.wire.submit(driver.Send(token := line.token(), 1, Message(body="b", durable=True)))
+    line.wire.abort()
+    world.run()
+    assert line.refused(token).kind is JmsErrorKind.CONNECTION_LOST
+    assert isinstance(line.events[-1], driver.Closed)
+    other = world.connect().ready()
+    assert [(one.message.body, one.redelivered, one.count) for one in other.arrived()] == [("a", True, 1)]
+
+
+def test_drained_comes_after_what_was_there_and_before_its_answer() -> None:
+    line = World().connect().ready(credit=0)
+    line.send("a")
+    line.submit(driver.Credit(line.token(), 2, 5), driver.Drain(token := line.token(), 2))
+    kinds = [type(event).__name__ for event in line.events[-4:]]
+    assert sorted(kinds[:2]) == ["Arrived", "Done"]
+    assert kinds[2:] == ["Drained", "Done"]
+    assert isinstance(line.outcome(token), driver.Done)
+
+
+def test_a_settled_send_is_done_at_once_and_never_refused() -> None:
+    line = World().connect().ready()
+    token = line.send("a", settled=True)
+    assert isinstance(line.outcome(token), driver.Done)
+    assert [one.message.body for one in line.arrived()] == ["a"]
+
+
+def test_closing_a_session_backs_out_and_gives_back() -> None:
+    line = World().connect().ready()
+    line.send("a")
+    line.submit(driver.Begin(line.token(), 1, 1))
+    line.submit(driver.Enlist(line.token(), 2, (line.arrived()[0].delivery,), 1))
+    line.send("b", unit=1)
+    line.submit(driver.CloseSession(token := line.token(), 1))
+    assert isinstance(line.outcome(token), driver.Done)
+    line.submit(driver.OpenSession(line.token(), 2))
+    line.submit(
+        driver.OpenReceiver(token=line.token(), session=2, link=9, address=QUEUE), driver.Credit(line.token(), 9, 9)
+    )
+    assert [(one.message.body, one.redelivered) for one in line.arrived() if one.link == 9] == [("a", True)]
+
+
+def test_a_unit_of_work_commits_and_rolls_back() -> None:
+    line = World().connect().ready()
+    for unit, end in ((1, driver.Rollback), (2, driver.Commit)):
+        line.submit(driver.Begin(line.token(), 1, unit))
+        line.send(str(unit), unit=unit)
+        line.submit(end(line.token(), unit))
+    assert [one.message.body for one in line.arrived()] == ["2"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        driver.Begin(99, 1, 1, b"xid"),
+        driver.Prepare(99, 1),
+        driver.RecoverXa(99, 1),
+        driver.OpenReceiver(token=99, session=1, link=9, address=QUEUE, timeout_ms=5),
+    ],
+)
+def test_what_the_broker_cannot_do_is_unsupported(command: DriverCommand) -> None:
+    line = World().connect().ready()
+    line.submit(command)
+    assert line.refused(99).kind is JmsErrorKind.UNSUPPORTED
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        driver.OpenSession(99, 1),
+        driver.CloseSession(99, 5),
+        driver.OpenSender(99, 5, 9, QUEUE),
+        driver.OpenReceiver(token=99, session=5, link=9, address=QUEUE),
+        driver.Begin(99, 5, 1),
+        driver.CloseLink(99, 77),
+        driver.Credit(99, 77, 1),
+        driver.Settle(99, 2, (5,), driver.Outcome.ACCEPTED),
+        driver.Commit(99, 5),
+        driver.Rollback(99, 5),
+    ],
+)
+def test_what_is_not_open_is_an_illegal_state(command: DriverCommand) -> None:
+    line = World().connect().ready()
+    line.submit(command)
+    assert line.refused(99).kind is JmsErrorKind.ILLEGAL_STATE
+
+
+def test_a_token_in_use_is_the_engines_error() -> None:
+    line = World().connect()
+    line.wire.submit(driver.OpenSession(1, 1))
+    with pytest.raises(ValueError, match="token 1"):
+        line.wire.submit(driver.OpenSession(1, 2))
+
+
+def test_a_link_that_the_broker_closes_is_told() -> None:
+    world = World()
+    owner, other = world.connect(), world.connect()
+    reply = Address(AddressKind.TEMPORARY_QUEUE, "reply")
+    for line in (owner, other):
+        line.submit(driver.OpenSession(line.token(), 1))
+    owner.submit(driver.OpenReceiver(token=owner.token(), session=1, link=1, address=reply))
+    other.submit(driver.OpenSender(other.token(), 1, 4, reply))
+    owner.submit(driver.Close(owner.token()))
+    closed = other.events[-1]
+    assert isinstance(closed, driver.LinkClosed)
+    assert closed.link == 4
+
+
+def test_browse_cancel_and_unsubscribe_go_through() -> None:
+    world = World()
+    line = world.connect("c").ready(credit=0)
+    line.send("a")
+    line.submit(driver.Browse(token := line.token(), 1, QUEUE))
+    outcome = line.outcome(token)
+    assert isinstance(outcome, driver.Done)
+    assert [one.body for one in outcome.value or () if isinstance(one, Message)] == ["a"]
+    due = world.runner.clock.wall_ns() // MS + 1_000
+    late = Message(message_id="late", body="late", durable=True, delivery_time_ms=due)
+    line.submit(driver.Send(line.token(), 1, late), driver.Cancel(token := line.token(), 1, "late"))
+    assert isinstance(line.outcome(token), driver.Done)
+    line.submit(driver.Unsubscribe(token := line.token(), 1, "none"))
+    assert line.refused(token).kind is JmsErrorKind.INVALID_DESTINATION
+
+
+def test_a_traced_wire_shows_both_directions_and_no_other_does() -> None:
+    world = World()
+    traced, plain = world.connect(trace=True).ready(), world.connect().ready()
+    assert {event.direction for event in traced.events if isinstance(event, driver.Frame)} == {"in", "out"}
+    assert not [event for event in plain.events if isinstance(event, driver.Frame)]
+
+
+def test_two_wires_of_one_driver_have_different_epochs() -> None:
+    world = World()
+    assert world.connect().wire.epoch < world.connect().wire.epoch

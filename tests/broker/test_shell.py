@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from tests.broker.test_inprocess import MS, Line, World
+
+from assay_broker.core.records import Record
+from assay_broker.stores import StoreError
+from assay_broker.stores.memory import MemoryStore
+from assay_sdk import driver
+from assay_sdk.model.message import Message
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc
+
+
+class BrokenDisk(MemoryStore):
+    """A disk whose flushes fail while `broken`."""
+
+    broken = False
+
+    def flush(self) -> None:
+        if self.broken:
+            self.drop()
+            raise StoreError("the disk is broken")
+        super().flush()
+
+
+def bodies(line: Line) -> list[str]:
+    return [str(one.message.body) for one in line.arrived()]
+
+
+def test_sends_at_one_time_share_a_flush() -> None:
+    world = World()
+    line = world.connect().ready()
+    told: list[tuple[str, tuple[Record, ...]]] = []
+    world.store.observe(lambda operation, records: told.append((operation, records)))
+    for body in "abc":
+        line.wire.submit(driver.Send(line.token(), 1, Message(body=body, durable=True)))
+    world.run()
+    assert [(operation, len(records)) for operation, records in told] == [
+        ("write", 1),
+        ("write", 1),
+        ("write", 1),
+        ("flush", 3),
+    ]
+    assert bodies(line) == ["a", "b", "c"]
+
+
+def test_an_answer_waits_for_the_flush_and_for_nothing_without_one() -> None:
+    world = World()
+    line = world.connect().ready()
+    for durable, waits_ms in ((True, 1), (False, 0)):
+        begin = world.runner.clock.monotonic_ns()
+        token = line.token()
+        line.wire.submit(driver.Send(token, 1, Message(body="m", durable=durable)))
+        world.runner.run_until(lambda token=token: any(getattr(e, "token", 0) == token for e in line.events), None)  # type: ignore[misc]  # a default binds the loop's value
+        assert world.runner.clock.monotonic_ns() - begin == waits_ms * MS
+
+
+def test_a_kill_keeps_what_was_flushed_and_loses_the_rest() -> None:
+    world = World()
+    line = world.connect().ready(credit=0)
+    line.send("flushed")
+    line.send("in memory", durable=False)
+    line.wire.submit(driver.Send(token := line.token(), 1, Message(body="written", durable=True)))
+    world.runner.run_until(lambda: False, world.runner.clock.monotonic_ns())
+    world.queue_manager.kill()
+    world.run()
+    assert line.refused(token).kind is JmsErrorKind.CONNECTION_LOST
+    assert isinstance(line.events[-1], driver.Closed)
+    assert bodies(world.connect().ready()) == ["flushed"]
+
+
+def test_an_orderly_restart_flushes_marks_what_was_held_and_loses_what_is_not_persistent() -> None:
+    world = World()
+    line = world.connect().ready()
+    line.send("held")
+    line.send("in memory", durable=False)
+    line.wire.submit(driver.Send(line.token(), 1, Message(body="written", durable=True)))
+    world.runner.run_until(lambda: False, world.runner.clock.monotonic_ns())
+    world.queue_manager.restart()
+    world.run()
+    assert isinstance(line.events[-1], driver.Closed)
+    again = world.connect().ready()
+    assert [(one.message.body, one.redelivered) for one in again.arrived()] == [("held", True), ("written", False)]
+
+
+def test_a_cut_drops_connections_and_nothing_else() -> None:
+    world = World()
+    line = world.connect("c").ready(credit=0)
+    line.send("a", durable=False)
+    world.queue_manager.cut()
+    world.run()
+    assert isinstance(line.events[-1], driver.Closed)
+    assert bodies(world.connect("c").ready()) == ["a"]
+
+
+def test_a_kill_before_the_answer_leaves_the_send_unanswered() -> None:
+    world = World()
+    line = world.connect().ready()
+    world.queue_manager.before_answer.append(lambda _message: world.queue_manager.kill())
+    token = line.send("a")
+    assert line.refused(token).kind is JmsErrorKind.CONNECTION_LOST
+    world.queue_manager.before_answer.clear()
+    assert bodies(world.connect().ready()) == ["a"]
+
+
+def test_a_kill_after_the_answer_finds_the_message_on_disk() -> None:
+    world = World()
+    line = world.connect().ready(credit=0)
+    world.queue_manager.after_answer.append(lambda _message: world.queue_manager.kill())
+    token = line.send("a")
+    assert isinstance(line.outcome(token), driver.Done)
+    assert isinstance(line.events[-1], driver.Closed)
+    world.queue_manager.after_answer.clear()
+    assert bodies(world.connect().ready()) == ["a"]
+
+
+def test_a_delayed_message_comes_at_its_very_time() -> None:
+    world = World()
+    line = world.connect().ready()
+    due_ms = world.runner.clock.wall_ns() // MS + 12_345
+    line.wire.submit(driver.Send(line.token(), 1, Message(body="a", durable=True, delivery_time_ms=due_ms)))
+    world.runner.run_until(lambda: bool(line.arrived()), None)
+    assert world.runner.clock.wall_ns() == due_ms * MS
+
+
+def test_a_full_disk_refuses_and_forgets_the_send() -> None:
+    world = World(MemoryStore(capacity_bytes=10))
+    line = world.connect().ready()
+    refused = line.refused(line.send("too big for it"))
+    assert refused.mqrc == Mqrc.STORAGE_MEDIUM_FULL
+    assert bodies(line) == []
+    line.send("in memory", durable=False)
+    assert bodies(line) == ["in memory"]
+
+
+def test_a_failing_flush_refuses_everything_that_waited_for_it() -> None:
+    disk = BrokenDisk()
+    world = World(disk)
+    line = world.connect().ready()
+    disk.broken = True
+    tokens = [line.token() for _ in range(3)]
+    for token in tokens:
+        line.wire.submit(driver.Send(token, 1, Message(body=str(token), durable=True)))
+    world.run()
+    assert {line.refused(token).mqrc for token in tokens} == {int(Mqrc.STORAGE_MEDIUM_FULL)}
+    disk.broken = False
+    line.send("mended")
+    assert bodies(line) == ["mended"]

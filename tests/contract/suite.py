@@ -1,0 +1,375 @@
+"""What every driver, with a broker behind it, does for the faces: a suite with an abstract world.
+
+A driver's own test file subclasses `DriverContract` and gives the fixture `world`.  Everything is said through the
+simplified face, because that is what an application meets; every test has destinations of its own, so that a shared
+broker serves.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from msgspec import Struct
+
+from assay_sdk import (
+    AckMode,
+    ConnectionLostRuntimeError,
+    Context,
+    DeliveryMode,
+    IllegalStateRuntimeError,
+    InvalidClientIdRuntimeError,
+    InvalidSelectorRuntimeError,
+    Login,
+    Message,
+    MessagingRuntimeError,
+    Queue,
+    Topic,
+    TransactionRolledBackRuntimeError,
+    connect,
+)
+from assay_sdk.driver import Driver
+from assay_sdk.time import Runner
+
+MS = 1_000_000
+SOON_MS = 5_000
+"""How long something that is due is waited for: it ends the wait when it comes."""
+QUIET_MS = 300
+"""How long silence is listened to."""
+
+
+class World(Struct):
+    """One broker, and how to reach it.
+
+    Args:
+        url: Where it is.
+        runner: The crank.
+        driver: Makes the driver under test.
+        token: Makes names unique.
+        login: Who connects; None for anonymous.
+    """
+
+    url: str
+    runner: Runner
+    driver: Callable[[], Driver]
+    token: str
+    login: Login | None = None
+
+    def connect(self, client_id: str | None = None, mode: AckMode = AckMode.AUTO, *, prefetch: int = 0) -> Context:
+        """A new connection."""
+        return connect(
+            self.url,
+            client_id=None if client_id is None else f"{self.token}-{client_id}",
+            login=self.login,
+            session_mode=mode,
+            prefetch=prefetch,
+            runner=self.runner,
+            driver=self.driver(),
+        )
+
+    def queue(self, name: str = "q") -> Queue[str]:
+        """A queue of this test alone."""
+        return Queue(f"contract.{self.token}.{name}")
+
+    def topic(self, name: str = "t") -> Topic[str]:
+        """A topic of this test alone."""
+        return Topic(f"contract.{self.token}.{name}")
+
+    def now_ms(self) -> float:
+        """The world's clock."""
+        return self.runner.clock.monotonic_ns() / MS
+
+    def let(self, span_ms: int) -> None:
+        """Let time pass."""
+        self.until(lambda: False, span_ms)
+
+    def until(self, done: Callable[[], bool], limit_ms: int = SOON_MS) -> bool:
+        """Wait for something."""
+        return self.runner.run_until(done, self.runner.clock.monotonic_ns() + limit_ms * MS)
+
+
+def bodies(messages: list[Message[str] | None]) -> list[str]:
+    """Their bodies; fails where one did not come."""
+    assert None not in messages
+    return [message.body for message in messages if message is not None]
+
+
+class DriverContract(ABC):
+    """The suite."""
+
+    @pytest.fixture
+    @abstractmethod
+    def world(self) -> World:
+        """A broker, and a driver that reaches it."""
+
+    def test_a_message_comes_as_it_was_sent(self, world: World) -> None:
+        with world.connect() as ctx:
+            message = Message(
+                "grüße", properties={"colour": "red", "n": 7, "ok": True}, correlation_id="c-1", jms_type="greeting"
+            )
+            receipt = ctx.create_producer(world.queue()).send(
+                message, priority=7, delivery_mode=DeliveryMode.NON_PERSISTENT, time_to_live=timedelta(minutes=1)
+            )
+            came = ctx.create_consumer(world.queue()).receive(SOON_MS)
+            assert came is not None
+            assert came.body == "grüße"
+            assert dict(came.properties) == {"colour": "red", "n": 7, "ok": True}
+            assert (came.correlation_id, came.jms_type) == ("c-1", "greeting")
+            assert (came.message_id, came.priority) == (receipt.message_id, 7)
+            assert (came.delivery_mode, came.expiration) == (DeliveryMode.NON_PERSISTENT, receipt.expiration)
+            assert (came.delivery_count, came.redelivered) == (1, False)
+            assert came.destination == world.queue().address
+
+    def test_bytes_come_as_bytes(self, world: World) -> None:
+        raw = Queue(world.queue().name, bytes)
+        with world.connect() as ctx:
+            ctx.create_producer(raw).send(b"\x00\xff")
+            assert ctx.create_consumer(raw).receive_body(SOON_MS) == b"\x00\xff"
+
+    def test_an_empty_queue_gives_nothing_and_strands_nothing(self, world: World) -> None:
+        with world.connect() as ctx, world.connect() as other:
+            waiting = ctx.create_consumer(world.queue())
+            assert waiting.receive(50) is None
+            assert waiting.receive_no_wait() is None
+            ctx.create_producer(world.queue()).send("a")
+            assert other.create_consumer(world.queue()).receive_body(SOON_MS) == "a"
+
+    def test_order_is_kept(self, world: World) -> None:
+        texts = [str(number) for number in range(20)]
+        with world.connect() as ctx:
+            producer = ctx.create_producer(world.queue())
+            for text in texts:
+                producer.send(text)
+            consumer = ctx.create_consumer(world.queue())
+            assert bodies([consumer.receive(SOON_MS) for _ in texts]) == texts
+
+    def test_a_delayed_message_is_not_early_and_comes(self, world: World) -> None:
+        with world.connect() as ctx:
+            consumer = ctx.create_consumer(world.queue())
+            start_ms = world.now_ms()
+            ctx.create_producer(world.queue(), delivery_delay=400).send("later")
+            assert consumer.receive_body(SOON_MS) == "later"
+            assert world.now_ms() - start_ms >= 400
+
+    def test_an_expired_message_is_not_delivered(self, world: World) -> None:
+        with world.connect() as ctx:
+            ctx.create_producer(world.queue(), time_to_live=100).send("gone")
+            world.let(600)
+            assert ctx.create_consumer(world.queue()).receive(QUIET_MS) is None
+
+    def test_a_selector_selects(self, world: World) -> None:
+        with world.connect() as ctx:
+            producer = ctx.create_producer(world.queue())
+            for colour in ("red", "blue"):
+                producer.send(Message(colour, properties={"colour": colour}))
+            assert ctx.create_consumer(world.queue(), "colour = 'blue'").receive_body(SOON_MS) == "blue"
+            with pytest.raises(InvalidSelectorRuntimeError):
+                ctx.create_consumer(world.queue(), "colour = = 'blue'")
+
+    def test_a_browser_shows_and_leaves(self, world: World) -> None:
+        with world.connect() as ctx:
+            producer = ctx.create_producer(world.queue())
+            for text in "ab":
+                producer.send(text)
+            browser = ctx.create_browser(world.queue())
+            for _ in range(2):
+                assert [message.body for message in browser] == ["a", "b"]
+            assert ctx.create_consumer(world.queue()).receive_body(SOON_MS) == "a"
+
+    def test_what_is_not_acknowledged_comes_again_after_the_connection_was_lost(self, world: World) -> None:
+        with world.connect() as sender:
+            sender.create_producer(world.queue()).send("a")
+        ctx = world.connect(mode=AckMode.CLIENT)
+        assert ctx.create_consumer(world.queue()).receive_body(SOON_MS) == "a"
+        ctx.abort()
+        with world.connect() as later:
+            # Whether it is marked as redelivered is the broker's to say, and the kit's to judge.
+            assert later.create_consumer(world.queue()).receive_body(SOON_MS) == "a"
+
+    def test_recover_brings_messages_again_counted_and_in_order(self, world: World) -> None:
+        with world.connect(mode=AckMode.CLIENT) as ctx:
+            producer, consumer = ctx.create_producer(world.queue()), ctx.create_consumer(world.queue())
+            for text in "abc":
+                producer.send(text)
+            bodies([consumer.receive(SOON_MS) for _ in range(2)])
+            ctx.recover()
+            again = [consumer.receive(SOON_MS) for _ in range(3)]
+            assert bodies(again) == ["a", "b", "c"]
+            assert [(m.delivery_count, m.redelivered) for m in again if m] == [(2, True), (2, True), (1, False)]
+            ctx.acknowledge()
+            assert consumer.receive(QUIET_MS) is None
+
+    def test_closing_gives_back_what_was_prefetched_as_if_it_had_never_come(self, world: World) -> None:
+        with world.connect() as sender:
+            producer = sender.create_producer(world.queue())
+            for text in "abc":
+                producer.send(text)
+        with world.connect(prefetch=10) as ctx:
+            assert ctx.create_consumer(world.queue()).receive_body(SOON_MS) == "a"
+        with world.connect() as ctx:
+            consumer = ctx.create_consumer(world.queue())
+            rest = [consumer.receive(SOON_MS) for _ in range(2)]
+            assert bodies(rest) == ["b", "c"]
+            assert [(m.delivery_count, m.redelivered) for m in rest if m] == [(1, False)] * 2
+
+    def test_a_unit_of_work_is_all_or_nothing(self, world: World) -> None:
+        with world.connect(mode=AckMode.TRANSACTED) as ctx, world.connect() as outside:
+            onlooker = outside.create_consumer(world.queue("out"))
+            outside.create_producer(world.queue("in")).send("a")
+            producer, consumer = ctx.create_producer(world.queue("out")), ctx.create_consumer(world.queue("in"))
+            assert consumer.receive_body(SOON_MS) == "a"
+            producer.send("x")
+            assert onlooker.receive(QUIET_MS) is None
+            ctx.rollback()
+            assert onlooker.receive(QUIET_MS) is None
+            again = consumer.receive(SOON_MS)
+            assert again is not None
+            assert (again.body, again.redelivered) == ("a", True)
+            assert again.delivery_count >= 2, "a broker may count the rollback and our settlement after it"
+            producer.send("y")
+            ctx.commit()
+            assert onlooker.receive_body(SOON_MS) == "y"
+            assert consumer.receive(QUIET_MS) is None
+
+    def test_a_durable_subscription_keeps_what_comes_while_it_is_away(self, world: World) -> None:
+        topic = world.topic()
+        with world.connect("c") as ctx:
+            ctx.create_durable_consumer(topic, "S").close()
+            ctx.create_producer(topic).send("missed")
+        with world.connect("c") as ctx:
+            consumer = ctx.create_durable_consumer(topic, "S")
+            assert consumer.receive_body(SOON_MS) == "missed"
+            consumer.close()
+            ctx.unsubscribe("S")
+            ctx.create_producer(topic).send("nobody's")
+            assert ctx.create_durable_consumer(topic, "S").receive(QUIET_MS) is None
+
+    def test_a_non_durable_subscription_gets_what_comes_while_it_is_open(self, world: World) -> None:
+        topic = world.topic()
+        with world.connect() as ctx:
+            producer = ctx.create_producer(topic)
+            producer.send("before")
+            consumer = ctx.create_consumer(topic)
+            producer.send("during")
+            assert consumer.receive_body(SOON_MS) == "during"
+            consumer.close()
+            producer.send("after")
+            assert ctx.create_consumer(topic).receive(QUIET_MS) is None
+
+    def test_a_shared_subscription_gives_each_message_to_one_of_its_consumers(self, world: World) -> None:
+        topic = world.topic()
+        with world.connect() as first, world.connect() as second:
+            consumers = [context.create_shared_consumer(topic, "S") for context in (first, second)]
+            producer = first.create_producer(topic)
+            for text in "ab":
+                producer.send(text)
+            got = [consumer.receive_body(SOON_MS) for consumer in consumers]
+            assert sorted(filter(None, got)) == ["a", "b"]
+
+    def test_a_connections_own_messages_can_be_left_out(self, world: World) -> None:
+        topic = world.topic()
+        with world.connect() as ctx, world.connect() as other:
+            consumer = ctx.create_consumer(topic, no_local=True)
+            ctx.create_producer(topic).send("own")
+            other.create_producer(topic).send("other's")
+            assert consumer.receive_body(SOON_MS) == "other's"
+            assert consumer.receive(QUIET_MS) is None
+
+    def test_a_client_id_belongs_to_one_connection_at_a_time(self, world: World) -> None:
+        with world.connect("c"), pytest.raises(InvalidClientIdRuntimeError):
+            world.connect("c")
+        with world.connect("c"):
+            pass
+
+    def test_a_durable_subscription_in_use_cannot_be_removed(self, world: World) -> None:
+        with world.connect("c") as ctx:
+            consumer = ctx.create_durable_consumer(world.topic(), "S")
+            with pytest.raises(MessagingRuntimeError):
+                ctx.unsubscribe("S")
+            consumer.close()
+            ctx.unsubscribe("S")
+
+    def test_a_listener_that_raises_has_its_message_again(self, world: World) -> None:
+        counts: list[int] = []
+
+        def listener(message: Message[str]) -> None:
+            counts.append(message.delivery_count)
+            if len(counts) == 1:
+                raise ValueError("once")
+
+        with world.connect() as ctx:
+            ctx.set_exception_listener(lambda _: None)
+            ctx.create_consumer(world.queue()).set_message_listener(listener)
+            ctx.create_producer(world.queue()).send("a")
+            assert world.until(lambda: len(counts) == 2)
+            assert counts == [1, 2]
+
+    def test_a_listener_may_commit_and_roll_back(self, world: World) -> None:
+        counts: list[int] = []
+        with world.connect(mode=AckMode.TRANSACTED) as ctx, world.connect() as sender:
+
+            def listener(message: Message[str]) -> None:
+                counts.append(message.delivery_count)
+                if message.delivery_count == 1:
+                    ctx.rollback()
+                else:
+                    ctx.commit()
+
+            ctx.create_consumer(world.queue()).set_message_listener(listener)
+            sender.create_producer(world.queue()).send("a")
+            assert world.until(lambda: len(counts) == 2)
+            world.let(QUIET_MS)
+        assert counts[0] == 1
+        assert counts[1:] in ([2], [3]), "a broker may count the rollback and our settlement after it"
+
+    def test_batches_fill_and_come_in_time(self, world: World) -> None:
+        batches: list[list[str]] = []
+        with world.connect() as ctx:
+            producer = ctx.create_producer(world.queue())
+            for number in range(25):
+                producer.send(str(number))
+            ctx.create_consumer(world.queue()).set_batch_listener(
+                lambda messages: batches.append([message.body for message in messages]),
+                batch_size=10,
+                batch_timeout=200,
+            )
+            assert world.until(lambda: sum(map(len, batches)) == 25)
+        assert [text for batch in batches for text in batch] == [str(number) for number in range(25)]
+        assert [len(batch) for batch in batches] == [10, 10, 5]
+
+    def test_a_batch_that_fails_comes_again_whole_and_one_that_did_not_never_does(self, world: World) -> None:
+        batches: list[list[str]] = []
+
+        def listener(messages: list[Message[str]]) -> None:
+            batches.append([message.body for message in messages])
+            if len(batches) == 2:
+                raise ValueError("once")
+
+        with world.connect() as ctx:
+            ctx.set_exception_listener(lambda _: None)
+            producer = ctx.create_producer(world.queue())
+            for text in "abcd":
+                producer.send(text)
+            ctx.create_consumer(world.queue()).set_batch_listener(listener, batch_size=2, batch_timeout=SOON_MS)
+            assert world.until(lambda: len(batches) == 3)
+            world.let(QUIET_MS)
+        assert batches == [["a", "b"], ["c", "d"], ["c", "d"]]
+
+    def test_after_an_abort_everything_says_that_the_connection_is_lost(self, world: World) -> None:
+        ctx = world.connect()
+        producer, consumer = ctx.create_producer(world.queue()), ctx.create_consumer(world.queue())
+        ctx.abort()
+        with pytest.raises(ConnectionLostRuntimeError):
+            producer.send("a")
+        with pytest.raises(ConnectionLostRuntimeError):
+            consumer.receive(10)
+        ctx.close()
+
+    def test_a_closed_context_is_an_illegal_state(self, world: World) -> None:
+        ctx = world.connect(mode=AckMode.TRANSACTED)
+        ctx.close()
+        with pytest.raises(IllegalStateRuntimeError) as caught:
+            ctx.commit()
+        assert not isinstance(caught.value, TransactionRolledBackRuntimeError)

@@ -1,0 +1,47 @@
+"""The AMQP driver with Apache Artemis behind it; one container for all tests of the file."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from tests.contract.suite import DriverContract, World
+
+from assay_adapters.artemis import ArtemisBackend
+from assay_adapters.backend import Needs, Unavailable, Unsupported
+from assay_adapters.client import Endpoint
+from assay_sdk.drivers.amqp import AmqpDriver
+from assay_sdk.runners.real import RealRunner
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[Endpoint]:
+    backend = ArtemisBackend()
+    found = backend.probe()
+    if isinstance(found, Unavailable):
+        if "docker" in os.environ.get("ASSAY_REQUIRE", "").split(","):
+            pytest.fail(f"ASSAY_REQUIRE names docker, but {found.reason}")
+        pytest.skip(found.reason)
+    instance = backend.provision(Needs())
+    assert not isinstance(instance, Unsupported)
+    yield instance.endpoint("amqp")
+    backend.close()
+
+
+@pytest.mark.docker
+class TestArtemis(DriverContract):
+    """Real time, a real wire, a broker that nobody here wrote."""
+
+    @pytest.fixture
+    def world(self, endpoint: Endpoint) -> Iterator[World]:
+        runner = RealRunner()
+        yield World(
+            url=endpoint.url, runner=runner, driver=AmqpDriver, token=uuid.uuid4().hex[:8], login=endpoint.login
+        )
+        runner.close()
+
+    @pytest.mark.xfail(strict=False, reason="Artemis may answer a drain before its browser has sent everything")
+    def test_a_browser_shows_and_leaves(self, world: World) -> None:
+        super().test_a_browser_shows_and_leaves(world)

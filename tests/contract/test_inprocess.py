@@ -1,0 +1,38 @@
+"""The in-process driver with the reference broker behind it, under both clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.contract.suite import DriverContract, World
+
+from assay_broker.inprocess import InProcessDriver
+from assay_broker.shell import QueueManager
+from assay_broker.stores.memory import MemoryStore
+from assay_sdk.runners.real import RealRunner
+from assay_sdk.runners.virtual import VirtualRunner
+from assay_sdk.time import Runner
+
+
+def world_of(runner: Runner) -> World:
+    queue_manager = QueueManager(runner, MemoryStore())
+    return World(url="in-process://qm", runner=runner, driver=lambda: InProcessDriver(queue_manager), token="x")
+
+
+class TestInVirtualTime(DriverContract):
+    """One thread, no waiting."""
+
+    @pytest.fixture
+    def world(self) -> World:
+        return world_of(VirtualRunner())
+
+
+class TestInRealTime(DriverContract):
+    """The engine's jobs on the loop's own thread, the application on another: real time is what is tested."""
+
+    @pytest.fixture
+    def world(self) -> Iterator[World]:
+        runner = RealRunner()
+        yield world_of(runner)
+        runner.close()

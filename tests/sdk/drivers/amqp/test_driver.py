@@ -1,0 +1,59 @@
+"""URLs, runners, and what is missing."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import sys
+
+import pytest
+
+from assay_sdk.driver import Target
+from assay_sdk.drivers.amqp.driver import AmqpDriver, place_of
+from assay_sdk.drivers.amqp.line import is_loopback
+from assay_sdk.runners.virtual import VirtualRunner
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [("amqp://h:1", "h:1"), ("amqp://h", "h:5672"), ("amqp://[::1]:7", "[::1]:7")],
+)
+def test_a_url_names_a_place(url: str, shown: str) -> None:
+    assert str(place_of(url)) == shown
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [("http://h", "http"), ("amqp://", "amqp://host:port"), ("amqp://h:x", "port"), ("amqp://u:secret@h", "as login")],
+)
+def test_a_malformed_url_is_said_to_be_without_its_secrets(url: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says) as caught:
+        place_of(url)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_runner_without_sockets_is_refused() -> None:
+    with pytest.raises(TypeError, match="RealRunner"):
+        AmqpDriver().connect(Target(url="amqp://127.0.0.1"), lambda _event: None, VirtualRunner())
+
+
+@pytest.mark.parametrize(
+    ("address", "loopback"), [("127.0.0.9", True), ("::1", True), ("192.0.2.1", False), ("x", False)]
+)
+def test_only_this_machine_is_loopback(address: str, loopback: bool) -> None:
+    assert is_loopback(address) is loopback
+
+
+def test_without_proton_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = builtins.__import__
+
+    def missing(name: str, *args: object, **kwargs: object) -> object:
+        if name == "proton":
+            raise ModuleNotFoundError("No module named 'proton'", name="proton")
+        return found(name, *args, **kwargs)  # type: ignore[arg-type]  # whatever import gives, it takes back
+
+    for name in [name for name in sys.modules if name.startswith("assay_sdk.drivers.amqp")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(ImportError, match=r"assay-mq\[amqp\]"):
+        importlib.import_module("assay_sdk.drivers.amqp")

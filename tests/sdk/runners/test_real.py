@@ -1,0 +1,222 @@
+"""The real runner: one loop, any thread may schedule and wait."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from assay_sdk.runners.real import READ, RealRunner
+
+MS = 1_000_000
+
+
+@pytest.fixture
+def runner() -> Iterator[RealRunner]:
+    runner = RealRunner()
+    yield runner
+    runner.close()
+
+
+def in_ms(runner: RealRunner, span: int) -> int:
+    return runner.clock.monotonic_ns() + span * MS
+
+
+def test_jobs_run_in_the_order_of_their_due_times_and_then_of_their_scheduling(runner: RealRunner) -> None:
+    ran: list[str] = []
+    due = in_ms(runner, 20)
+    runner.call_at(due + MS, lambda: ran.append("late"))
+    runner.call_at(due, lambda: ran.append("first"))
+    runner.call_at(due, lambda: ran.append("second"))
+    runner.call_soon(lambda: ran.append("now"))
+    assert runner.run_until(lambda: len(ran) == 4, in_ms(runner, 5_000))
+    assert ran == ["now", "first", "second", "late"]
+
+
+def test_a_job_taken_back_does_not_run_and_taking_back_twice_does_nothing(runner: RealRunner) -> None:
+    ran: list[str] = []
+    due = in_ms(runner, 10)
+    cancel = runner.call_at(due, lambda: ran.append("never"))
+    runner.call_at(due + MS, lambda: ran.append("last"))
+    cancel()
+    cancel()
+    assert runner.run_until(lambda: "last" in ran, in_ms(runner, 5_000))
+    cancel()
+    assert ran == ["last"]
+
+
+def test_many_jobs_taken_back_are_swept_from_the_heap(runner: RealRunner) -> None:
+    entries = [runner.call_at(in_ms(runner, 60_000), lambda: None) for _ in range(5_000)]
+    for entry in entries:
+        entry()
+    assert len(runner._heap) < 2_000
+
+
+def test_a_wait_ends_at_its_deadline_and_is_counted(runner: RealRunner) -> None:
+    begin = runner.clock.monotonic_ns()
+    assert not runner.run_until(lambda: False, begin + 30 * MS)
+    assert runner.clock.monotonic_ns() >= begin + 30 * MS
+    assert runner.waited_ns >= 25 * MS
+
+
+def test_a_condition_that_holds_already_does_not_wait(runner: RealRunner) -> None:
+    assert runner.run_until(lambda: True, None)
+
+
+def test_a_condition_true_for_one_job_only_is_seen(runner: RealRunner) -> None:
+    state = {"on": False}
+
+    def switch(*, on: bool) -> None:
+        state["on"] = on
+
+    runner.call_at(in_ms(runner, 10), lambda: switch(on=True))
+    runner.call_soon(lambda: runner.call_at(in_ms(runner, 10), lambda: switch(on=False)))
+    assert runner.run_until(lambda: state["on"], in_ms(runner, 5_000))
+
+
+def test_a_job_may_wait_and_turns_the_same_crank(runner: RealRunner) -> None:
+    steps: list[str] = []
+
+    def listener() -> None:
+        steps.append("begin")
+        runner.call_soon(lambda: steps.append("inner"))
+        assert runner.run_until(lambda: "inner" in steps, None)
+        steps.append("end")
+
+    runner.call_soon(listener)
+    assert runner.run_until(lambda: "end" in steps, in_ms(runner, 5_000))
+    assert steps == ["begin", "inner", "end"]
+
+
+def test_an_exception_in_a_job_reaches_whoever_waits_and_the_loop_goes_on(runner: RealRunner) -> None:
+    def broken() -> None:
+        raise ValueError("broken job")
+
+    runner.call_at(in_ms(runner, 10), broken)
+    with pytest.raises(ValueError, match="broken job"):
+        runner.run_until(lambda: False, in_ms(runner, 5_000))
+    ran: list[int] = []
+    runner.call_soon(lambda: ran.append(1))
+    assert runner.run_until(lambda: bool(ran), in_ms(runner, 5_000))
+
+
+def test_an_exception_nobody_waited_for_is_raised_to_the_next_who_waits_or_at_close() -> None:
+    runner = RealRunner()
+    gone = threading.Event()
+
+    def broken() -> None:
+        gone.set()
+        raise ValueError("unheard")
+
+    runner.call_soon(broken)
+    assert gone.wait(5)
+    with pytest.raises(ValueError, match="unheard"):
+        runner.close()
+
+
+def test_an_error_hook_is_told_instead() -> None:
+    heard: list[BaseException] = []
+    runner = RealRunner(on_error=heard.append)
+
+    def broken() -> None:
+        raise ValueError("hooked")
+
+    runner.call_soon(broken)
+    assert runner.run_until(lambda: bool(heard), in_ms(runner, 5_000))
+    runner.close()
+    assert str(heard[0]) == "hooked"
+
+
+def test_a_condition_that_raises_is_raised_to_its_waiter(runner: RealRunner) -> None:
+    asked: list[int] = []
+
+    def condition() -> bool:
+        asked.append(1)
+        if len(asked) > 1:
+            raise KeyError("condition")
+        return False
+
+    runner.call_at(in_ms(runner, 10), lambda: None)
+    with pytest.raises(KeyError):
+        runner.run_until(condition, in_ms(runner, 5_000))
+
+
+def test_a_closed_runner_takes_no_jobs_and_wakes_up_who_waits() -> None:
+    runner = RealRunner()
+    caught: list[BaseException] = []
+    waiting = threading.Event()
+
+    def done() -> bool:
+        waiting.set()
+        return False
+
+    def wait() -> None:
+        try:
+            runner.run_until(done, None)
+        except RuntimeError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    assert waiting.wait(5)
+    runner.close()
+    thread.join(5)
+    assert "closed" in str(caught[0])
+    with pytest.raises(RuntimeError, match="closed"):
+        runner.call_soon(lambda: None)
+    with pytest.raises(RuntimeError, match="closed"):
+        runner.run_until(lambda: True, None)
+    runner.close()
+
+
+def test_a_runner_that_never_ran_closes_cleanly() -> None:
+    RealRunner().close()
+
+
+def test_sockets_are_watched_until_they_are_unregistered(runner: RealRunner) -> None:
+    near, far = socket.socketpair()
+    near.settimeout(0)
+    read: list[bytes] = []
+    runner.call_soon(lambda: runner.register(near, READ, lambda _mask: read.append(near.recv(100))))
+    far.send(b"one")
+    assert runner.run_until(lambda: read == [b"one"], in_ms(runner, 5_000))
+    runner.call_soon(lambda: runner.unregister(near))
+    runner.call_soon(lambda: runner.unregister(near))
+    assert runner.run_until(lambda: near not in runner._selector.get_map(), in_ms(runner, 5_000))
+    far.send(b"two")
+    assert not runner.run_until(lambda: len(read) > 1, in_ms(runner, 20))
+    near.close()
+    far.close()
+
+
+def test_jobs_that_schedule_jobs_do_not_starve_a_socket_or_a_deadline(runner: RealRunner) -> None:
+    near, far = socket.socketpair()
+    near.settimeout(0)
+    read: list[bytes] = []
+    spinning = {"on": True}
+
+    def spin() -> None:
+        if spinning["on"]:
+            runner.call_soon(spin)
+
+    runner.call_soon(lambda: runner.register(near, READ, lambda _mask: read.append(near.recv(100))))
+    runner.call_soon(spin)
+    assert not runner.run_until(lambda: False, in_ms(runner, 20))
+    far.send(b"x")
+    assert runner.run_until(lambda: bool(read), in_ms(runner, 5_000))
+    spinning["on"] = False
+    runner.call_soon(lambda: runner.unregister(near))
+    assert runner.run_until(lambda: near not in runner._selector.get_map(), in_ms(runner, 5_000))
+    near.close()
+    far.close()
+
+
+def test_clocks_of_one_machine_have_one_name_and_a_small_uncertainty() -> None:
+    first, second = RealRunner(), RealRunner()
+    assert first.clock.boot == second.clock.boot
+    assert 0 < first.clock.uncertainty_ns <= MS
+    assert first.clock.wall_ns() > 0
+    first.close()
+    second.close()

@@ -1,0 +1,275 @@
+"""A driver for tests: a queue or two in a list, every command recorded, any answer held back or refused."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from typing import Any, TypeVar
+
+from assay_sdk import driver as port
+from assay_sdk.driver import DriverCommand, DriverEvent, Outcome, Target
+from assay_sdk.engine.acknowledgement import AckMode
+from assay_sdk.engine.connection import Connection
+from assay_sdk.engine.operations import Operation, perform
+from assay_sdk.engine.session import Session
+from assay_sdk.engine.settings import ConnectionOptions
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.observer import SdkEvent
+from assay_sdk.runners.virtual import VirtualRunner
+from assay_sdk.time import Runner
+
+QUEUE = Address(AddressKind.QUEUE, "Q")
+OTHER = Address(AddressKind.QUEUE, "OTHER")
+TOPIC = Address(AddressKind.TOPIC, "T")
+MS = 1_000_000
+THREAD = 0  # a caller that is never the callback's own thread
+
+CommandT = TypeVar("CommandT")
+T = TypeVar("T")
+
+
+class Stored:
+    """A message in a queue; sorts by its place."""
+
+    def __init__(self, place: int, message: Message) -> None:
+        self.place = place
+        self.message = message
+        self.failed = 0
+        self.redelivered = False
+
+    def __lt__(self, other: Stored) -> bool:
+        return self.place < other.place
+
+
+class FakeWire:
+    """One connection to the fake broker."""
+
+    epoch = 1
+
+    def __init__(
+        self, sink: Callable[[DriverEvent], None], runner: Runner, capabilities: frozenset[Capability], *, opens: bool
+    ) -> None:
+        self.sink = sink
+        self.runner = runner
+        self.capabilities = capabilities
+        self.commands: list[DriverCommand] = []
+        self.held: list[DriverCommand] = []
+        self.hold: set[type] = set()
+        self.refuse: dict[type, Refused] = {}
+        self.peer: dict[str, str | int | bool] = {}
+        self.stock: dict[str, list[Stored]] = {}
+        self.aborted = False
+        self._links: dict[int, str] = {}
+        self._credit: dict[int, int] = {}
+        self._out: dict[int, tuple[str, Stored]] = {}
+        self._enlisted: dict[int, list[int]] = {}
+        self._staged: dict[int, list[tuple[str, Message]]] = {}
+        self._places = count()
+        self._deliveries = count(1)
+        if opens:
+            runner.call_soon(lambda: sink(port.Opened(self.epoch, capabilities, self.peer)))
+
+    # what tests do ---------------------------------------------------------------------------------------------------
+
+    def put(self, *texts: str, to: str = "Q", **fields: Any) -> None:
+        """Messages come to a queue."""
+        for text in texts:
+            self._add(to, Message(message_id=text, body=text, **fields))
+
+    def bodies(self, name: str = "Q") -> list[Any]:
+        """What is in a queue and not out with anybody."""
+        return [stored.message.body for stored in self.stock.get(name, [])]
+
+    def all(self, kind: type[CommandT]) -> list[CommandT]:
+        """The commands of a kind, in order."""
+        return [command for command in self.commands if isinstance(command, kind)]
+
+    def settled(self) -> list[tuple[tuple[int, ...], Outcome]]:
+        """What was settled, in order."""
+        return [(command.deliveries, command.outcome) for command in self.all(port.Settle)]
+
+    def answer_held(self) -> None:
+        """Answer what was held back."""
+        held, self.held = self.held, []
+        for command in held:
+            self._do(command)
+
+    def break_line(self) -> None:
+        """The line drops: what is open fails, then the wire is closed."""
+        refused = Refused(JmsErrorKind.CONNECTION_LOST, "the line broke")
+        held, self.held = self.held, []
+        for command in held:
+            self.sink(port.Failed(command.token, refused))
+        self.sink(port.Closed(self.epoch, refused))
+
+    # the port --------------------------------------------------------------------------------------------------------
+
+    def submit(self, command: DriverCommand) -> None:
+        """Record, and answer in a job of its own."""
+        self.commands.append(command)
+        if type(command) in self.hold:
+            self.held.append(command)
+        else:
+            self.runner.call_soon(partial(self._do, command))
+
+    def abort(self) -> None:
+        """Nothing more is said."""
+        self.aborted = True
+
+    # the broker ------------------------------------------------------------------------------------------------------
+
+    def _do(self, command: DriverCommand) -> None:
+        refused = self.refuse.get(type(command))
+        if refused is not None:
+            self.sink(port.Failed(command.token, refused))
+            return
+        self._attach(command)
+        self._flow(command)
+        self._finish(command)
+        value: Any = None
+        if isinstance(command, port.Browse):
+            value = tuple(stored.message for stored in self.stock.get(command.address.name, []))
+        self.sink(port.Done(command.token, value))
+        if isinstance(command, port.Close):
+            self.sink(port.Closed(self.epoch, None))
+
+    def _attach(self, command: DriverCommand) -> None:
+        match command:
+            case port.OpenReceiver(link=link, address=address):
+                self._links[link] = address.name
+                self._credit[link] = 0
+            case port.OpenSender(link=link, address=address):
+                self._links[link] = address.name if address else ""
+            case port.CloseLink(link=link):
+                self._credit.pop(link, None)
+            case _:
+                pass
+
+    def _flow(self, command: DriverCommand) -> None:
+        match command:
+            case port.Send(link=link, message=message, unit=unit):
+                name = self._links[link] or (message.to.name if message.to else "")
+                if unit is None:
+                    self._add(name, message)
+                else:
+                    self._staged.setdefault(unit, []).append((name, message))
+            case port.Credit(link=link, credit=credit):
+                self._credit[link] += credit
+                self._push()
+            case port.Drain(link=link):
+                self._credit[link] = 0
+                self.sink(port.Drained(link))
+            case _:
+                pass
+
+    def _finish(self, command: DriverCommand) -> None:
+        match command:
+            case port.Settle(deliveries=deliveries, outcome=outcome):
+                self._settle(deliveries, outcome)
+            case port.Enlist(deliveries=deliveries, unit=unit):
+                self._enlisted.setdefault(unit, []).extend(deliveries)
+            case port.Commit(unit=unit):
+                for delivery in self._enlisted.pop(unit, ()):
+                    self._out.pop(delivery)
+                for name, message in self._staged.pop(unit, ()):
+                    self._add(name, message)
+            case port.Rollback(unit=unit):
+                self._enlisted.pop(unit, None)
+                self._staged.pop(unit, None)
+            case _:
+                pass
+
+    def _add(self, name: str, message: Message) -> None:
+        self.stock.setdefault(name, []).append(Stored(next(self._places), message))
+        self._push()
+
+    def _settle(self, deliveries: tuple[int, ...], outcome: Outcome) -> None:
+        for delivery in deliveries:
+            name, stored = self._out.pop(delivery)
+            if outcome is Outcome.MODIFIED:
+                stored.failed += 1
+            if outcome in {Outcome.MODIFIED, Outcome.RELEASED}:
+                stored.redelivered = outcome is Outcome.MODIFIED or stored.redelivered
+                insort(self.stock[name], stored)
+        self._push()
+
+    def _push(self) -> None:
+        for link in tuple(self._credit):
+            name = self._links[link]
+            while self._credit[link] and self.stock.get(name):
+                stored = self.stock[name].pop(0)
+                self._credit[link] -= 1
+                delivery = next(self._deliveries)
+                self._out[delivery] = name, stored
+                self.sink(port.Arrived(link, delivery, self.epoch, stored.message, stored.failed, stored.redelivered))
+
+
+class FakeDriver:
+    """Gives one `FakeWire` after the other."""
+
+    name = "fake"
+
+    def __init__(self, capabilities: frozenset[Capability] = frozenset(Capability), *, opens: bool = True) -> None:
+        self.capabilities = capabilities
+        self.opens = opens
+        self.wires: list[FakeWire] = []
+        self.targets: list[Target] = []
+
+    def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> FakeWire:
+        """A new wire."""
+        wire = FakeWire(sink, runner, self.capabilities, opens=self.opens)
+        self.wires.append(wire)
+        self.targets.append(target)
+        return wire
+
+
+class Bench:
+    """A world with one engine connection over a fake wire."""
+
+    def __init__(
+        self,
+        mode: AckMode = AckMode.AUTO,
+        *,
+        client_id: str | None = None,
+        capabilities: frozenset[Capability] = frozenset(Capability),
+        start: bool = True,
+        **options: Any,
+    ) -> None:
+        self.runner = VirtualRunner()
+        self.driver = FakeDriver(capabilities)
+        self.events: list[SdkEvent] = []
+        self.complaints: list[Refused] = []
+        self.connection = Connection(
+            self.driver,
+            Target(url="fake://", client_id=client_id),
+            self.runner,
+            ConnectionOptions(id_prefix="t", **options),
+            self.events.append,
+        )
+        self.do(self.connection.open())
+        self.connection.on_exception = self.complaints.append
+        if start:
+            self.do(self.connection.start())
+        self.session: Session = self.do(self.connection.session(mode))
+
+    @property
+    def wire(self) -> FakeWire:
+        """The wire."""
+        return self.driver.wires[0]
+
+    def do(self, operation: Operation[T]) -> T:
+        """Run an operation to its end."""
+        return perform(self.runner, operation)
+
+    def let(self, span_ms: int) -> None:
+        """Let time pass."""
+        self.runner.run_until(lambda: False, self.runner.clock.monotonic_ns() + span_ms * MS)
+
+    @property
+    def now_ms(self) -> float:
+        """Milliseconds since the world began."""
+        return self.runner.clock.monotonic_ns() / MS

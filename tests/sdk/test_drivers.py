@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+
+import pytest
+from tests.sdk.scripted import FakeDriver
+
+from assay_sdk import drivers
+from assay_sdk.driver import Driver
+from assay_sdk.drivers import GROUP, find_driver
+from assay_sdk.engine.calls import RefusedError
+from assay_sdk.model.reasons import JmsErrorKind
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [
+        EntryPoint("fake", "tests.sdk.scripted:FakeDriver", GROUP),
+        EntryPoint("amqp", "tests.sdk.no_such_module:AmqpDriver", GROUP),
+    ]
+
+    def entry_points(*, group: str) -> list[EntryPoint]:
+        assert group == GROUP
+        return points
+
+    monkeypatch.setattr(drivers, "entry_points", entry_points)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_driver_is_found_by_the_scheme() -> None:
+    driver: Driver = find_driver("fake://anywhere")
+    assert isinstance(driver, FakeDriver)
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("url", ["http://x", "localhost", ""])
+def test_a_scheme_that_nobody_serves_names_those_that_are(url: str) -> None:
+    with pytest.raises(RefusedError, match=r"begin the URL with one of those installed \(amqp://, fake://\)") as caught:
+        find_driver(url)
+    assert caught.value.refused.kind is JmsErrorKind.UNSUPPORTED
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_driver_whose_extra_is_not_installed_names_the_extra() -> None:
+    with pytest.raises(RefusedError, match=r"pip install 'assay-mq\[amqp\]'"):
+        find_driver("amqp://127.0.0.1")
