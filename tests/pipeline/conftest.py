@@ -9,6 +9,8 @@ import pytest
 from assay_pipeline.errors import JavaMissingError, SparkMissingError
 from assay_pipeline.session import spark_session
 
+from tests.pipeline.judgement import Judgement, judge_everything
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -23,3 +25,9 @@ def spark() -> Iterator[SparkSession]:
         if "spark" in os.environ.get("ASSAY_REQUIRE", ""):
             raise
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def judgement(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Judgement:
+    """Every miniature, random and damaged run, judged in one job: planning it costs more than running it."""
+    return judge_everything(spark, tmp_path_factory.mktemp("runs [all] +1 {a}"), tmp_path_factory.mktemp("out"))
