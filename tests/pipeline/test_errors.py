@@ -5,6 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.pipeline.cases import CASES
+from tests.pipeline.tales import write_run
+
 from assay_pipeline import java, job, session
 from assay_pipeline.errors import (
     JavaMissingError,
@@ -15,9 +18,6 @@ from assay_pipeline.errors import (
     SparkMissingError,
 )
 from assay_pipeline.job import judge_runs
-
-from tests.pipeline.cases import CASES
-from tests.pipeline.tales import write_run
 
 
 @pytest.fixture
@@ -90,9 +90,7 @@ def test_a_file_in_the_way_of_the_output_is_named(run: Path, tmp_path: Path) -> 
         judge_runs([run], tmp_path / "out" / "inner")
 
 
-def test_a_judgement_that_breaks_off_leaves_nothing(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_judgement_that_breaks_off_leaves_nothing(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
     def dying(_master: str, *, octets: int) -> Iterator[None]:
         assert octets > 0
