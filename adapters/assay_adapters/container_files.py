@@ -27,7 +27,7 @@ def folder_holds(port: int, folders: tuple[str, ...], octets: bytes) -> Outcome[
             for container in client.containers.list(filters={"label": OWNER_LABEL}):
                 if _is_at(container, port):
                     return _search(container, folders, octets)
-    except docker.errors.DockerException as error:
+    except (docker.errors.DockerException, OSError) as error:
         return Refused(JmsErrorKind.UNSUPPORTED, f"Docker cannot be asked for the container's files: {error}")
     return Refused(
         JmsErrorKind.UNSUPPORTED, f"no container of ours is published at port {port}: its files are not in reach"

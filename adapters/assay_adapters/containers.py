@@ -12,6 +12,7 @@ import random
 import socket
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, contextmanager, suppress
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -95,7 +96,7 @@ def probe_image(images: tuple[str, ...], title: str, *, remedy: str) -> tuple[st
                 with suppress(docker.errors.APIError):
                     client.images.get_registry_data(image)
                     return image, Available(f"{title} in a container of {image}, which is loaded first")
-    except docker.errors.DockerException as error:
+    except (docker.errors.DockerException, OSError) as error:
         return Unavailable(f"no Docker daemon answers ({error})", "start one, for example with images/start-docker")
     return Unavailable(f"there is no image {' or '.join(images)} on this machine or in reach", remedy)
 
@@ -113,7 +114,7 @@ def image_digest(image: str) -> str:
             return str(client.images.get(image).id)
     except docker.errors.ImageNotFound:
         return ""
-    except docker.errors.DockerException as error:
+    except (docker.errors.DockerException, OSError) as error:
         raise BackendError(f"Docker cannot be asked for the image {image}: {error}") from error
 
 
@@ -146,19 +147,33 @@ def sweep(*, mine: bool = False) -> tuple[str, ...]:
         Names of what was removed.
 
     Raises:
-        docker.errors.DockerException: No daemon answers.
+        BackendError: Docker cannot be asked.
     """
     import docker.errors
 
     removed: list[str] = []
-    with docker_client() as client:
-        for container in client.containers.list(all=True, filters={"label": OWNER_LABEL}):
-            label = container.labels.get(OWNER_LABEL, "")
-            if _is_abandoned(label) or (mine and label == owner()):
-                with suppress(docker.errors.NotFound):  # another process sweeps as well
-                    container.remove(force=True, v=True)
+    try:
+        with docker_client() as client:
+            for container in client.containers.list(all=True, filters={"label": OWNER_LABEL}):
+                label = container.labels.get(OWNER_LABEL, "")
+                if (_is_abandoned(label) or (mine and label == owner())) and _remove(container):
                     removed.append(str(container.name))
+    except (docker.errors.DockerException, OSError) as error:
+        raise BackendError(f"Docker cannot be asked for containers that were left behind: {error}") from error
     return tuple(removed)
+
+
+def _remove(container: Any) -> bool:
+    """Remove a container; False when another process was faster, since all workers of a run sweep at their start."""
+    import docker.errors
+
+    try:
+        container.remove(force=True, v=True)
+    except docker.errors.APIError as error:
+        if error.status_code in {HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT}:
+            return False
+        raise
+    return True
 
 
 def pick_port() -> int:
@@ -215,7 +230,7 @@ class Container:
             ports[f"{self._spec.port}/tcp"] = (LOOPBACK, self.port)
             self._box = box
             box.start()
-        except docker.errors.DockerException as error:
+        except (docker.errors.DockerException, OSError) as error:
             self.remove()
             raise BackendError(f"{self._spec.title} cannot be started from {self._spec.image}: {error}") from error
         try:
@@ -292,7 +307,7 @@ class Container:
             raise BackendError(f"{self._spec.title} cannot {what}: its container is gone")
         try:
             action(self._box.get_wrapped_container())
-        except docker.errors.DockerException as error:
+        except (docker.errors.DockerException, OSError) as error:
             raise BackendError(f"{self._spec.title} cannot {what}: {error}") from error
 
     def _await_answer(self) -> None:

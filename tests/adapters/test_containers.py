@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+import requests
 
 from assay_adapters import containers
 from assay_adapters.artemis import IMAGE_VARIABLE, LOCAL_IMAGE, ArtemisBackend
@@ -84,6 +85,23 @@ def test_only_containers_of_processes_that_are_no_more_are_abandoned() -> None:
     assert not containers._is_abandoned(f"{boot}/1")
     assert not containers._is_abandoned(f"other-machine/{ended}")
     assert not containers._is_abandoned("something else")
+
+
+@pytest.mark.parametrize(("status", "faster"), [(404, True), (409, True), (500, False)])
+def test_a_container_that_another_process_removes_is_left_to_it(status: int, *, faster: bool) -> None:
+    docker = pytest.importorskip("docker")
+    response = requests.Response()
+    response.status_code = status
+
+    class Contested:
+        def remove(self, **_options: object) -> None:
+            raise docker.errors.APIError("no", response)
+
+    if faster:
+        assert not containers._remove(Contested())
+    else:
+        with pytest.raises(docker.errors.APIError):
+            containers._remove(Contested())
 
 
 @pytest.mark.docker
