@@ -7,7 +7,7 @@ the same parts, and one report above them.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -141,7 +141,7 @@ def _of_a_backend(entry: Path) -> bool:
 
 
 @contextmanager
-def _told(out: Path) -> Iterator[None]:
+def _told(out: Path) -> Generator[None]:
     """Tell what the operating system refuses as a mistake in the folder's choice."""
     try:
         yield

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from inspect import iscoroutinefunction
 from pathlib import Path
@@ -62,7 +62,7 @@ def refuse_coroutine(step: Callable[..., object]) -> None:
 
 
 @contextmanager
-def no_sleep() -> Iterator[None]:
+def no_sleep() -> Generator[None]:
     """While this lasts, the sleeping functions raise: waiting is the runner's."""
 
     def refuse(*_: object, **__: object) -> NoReturn:

@@ -46,8 +46,12 @@ class SendOptions(Struct, frozen=True, kw_only=True):
 
 
 def _pattern(regex: str) -> Callable[[Callable[[str], Any]], Callable[[str], Any]]:
-    marked: Callable[[Callable[[str], Any]], Callable[[str], Any]] = parse.with_pattern(regex)
-    return marked
+    def mark(read: Callable[[str], Any]) -> Callable[[str], Any]:
+        # parse asks for a parameter of the name "string"
+        marked: Callable[[str], Any] = parse.with_pattern(regex)(read)  # pyright: ignore[reportArgumentType]
+        return marked
+
+    return mark
 
 
 @_pattern(r"\d+ ?(?:ms|s|min|minutes?|h|hours?)")
