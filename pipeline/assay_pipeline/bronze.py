@@ -135,7 +135,7 @@ def _missing(events: DataFrame, known: DataFrame) -> DataFrame:
     last = F.max(F.when(F.col(KIND) == "end", F.col("seq")))
     counts = events.groupBy(*WRITER).agg(
         F.count("*").alias("lines"),
-        F.countDistinct("seq").alias("different"),
+        F.count_distinct("seq").alias("different"),
         F.min("seq").alias("first"),
         F.max("seq").alias("last"),
         F.min(F.when(F.col(KIND) == "begin", F.col("seq"))).alias("begin"),

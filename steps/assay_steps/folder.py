@@ -53,7 +53,7 @@ def make_room(out: Path) -> None:
 
 
 @contextmanager
-def room(out: Path) -> Iterator[None]:
+def room(out: Path) -> Generator[None]:
     """A folder for one whole call of the command.
 
     A run that does not come about (an error leaves the block, or Ctrl-C before there are verdicts) leaves the folder as
