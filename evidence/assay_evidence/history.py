@@ -221,7 +221,7 @@ _Phased = TypeVar("_Phased", Watch, Fault)
 
 
 def _is_around(watch: Watched, call: Call) -> bool:
-    """Whether a watch is that of a receive.  Of one that was refused it proves nothing: nobody could be handed anything."""
+    """Whether a watch is that of a receive; of one that was refused it proves nothing, since nobody was listening."""
     begin, end = watch.begin, watch.end
     mine = call.writer == begin.writer and call.actor == begin.actor
     return mine and end is not None and begin.seq < call.seq < end.seq

@@ -48,29 +48,45 @@ class Bronze(Struct, frozen=True):
     files: DataFrame
 
 
-def read_bronze(spark: SparkSession, files: Iterable[JournalFile]) -> Bronze:
-    """Read journals; nothing is computed yet but the list of files.
+def read_lines(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
+    """Read and check every line: ``folder``, ``file``, ``line``, ``reason`` (null when it is evidence), ``event``.
 
     Args:
         spark: The session.
         files: Every file to be judged.
     """
     listed = tuple(files)
-    rows = msgspec.json.encode([{"folder": file.folder, "file": file.path} for file in listed]).decode()
-    known = spark.sql(
-        "SELECT inline(from_json(:rows, 'array<struct<folder: string, file: string>>'))", args={"rows": rows}
-    )
     raw = (
         spark.read.option("lineSep", "\n")
         .text([_escaped(file.path) for file in listed])
         .select(F.col("value").alias("line"), _path(F.col("_metadata.file_path")).alias("file"))
     )
-    lines = raw.join(F.broadcast(known), "file", "left").select("*", _parsed(F.col("line")).alias("event"))
-    judged = lines.withColumn("reason", _damage(F.col("line"), F.col("event"))).persist()
+    lines = raw.join(F.broadcast(_known(spark, listed)), "file", "left").select(
+        "*", _parsed(F.col("line")).alias("event")
+    )
+    return lines.withColumn("reason", _damage(F.col("line"), F.col("event")))
+
+
+def account(spark: SparkSession, lines: DataFrame, files: Iterable[JournalFile]) -> Bronze:
+    """Part checked lines into parsed and quarantined ones, and find out which are missing.
+
+    Args:
+        spark: The session.
+        lines: What `read_lines` gave, stored: it is read several times.
+        files: Every file to be judged.
+    """
+    known = _known(spark, files)
     fields = [F.col(f"event.{name}") for name in event_schema().fieldNames()]
-    events = judged.where(F.col("reason").isNull()).select("folder", "file", *fields)
-    quarantine = judged.where(F.col("reason").isNotNull()).select("folder", "file", "reason", "line")
+    events = lines.where(F.col("reason").isNull()).select("folder", "file", *fields)
+    quarantine = lines.where(F.col("reason").isNotNull()).select("folder", "file", "reason", "line")
     return Bronze(events=events, quarantine=quarantine, missing=_missing(events, known), files=known)
+
+
+def _known(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
+    rows = msgspec.json.encode([{"folder": file.folder, "file": file.path} for file in files]).decode()
+    return spark.sql(
+        "SELECT inline(from_json(:rows, 'array<struct<folder: string, file: string>>'))", args={"rows": rows}
+    )
 
 
 def _escaped(path: str) -> str:
@@ -99,18 +115,20 @@ def _damage(line: Column, event: Column) -> Column:
         .when(F.substring(line, -10, 8) != computed, "checksum")
         .when(event.isNull() | event[CORRUPT].isNotNull() | event[CHECKSUM].isNull(), "undecodable")
         .when(event[KIND].isNull() | ~event[KIND].isin(list(required_fields())), "unknown kind")
-        .when(~_complete(event), "incomplete")
+        .when(~_complete(), "incomplete")
     )
 
 
-def _complete(event: Column) -> Column:
-    """Whether an event has every field that its kind must have."""
-    common = set.intersection(*(set(names) for names in required_fields().values()))
-    whole = reduce(Column.__and__, (event[name].isNotNull() for name in sorted(common)))
-    for kind, names in required_fields().items():
-        for name in (name for name in names if name not in common):
-            whole &= (event[KIND] != kind) | event[name].isNotNull()
-    return whole
+def _complete() -> Column:
+    """Whether an event has every field that its kind must have: one expression, since there are a hundred fields."""
+    common = sorted(set.intersection(*(set(names) for names in required_fields().values())))
+
+    def present(names: Iterable[str]) -> str:
+        return " AND ".join(f"event.{name} IS NOT NULL" for name in names)
+
+    own = {kind: [name for name in names if name not in common] for kind, names in required_fields().items()}
+    kinds = (f"(event.{KIND} <> '{kind}' OR ({present(names)}))" for kind, names in own.items() if names)
+    return F.expr(" AND ".join((present(common), *kinds)))
 
 
 def _missing(events: DataFrame, known: DataFrame) -> DataFrame:
@@ -124,29 +142,26 @@ def _missing(events: DataFrame, known: DataFrame) -> DataFrame:
         last.alias("end"),
         F.max(F.when(F.col(KIND) == "end", F.col("events"))).alias("announced"),
     )
-    return reduce(
-        DataFrame.unionByName,
-        (
-            _found(counts, F.col("different") < F.col("last") + 1, "gap", F.col("last") + 1 - F.col("different")),
-            _found(counts, F.col("lines") > F.col("different"), "duplicate", F.col("lines") - F.col("different")),
-            _found(counts, F.col("begin").isNull() | (F.col("begin") != 0), "no begin", F.lit(1)),
-            _found(counts, F.col("end").isNull(), "no end", F.lit(None)),
-            _found(counts, F.col("end") < F.col("last"), "lines after the end", F.col("last") - F.col("end")),
-            _found(counts, F.col("announced") != F.col("end"), "count", F.abs(F.col("announced") - F.col("end"))),
-            _missing_writers(events),
-            _missing_controllers(events),
-            _silent_files(events, known),
-        ),
+    expected = F.col("last") + 1
+    findings = F.array(
+        _finding(F.col("different") < expected, "gap", expected - F.col("different")),
+        _finding(F.col("lines") > F.col("different"), "duplicate", F.col("lines") - F.col("different")),
+        _finding(F.coalesce(F.col("begin") != 0, F.col("begin").isNull()), "no begin", F.lit(1)),
+        _finding(F.col("end").isNull(), "no end", F.lit(None)),
+        _finding(F.col("end") < F.col("last"), "lines after the end", F.col("last") - F.col("end")),
+        _finding(F.col("announced") != F.col("end"), "count", F.abs(F.col("announced") - F.col("end"))),
     )
+    by_count = (
+        counts.select(*WRITER, F.explode(findings).alias("finding"))
+        .where(F.col("finding.holds"))
+        .select(*WRITER, "finding.reason", "finding.lines", F.lit(None).cast("string").alias("file"))
+    )
+    others = (_missing_writers(events), _missing_controllers(events), _silent_files(events, known))
+    return reduce(DataFrame.unionByName, others, by_count)
 
 
-def _found(counts: DataFrame, damaged: Column, reason: str, lines: Column) -> DataFrame:
-    return counts.where(damaged).select(
-        *WRITER,
-        F.lit(reason).alias("reason"),
-        lines.cast("bigint").alias("lines"),
-        F.lit(None).cast("string").alias("file"),
-    )
+def _finding(holds: Column, reason: str, lines: Column) -> Column:
+    return F.struct(holds.alias("holds"), F.lit(reason).alias("reason"), lines.cast("bigint").alias("lines"))
 
 
 def _unknown_lines(frame: DataFrame, reason: str) -> DataFrame:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping
+from functools import reduce
 from pathlib import Path
 
 from msgspec import Struct
@@ -11,12 +13,14 @@ from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows 
 
 from assay_evidence.oracle import Limits, Outcome, Subject
 from assay_evidence.verdicts import Verdict
-from assay_pipeline.bronze import Bronze, read_bronze
-from assay_pipeline.history import CASE, build_history
+from assay_pipeline.bronze import Bronze, account, read_lines
+from assay_pipeline.history import CASE, History, build_history
 from assay_pipeline.journals import JournalFile
 from assay_pipeline.rules import INVARIANTS, examine_all
 from assay_pipeline.verdicts import SHOWN, Remark, RunOf, Tally
 
+_LINES = "lines"
+"""Every line with what was read in it: a step on the way, as large as the journals, and taken away at the end."""
 DAMAGE_SHOWN = 20
 """How many sentences on a folder's damage are kept; the tables hold all of it."""
 
@@ -57,32 +61,51 @@ def collect(
         limits: The limits in force.
         subjects: Whether every subject comes back too, for the oracle.
     """
-    bronze = read_bronze(spark, files)
-    examined = examine_all(build_history(bronze.events), limits).persist()
-    quarantine, missing = bronze.quarantine.persist(), bronze.missing.persist()
-    written = {
-        "examined": examined,
-        "offending": examined.where(F.col("outcome") == Outcome.BROKEN.value),
-        "quarantine": quarantine,
-        "missing": missing,
-    }
-    for name, table in written.items():
+    listed = tuple(files)
+    tables: dict[str, DataFrame] = {}
+
+    def store(name: str, table: DataFrame) -> DataFrame:
+        """Write a table and go on from what was written: the next plan starts there and stays small."""
         table.write.parquet(str(place / name))
-    runs = _runs(bronze)
-    spoilt, counted = _damage(quarantine, missing), bronze.events.count()
-    return Collected(
+        tables[name] = spark.read.schema(table.schema).parquet(str(place / name))
+        return tables[name]
+
+    bronze = account(spark, store(_LINES, read_lines(spark, listed)), listed)
+    quarantine, missing = store("quarantine", bronze.quarantine), store("missing", bronze.missing)
+    history = build_history(bronze.events)
+    stored = {name: store(f"history/{name}", getattr(history, name)) for name in History.__struct_fields__}
+    examined = store("examined", examine_all(History(**stored), limits))
+    store("offending", examined.where(F.col("outcome") == Outcome.BROKEN.value))
+    runs = _runs(bronze, {file.folder for file in listed})
+    rows = _rows(tables)
+    collected = Collected(
         rules=tuple(INVARIANTS),
         runs=tuple(sorted(runs.values())),
         tallies=_tallies(examined, runs),
         remarks=_remarks(bronze.events, runs),
-        damage=_everywhere(spoilt, runs),
-        lines={"parsed": counted, "quarantined": quarantine.count(), "missing": missing.count()},
-        tables={name: table.count() for name, table in written.items()},
+        damage=_everywhere(_damage(quarantine, missing), runs),
+        lines={
+            "parsed": rows[_LINES] - rows["quarantine"],
+            "quarantined": rows["quarantine"],
+            "missing": rows["missing"],
+        },
+        tables={name: count for name, count in rows.items() if name != _LINES},
         subjects=_subjects(examined) if subjects else {},
     )
+    shutil.rmtree(place / _LINES)
+    return collected
 
 
-def _runs(bronze: Bronze) -> dict[tuple[str, str], RunOf]:
+def _rows(tables: Mapping[str, DataFrame]) -> dict[str, int]:
+    """The tables' numbers of rows, in one job."""
+    counts = (
+        table.agg(F.count("*").alias("rows")).select(F.lit(name).alias("table"), "rows")
+        for name, table in tables.items()
+    )
+    return {row.table: row.rows for row in reduce(DataFrame.unionByName, counts).collect()}
+
+
+def _runs(bronze: Bronze, folders: Iterable[str]) -> dict[tuple[str, str], RunOf]:
     """Every run of every folder; one whose first lines are gone has no backend to name, and its folder is damaged."""
     begin = F.col("kind") == "begin"
     found = bronze.events.groupBy("folder", "run").agg(
@@ -93,10 +116,9 @@ def _runs(bronze: Bronze) -> dict[tuple[str, str], RunOf]:
         for row in found.collect()
     }
     named = {folder for folder, _ in runs}
-    for file in bronze.files.select("folder").distinct().collect():
+    for folder in set(folders) - named:
         # A folder without one intact line still gets its verdicts.
-        if file.folder not in named:
-            runs[file.folder, "unknown"] = RunOf(file.folder, "unknown", "unknown", "unknown")
+        runs[folder, "unknown"] = RunOf(folder, "unknown", "unknown", "unknown")
     return runs
 
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 SCHEMA = 1
 VERDICTS = "verdicts.json"
 MANIFEST = "manifest.json"
-TABLES = ("examined", "offending", "quarantine", "missing")
-"""The Parquet tables that a judgement writes, in folders of these names."""
 
 
 class Judged(Struct, frozen=True):
@@ -167,6 +165,7 @@ def judge_with(
     Raises:
         SparkFailedError: Spark gave up.
     """
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     from assay_pipeline.collect import collect
@@ -175,6 +174,8 @@ def judge_with(
         collected = collect(spark, files, place, limits, subjects=oracle)
     except PySparkException as error:
         raise SparkFailedError(str(error).strip().splitlines()[0]) from error
+    except (Py4JError, ConnectionError) as error:
+        raise SparkFailedError("its virtual machine has died; was there memory enough?") from error
     judged = tuple(_judged(collected, limits))
     for run in judged:
         (place / run.file).parent.mkdir(parents=True, exist_ok=True)

@@ -42,6 +42,8 @@ def _settings(master: str, octets: int, options: tuple[str, ...], scratch: Path)
         "spark.driver.host": LOOPBACK,
         "spark.local.dir": str(scratch / "spark"),
         "spark.master": master,
+        # Where in Python a column was made is asked for at each operator, and each question goes to the other process.
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
         "spark.sql.adaptive.enabled": "false" if small else "true",
         # Compiling a plan costs more than running it over a small journal.
         "spark.sql.codegen.wholeStage": "false" if small else "true",
@@ -49,6 +51,8 @@ def _settings(master: str, octets: int, options: tuple[str, ...], scratch: Path)
         "spark.sql.legacy.timeParserPolicy": "CORRECTED",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(2 if small else max(8, octets // OCTETS_A_PARTITION)),
+        # Listing files is cheap; a Spark job for it is not.
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -132,19 +136,23 @@ def _end(gateway: JavaGateway) -> None:
     """Stop Spark and wait until its virtual machine is gone."""
     from pyspark.core.context import SparkContext
 
+    process = gateway.proc
     active = SparkContext._active_spark_context  # noqa: SLF001 - there is no public way to ask without making one
-    if active is not None:
+    if active is not None and process.poll() is None:
         active.stop()
+    # A virtual machine that has died cannot be asked to stop, but pyspark must forget it all the same.
+    SparkContext._active_spark_context = None  # noqa: SLF001 - as above
     gateway.shutdown()
     # A context started later in this process must not find the gateway that is gone.
     SparkContext._gateway = None  # noqa: SLF001 - pyspark has no public way to let go of a gateway
     SparkContext._jvm = None  # noqa: SLF001 - as above
-    process = gateway.proc
     process.stdin.close()
     process.wait(_EXIT_SECONDS)
 
 
 def _last_words(log: Path, otherwise: str) -> str:
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    telling = next((line for line in lines if "Exception" in line or "Error" in line), lines[-1] if lines else otherwise)
+    telling = next(
+        (line for line in lines if "Exception" in line or "Error" in line), lines[-1] if lines else otherwise
+    )
     return telling if telling.endswith(".") else f"{telling}."

@@ -170,9 +170,10 @@ class Run:
 
     def plan(self, cases: list[Case]) -> None:
         """Open the journal with what will be run."""
-        planned = tuple(events.PlannedScenario(case.id, case.rules, case.strength, case.judged) for case in cases)
         self._begin()
-        self._plan = self._journal.write(events.Plan, instant(self.clock), scenarios=planned)
+        self._plan = self._journal.write(
+            events.Plan, instant(self.clock), scenarios=tuple(case.planned for case in cases)
+        )
 
     def _begin(self) -> events.Begin:
         """The journal's first line, written when it is first needed."""
@@ -246,9 +247,15 @@ class Run:
 
     def verdict(self, case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
         """What follows from the case's events."""
-        opening = (self._begin(), self._plan) if self._plan else (self._begin(),)
-        verdicts = judge((*opening, *journal.events), self.catalogue)
+        # The plan of this scenario alone: judged with all the others it would cost the square of their number.
+        plan = self._journal_plan(case)
+        verdicts = judge((self._begin(), plan, *journal.events), self.catalogue)
         return next(scenario for rule in verdicts.rules for scenario in rule.scenarios if scenario.scenario == case.id)
+
+    def _journal_plan(self, case: Case) -> events.Plan:
+        if self._plan is None:
+            raise RuntimeError("A scenario ran before the run's plan was written.")
+        return structs.replace(self._plan, scenarios=(case.planned,))
 
     def known(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:
         """The known outcome that says just this of the case."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec import Struct
+from tests.pipeline.tales import TOPIC, Tale, Telling
+
 from assay_evidence import events as ev
 from assay_evidence.oracle import Outcome
-from msgspec import Struct
-
-from tests.pipeline.tales import TOPIC, Tale, Telling
 
 KEPT, BROKEN, UNDECIDED = Outcome.KEPT, Outcome.BROKEN, Outcome.UNDECIDED
 
@@ -363,4 +363,3 @@ CASES = (
     ),
 )
 """All of them."""
-

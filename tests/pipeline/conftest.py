@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.pipeline.judgement import Judgement, judge_everything
+
 from assay_pipeline.errors import JavaMissingError, SparkMissingError
 from assay_pipeline.session import spark_session
 
@@ -22,3 +24,9 @@ def spark() -> Iterator[SparkSession]:
         if "spark" in os.environ.get("ASSAY_REQUIRE", ""):
             raise
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def judgement(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Judgement:
+    """Every miniature, random and damaged run, judged in one job: planning it costs more than running it."""
+    return judge_everything(spark, tmp_path_factory.mktemp("runs [all] +1 {a}"), tmp_path_factory.mktemp("out"))

@@ -1,40 +1,15 @@
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import pytest
-from assay_evidence.oracle import LIMITS, Outcome, examine
+from tests.pipeline.cases import CASES, Case
+from tests.pipeline.judgement import RANDOM, REMARKED, WHOLE, Judgement, folder_of
+
+from assay_evidence.oracle import Outcome, examine
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict
-from assay_pipeline.job import Result, judge_with
-from assay_pipeline.journals import find_journals
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
-
-from tests.pipeline.cases import CASES, Case
-from tests.pipeline.random_tales import tellings
-from tests.pipeline.tales import Telling, write_run
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
-
-
-def folder_of(case: Case) -> str:
-    return f"{case.rule} {case.name}"
-
-
-@pytest.fixture(scope="module")
-def judgement(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """Every miniature in a run of its own, judged in one job, with the oracle beside it."""
-    root = tmp_path_factory.mktemp("runs [all]")
-    for case in CASES:
-        write_run(root / folder_of(case), [case.telling])
-    files = find_journals(root / folder_of(case) for case in CASES)
-    place = tmp_path_factory.mktemp("out")
-    return judge_with(spark, files, place, place, oracle=True)
+RULES = ("DD-02", "DD-56", "PD-11", "PD-20", "BT-04")
 
 
 def expected(case: Case) -> Verdict:
@@ -47,46 +22,66 @@ def expected(case: Case) -> Verdict:
 
 
 @pytest.mark.parametrize("case", CASES, ids=folder_of)
-def test_a_run_is_judged_as_its_miniature_was_made(case: Case, judgement: Result) -> None:
-    run = next(run for run in judgement.runs if Path(run.folder).name == folder_of(case))
+def test_a_run_is_judged_as_its_miniature_was_made(case: Case, judgement: Judgement) -> None:
+    run = judgement.runs[folder_of(case)]
     rule = next(rule for rule in run.verdicts.rules if rule.id == case.rule)
     assert run.damage == ()
     assert rule.verdict is expected(case)
     offending = {
-        finding.reason for scenario in rule.scenarios for finding in scenario.findings if "broken" in finding.reason
+        finding.reason
+        for scenario in rule.scenarios
+        for finding in scenario.findings
+        if finding.verdict is Verdict.FAIL
     }
     assert offending == {f"{name} is broken." for name, found in case.subjects.items() if found is Outcome.BROKEN}
 
 
-def test_the_oracle_agrees_on_every_miniature(judgement: Result) -> None:
-    assert judgement.disagreements == ()
+def test_the_oracle_agrees_on_every_undamaged_history(judgement: Judgement) -> None:
+    assert judgement.result.disagreements == ()
 
 
-def test_the_tables_hold_what_was_examined(judgement: Result, spark: SparkSession) -> None:
-    examined = spark.read.parquet(str(judgement.out / "examined"))
-    offending = spark.read.parquet(str(judgement.out / "offending"))
-    for case in CASES:
-        rows = examined.where((examined.folder.endswith(folder_of(case))) & (examined.rule == case.rule)).count()
-        assert rows == len(case.subjects)
-        break
-    assert offending.count() == examined.where(examined.outcome == Outcome.BROKEN.value).count() > 0
+def test_the_random_histories_break_and_keep_every_rule(judgement: Judgement) -> None:
+    """Histories that no rule could examine would agree on nothing."""
+    examined = examine(read_journals(judgement.root / RANDOM).events)
+    tried = {(subject.rule, subject.outcome) for subject in examined}
+    assert tried >= {(rule, outcome) for rule in RULES for outcome in (Outcome.KEPT, Outcome.BROKEN)}
 
 
-@seed(20)
-@settings(max_examples=1, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-@given(scenarios=st.lists(tellings(), min_size=150, max_size=150))
-def test_spark_and_the_oracle_agree_on_any_history(
-    scenarios: list[Telling], spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    run = tmp_path_factory.mktemp("random") / "run"
-    write_run(run, scenarios)
-    place = tmp_path_factory.mktemp("out")
-    result = judge_with(spark, find_journals([run]), place, place, oracle=True)
-    assert result.disagreements == ()
-    examined = examine(read_journals(run).events, LIMITS)
-    # Histories that none of the rules could examine would agree on nothing.
-    assert {(subject.rule, subject.outcome) for subject in examined} >= {
-        (rule, outcome)
-        for rule in ("DD-02", "DD-56", "PD-11", "PD-20", "BT-04")
-        for outcome in (Outcome.KEPT, Outcome.BROKEN)
+@pytest.mark.parametrize("rule", RULES)
+def test_a_damaged_journal_never_passes_nor_fails(rule: str, judgement: Judgement) -> None:
+    assert judgement.verdict(WHOLE, rule) is Verdict.FAIL
+    for folder in judgement.spoilt:
+        assert judgement.verdict(folder, rule) is Verdict.INCONCLUSIVE, folder
+
+
+def test_every_kind_of_damage_is_named(judgement: Judgement) -> None:
+    def said(folder: str) -> str:
+        return " ".join(judgement.runs[folder].damage)
+
+    assert "quarantined: blank" in said("blank")
+    assert "quarantined: checksum" in said("joined")
+    assert "quarantined: no checksum" in said("torn")
+    assert "no end" in said("torn")
+    assert "quarantined: no checksum" in said("bare")
+    assert "empty file" in said("empty")
+    assert "gap (1 lines)" in said("deleted 3")
+    assert "no begin" in said("deleted 0")
+    assert "duplicate (1 lines)" in said("doubled 3")
+    assert "quarantined: checksum" in said("altered 3")
+
+
+def test_a_scenario_that_could_not_run_speaks_for_itself(judgement: Judgement) -> None:
+    rule = next(rule for rule in judgement.runs[REMARKED].verdicts.rules if rule.id == "DD-02")
+    assert {scenario.scenario: scenario.verdict for scenario in rule.scenarios} == {
+        "scenario-0": Verdict.UNSUPPORTED,
+        "scenario-1": Verdict.ERROR,
+        "scenario-2": Verdict.PASS,
     }
+    assert rule.verdict is Verdict.ERROR
+    assert "the container died" in rule.scenarios[1].reason
+
+
+def test_a_verdict_names_its_figures(judgement: Judgement) -> None:
+    rule = next(rule for rule in judgement.runs[WHOLE].verdicts.rules if rule.id == "DD-02")
+    assert rule.scenarios[0].observed == "0 of 1 examined were kept; m: -1e-06 ms after it was due"
+    assert "plus the delay" in rule.scenarios[0].expected

@@ -104,7 +104,7 @@ def _behind_the_delayed() -> Seams:
 def _publications_staged(put: Put, target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
     if not is_topic(target) or _delay_ms(put, now_ms) or put.unit is not None:
         return None
-    return _with(put, replace(put.message, delivery_time_ms=now_ms + 1_500))
+    return _with(put, replace(put.message, delivery_time_ms=now_ms + 3_000))
 
 
 # DD-51
@@ -207,7 +207,7 @@ STAGING_DEFECTS = (
     Defect(
         name="publications-staged",
         rules=("DD-04",),
-        text="Publications without a delay go through the staging queue too and come a second and a half late.",
+        text="Publications without a delay go through the staging queue too and come three seconds late.",
         apply=lambda: puts(_publications_staged),
     ),
     Defect(

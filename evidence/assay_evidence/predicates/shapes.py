@@ -34,7 +34,7 @@ _SENT = _MESSAGE | _WHO | _CALL
 SHAPES: Mapping[Predicate, Shape] = {
     "accepted": Shape(_CALL),
     "refused-with": Shape(_CALL | {"kind"}, frozenset({"mqrc", "checked"})),
-    "not-before": Shape(_SENT, frozenset({"delay_ms", "watched_percent", "lost_allowed", "quiet_ms"})),
+    "not-before": Shape(_SENT, frozenset({"delay_ms", "watched_percent"})),
     "by": Shape(_SENT | {"after"}, frozenset({"delay_ms", "limit_ms"})),
     "delivered-exactly": Shape(_SENT, frozenset({"times", "quiet_ms"})),
     "delivered-at-most": Shape(_SENT, frozenset({"times", "quiet_ms"})),

@@ -117,7 +117,7 @@ class _MessageStaysAsItWas(ProducerFilter):
 
 def _one_mode_for_all(client: Client) -> Client:
     """A mode set on one producer is every later producer's."""
-    modes: list[int] = []
+    modes: list[int | timedelta] = []
 
     class SharedMode(ProducerFilter):
         def __init__(self, behind: ClientProducer) -> None:

@@ -1,0 +1,109 @@
+"""One judgement of many runs, which the tests look at from all sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from tests.pipeline.cases import CASES, Case
+from tests.pipeline.random_tales import telling
+from tests.pipeline.tales import Tale, write_run
+
+from assay_evidence.verdicts import Verdict
+from assay_pipeline.job import Judged, Result, judge_with
+from assay_pipeline.journals import find_journals
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+RANDOM = "random"
+RANDOM_SCENARIOS = 600
+WHOLE = "whole"
+REMARKED = "remarked"
+
+
+class Judgement(Struct, frozen=True):
+    """The result, by the names of the runs' folders."""
+
+    result: Result
+    runs: dict[str, Judged]
+    spoilt: dict[str, str]
+    """Every damaged run, with what was done to it in a word."""
+    root: Path
+
+    def verdict(self, folder: str, rule: str) -> Verdict:
+        """A rule's verdict in one run."""
+        return next(entry.verdict for entry in self.runs[folder].verdicts.rules if entry.id == rule)
+
+
+def folder_of(case: Case) -> str:
+    """The folder of a miniature's run."""
+    return f"{case.rule} {case.name}"
+
+
+def judge_everything(spark: SparkSession, root: Path, place: Path) -> Judgement:
+    """Write all runs and judge them."""
+    for case in CASES:
+        write_run(root / folder_of(case), [case.telling])
+    write_run(root / RANDOM, [telling(number) for number in range(RANDOM_SCENARIOS)])
+    write_run(root / REMARKED, [_unsupported, _broken, _seen_when_due])
+    spoilt = dict(_spoil(root))
+    files = find_journals(sorted(path for path in root.iterdir() if path.is_dir()))
+    result = judge_with(spark, files, place, place, oracle=True)
+    return Judgement(result, {Path(run.folder).name: run for run in result.runs}, spoilt, root)
+
+
+def _seen_when_due(tale: Tale) -> None:
+    tale.starts()
+    watch = tale.listens()
+    tale.sends(delay_ms=500)
+    tale.at(500).handed()
+    tale.stops(watch)
+
+
+def _unsupported(tale: Tale) -> None:
+    from assay_evidence.events import Unsupported
+
+    tale.starts()
+    tale.tell(Unsupported, capability="browse", reason="there is no browser.")
+
+
+def _broken(tale: Tale) -> None:
+    tale.starts()
+    tale.step("broken", "the container died")
+
+
+def _spoil(root: Path) -> Iterator[tuple[str, str]]:
+    """Make copies of a run that breaks every rule, each damaged in one place."""
+    breaches = {case.rule: case.telling for case in CASES if folder_of(case) in _BREACHES}
+    whole = write_run(root / WHOLE, list(breaches.values())).read_bytes().splitlines(keepends=True)
+
+    def write(name: str, lines: list[bytes], how: str) -> tuple[str, str]:
+        (root / name).mkdir()
+        (root / name / "main.jsonl").write_bytes(b"".join(lines))
+        return name, how
+
+    for number, line in enumerate(whole):
+        before, after = whole[:number], whole[number + 1 :]
+        middle = len(line) // 2
+        altered = line[:middle] + bytes([line[middle] ^ 1]) + line[middle + 1 :]
+        yield write(f"deleted {number}", [*before, *after], "deleted")
+        yield write(f"doubled {number}", [*before, line, line, *after], "doubled")
+        yield write(f"altered {number}", [*before, altered, *after], "altered")
+    yield write("blank", [*whole[:3], b"\n", *whole[3:]], "blank")
+    yield write("joined", [*whole[:3], whole[3].rstrip(b"\n"), *whole[4:]], "joined")
+    yield write("torn", [*whole[:-1], whole[-1][:40]], "torn")
+    yield write("bare", [b"{}\n", *whole], "bare")
+    yield write("empty", [], "empty")
+    yield write("foreign bytes", [*whole[:3], b"\xff\xfe\x00\n", *whole[3:]], "foreign")
+
+
+_BREACHES = {
+    "DD-02 a waiting receiver sees it a nanosecond early",
+    "DD-56 an expired message is handed over",
+    "PD-11 one subscription misses its copy",
+    "PD-20 it is lost by the kill",
+    "BT-04 a batch too large",
+}

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from tests.pipeline.judgement import Judgement
+
+from assay_evidence.oracle import Outcome
+from assay_pipeline.job import MANIFEST, Manifest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def test_the_tables_hold_every_subject(judgement: Judgement, spark: SparkSession) -> None:
+    examined = spark.read.parquet(str(judgement.result.out / "examined"))
+    offending = spark.read.parquet(str(judgement.result.out / "offending"))
+    manifest = msgspec.json.decode((judgement.result.out / MANIFEST).read_bytes(), type=Manifest)
+    assert manifest.tables["examined"] == examined.count()
+    assert offending.count() == examined.where(examined.outcome == Outcome.BROKEN.value).count() > 0
+
+
+def test_every_line_is_parsed_or_quarantined(judgement: Judgement) -> None:
+    manifest = msgspec.json.decode((judgement.result.out / MANIFEST).read_bytes(), type=Manifest)
+    lines = sum(
+        path.read_bytes().count(b"\n") + (not path.read_bytes().endswith(b"\n") and path.stat().st_size > 0)
+        for path in judgement.root.glob("*/main.jsonl")
+    )
+    assert manifest.lines["parsed"] + manifest.lines["quarantined"] == lines
+    assert len(manifest.journals) == len(judgement.runs)
+
+
+def test_each_run_of_many_has_its_own_verdicts(judgement: Judgement) -> None:
+    files = {run.file for run in judgement.result.runs}
+    assert len(files) == len(judgement.result.runs)
+    assert all((judgement.result.out / file).is_file() for file in files)
+
+
+def test_nothing_but_results_is_left_in_the_output(judgement: Judgement) -> None:
+    assert {path.name for path in judgement.result.out.iterdir()} == {
+        "examined",
+        "history",
+        "manifest.json",
+        "missing",
+        "offending",
+        "quarantine",
+        "runs",
+    }
