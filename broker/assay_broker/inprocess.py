@@ -55,8 +55,8 @@ def product_version() -> str:
 class InProcessBroker:
     """A queue manager in a virtual world of its own: a test double that no port and no thread is needed for.
 
-    Its clock moves only when somebody waits, so a delay of hours takes no time.  Hand ``url``, ``driver`` and ``runner``
-    to the SDK's `connect` or `ConnectionFactory`; destinations are created on use.
+    Its clock moves only when somebody waits, so a delay of hours takes no time.  Hand ``url``, ``driver`` and
+    ``runner`` to the SDK's `connect` or `ConnectionFactory`; destinations are created on use.
     """
 
     def __init__(self) -> None:
