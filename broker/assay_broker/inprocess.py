@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
@@ -71,7 +71,7 @@ class InProcessBroker:
 
 
 @contextmanager
-def in_process_broker() -> Iterator[InProcessBroker]:
+def in_process_broker() -> Generator[InProcessBroker, None, None]:
     """A broker for the length of a block; connections that are still open at its end are cut."""
     broker = InProcessBroker()
     try:

@@ -10,7 +10,7 @@ import re
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from inspect import iscoroutinefunction
 from pathlib import Path
@@ -66,7 +66,7 @@ def refuse_coroutine(step: Callable[..., object]) -> None:
 
 
 @contextmanager
-def all_awaited() -> Iterator[None]:
+def all_awaited() -> Generator[None, None, None]:
     """Afterwards, see that no coroutine was made and dropped: what it should have done or claimed was not done.
 
     Raises:
@@ -83,7 +83,7 @@ def all_awaited() -> Iterator[None]:
 
 
 @contextmanager
-def no_sleep() -> Iterator[None]:
+def no_sleep() -> Generator[None, None, None]:
     """While this lasts, the sleeping functions raise: waiting is the runner's."""
 
     def refuse(*_: object, **__: object) -> NoReturn:
