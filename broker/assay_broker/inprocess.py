@@ -71,7 +71,7 @@ class InProcessBroker:
 
 
 @contextmanager
-def in_process_broker() -> Generator[InProcessBroker]:
+def in_process_broker() -> Generator[InProcessBroker, None, None]:
     """A broker for the length of a block; connections that are still open at its end are cut."""
     broker = InProcessBroker()
     try:

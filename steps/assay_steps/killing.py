@@ -97,7 +97,7 @@ def kill_matrix(
     rules: Iterable[str] = (),
     *,
     everywhere: bool = False,
-    told: Callable[[str, int, int], None] | None = None,
+    told: Callable[[str, int, int], None] = lambda _name, _done, _total: None,
 ) -> KillMatrix:
     """Run every defect of the chosen rules.
 
@@ -119,8 +119,7 @@ def kill_matrix(
         broken: dict[str, Outcomes] = {}
         for done, trial in enumerate(as_completed(trials), start=1):
             broken[trials[trial].name] = trial.result()
-            if told is not None:
-                told(trials[trial].name, done, len(trials))
+            told(trials[trial].name, done, len(trials))
         return _matrix(unbroken.result(), broken, defects)
 
 

@@ -72,7 +72,7 @@ def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.E
 
 
 @contextmanager
-def environment_variable(name: str, value: str) -> Generator[None]:
+def environment_variable(name: str, value: str) -> Generator[None, None, None]:
     """Set a variable, for child processes too, and put it back."""
     before = os.environ.get(name)
     os.environ[name] = value
