@@ -44,6 +44,7 @@ _CONNECT = -1  # the engine's tokens count from 0
 
 
 @cache
+@cache
 def product_version() -> str:
     """The installed version; "source" when it runs from its source tree."""
     try:
