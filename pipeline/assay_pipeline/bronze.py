@@ -61,7 +61,9 @@ def read_lines(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
         .text([_escaped(file.path) for file in listed])
         .select(F.col("value").alias("line"), _path(F.col("_metadata.file_path")).alias("file"))
     )
-    lines = raw.join(F.broadcast(_known(spark, listed)), "file", "left").select("*", _parsed(F.col("line")).alias("event"))
+    lines = raw.join(F.broadcast(_known(spark, listed)), "file", "left").select(
+        "*", _parsed(F.col("line")).alias("event")
+    )
     return lines.withColumn("reason", _damage(F.col("line"), F.col("event")))
 
 
@@ -133,7 +135,7 @@ def _missing(events: DataFrame, known: DataFrame) -> DataFrame:
     last = F.max(F.when(F.col(KIND) == "end", F.col("seq")))
     counts = events.groupBy(*WRITER).agg(
         F.count("*").alias("lines"),
-        F.countDistinct("seq").alias("different"),
+        F.count_distinct("seq").alias("different"),
         F.min("seq").alias("first"),
         F.max("seq").alias("last"),
         F.min(F.when(F.col(KIND) == "begin", F.col("seq"))).alias("begin"),
@@ -149,17 +151,17 @@ def _missing(events: DataFrame, known: DataFrame) -> DataFrame:
         _finding(F.col("end") < F.col("last"), "lines after the end", F.col("last") - F.col("end")),
         _finding(F.col("announced") != F.col("end"), "count", F.abs(F.col("announced") - F.col("end"))),
     )
-    by_count = counts.select(*WRITER, F.explode(findings).alias("finding")).where(F.col("finding.holds")).select(
-        *WRITER, "finding.reason", "finding.lines", F.lit(None).cast("string").alias("file")
+    by_count = (
+        counts.select(*WRITER, F.explode(findings).alias("finding"))
+        .where(F.col("finding.holds"))
+        .select(*WRITER, "finding.reason", "finding.lines", F.lit(None).cast("string").alias("file"))
     )
     others = (_missing_writers(events), _missing_controllers(events), _silent_files(events, known))
     return reduce(DataFrame.unionByName, others, by_count)
 
 
 def _finding(holds: Column, reason: str, lines: Column) -> Column:
-    return F.struct(
-        holds.alias("holds"), F.lit(reason).alias("reason"), lines.cast("bigint").alias("lines")
-    )
+    return F.struct(holds.alias("holds"), F.lit(reason).alias("reason"), lines.cast("bigint").alias("lines"))
 
 
 def _unknown_lines(frame: DataFrame, reason: str) -> DataFrame:

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -239,7 +239,7 @@ def _disagreements(collected: Collected, files: tuple[JournalFile, ...], limits:
 
 
 @contextmanager
-def _output(out: Path) -> Iterator[Path]:
+def _output(out: Path) -> Generator[Path, None, None]:
     """A folder to write to, which becomes the results' folder when all went well, and else goes away."""
     place: Path | None = None
     try:

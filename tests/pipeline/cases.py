@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec import Struct
+from tests.pipeline.tales import TOPIC, Tale, Telling
+
 from assay_evidence import events as ev
 from assay_evidence.oracle import Outcome
-from msgspec import Struct
-
-from tests.pipeline.tales import TOPIC, Tale, Telling
 
 KEPT, BROKEN, UNDECIDED = Outcome.KEPT, Outcome.BROKEN, Outcome.UNDECIDED
 
@@ -50,6 +50,14 @@ def _browsed(tale: Tale) -> None:
 def _browsed_early(tale: Tale) -> None:
     tale.sends(delay_ms=500)
     tale.at(200).browses("m")
+
+
+def _staged(tale: Tale) -> None:
+    watch = tale.listens()
+    tale.sends(delay_ms=500)
+    tale.at(200).browses("m", of="queue://STAGING")
+    tale.at(600).handed()
+    tale.stops(watch)
 
 
 def _sent_twice(tale: Tale) -> None:
@@ -305,6 +313,7 @@ CASES = (
     Case("DD-02", "a receiver that came late", _delayed(600, from_ms=251), {}),
     Case("DD-02", "a browse during the delay finds nothing", _browsed, {"m": KEPT}),
     Case("DD-02", "a browse during the delay finds it", _browsed_early, {"m": BROKEN}),
+    Case("DD-02", "a browse of another queue finds it staged", _staged, {"m": KEPT}),
     Case("DD-02", "a message sent twice says nothing", _sent_twice, {}),
     Case("DD-02", "an unanswered send that is seen early", _unanswered, {"m": BROKEN}),
     Case("DD-02", "a refused send is no subject", _refused_and_seen, {}),
@@ -363,4 +372,3 @@ CASES = (
     ),
 )
 """All of them."""
-

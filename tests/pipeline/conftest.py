@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.pipeline.judgement import Judgement, judge_everything
+
 from assay_pipeline.errors import JavaMissingError, SparkMissingError
 from assay_pipeline.session import spark_session
-
-from tests.pipeline.judgement import Judgement, judge_everything
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay_evidence.verdicts import Verdict
-from assay_pipeline.job import Judged, Result, judge_with
-from assay_pipeline.journals import find_journals
 from msgspec import Struct
-
 from tests.pipeline.cases import CASES, Case
 from tests.pipeline.random_tales import telling
 from tests.pipeline.tales import Tale, write_run
+
+from assay_evidence.verdicts import Verdict
+from assay_pipeline.job import Judged, Result, judge_with
+from assay_pipeline.journals import find_journals
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

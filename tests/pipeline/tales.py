@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal
 
+from tests.evidence.histories import EPOCH_NS, QUEUE, Sink, Story, begin, message, refusal
+
 from assay_evidence import events as ev
 from assay_evidence.writer import Instant, JournalWriter
-
-from tests.evidence.histories import EPOCH_NS, QUEUE, Sink, Story, begin, message, refusal
 
 TOPIC = "topic://T"
 Telling = Callable[["Tale"], object]

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.pipeline.cases import CASES, Case
+from tests.pipeline.judgement import RANDOM, REMARKED, WHOLE, Judgement, folder_of
+
 from assay_evidence.oracle import Outcome, examine
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict
-
-from tests.pipeline.cases import CASES, Case
-from tests.pipeline.judgement import RANDOM, REMARKED, WHOLE, Judgement, folder_of
 
 pytestmark = pytest.mark.spark
 RULES = ("DD-02", "DD-56", "PD-11", "PD-20", "BT-04")

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from assay_evidence.oracle import examine
-
 from tests.evidence.histories import Memory
 from tests.pipeline.cases import CASES, Case
 from tests.pipeline.tales import Tale
+
+from assay_evidence.oracle import examine
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rule}: {case.name}")

@@ -3,11 +3,12 @@ from __future__ import annotations
 import typing
 
 import pytest
+
 from assay_evidence import events
 
 pytest.importorskip("pyspark")
 
-from assay_pipeline.schema import event_schema, kinds, parsing_schema, required_fields  # noqa: E402
+from assay_pipeline.schema import event_schema, kinds, parsing_schema, required_fields
 
 
 def test_every_field_of_every_kind_is_a_column() -> None:

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+from tests.pipeline.judgement import Judgement
+
 from assay_evidence.oracle import Outcome
 from assay_pipeline.job import MANIFEST, Manifest
-
-from tests.pipeline.judgement import Judgement
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
