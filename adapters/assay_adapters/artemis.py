@@ -9,10 +9,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from urllib.parse import urlsplit
 
 from assay_adapters.backend import (
     Admin,
     Available,
+    BackendError,
     DiskEvent,
     Environment,
     Needs,
@@ -24,9 +27,9 @@ from assay_adapters.client import Client, ClientEvent, ClientIdentity, Endpoint,
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
 from assay_adapters.clients.sdk import SdkClient, SdkFace, identity
 from assay_adapters.container_faults import ContainerFaults
+from assay_adapters.container_files import folder_holds
 from assay_adapters.containers import (
     LOOPBACK,
-    BackendError,
     Container,
     ContainerSpec,
     image_digest,
@@ -50,6 +53,8 @@ MEMBER = "artemis"
 
 _LOGIN = Login("artemis", "artemis")
 _PORT = 5672
+_DATA_FOLDERS = ("/var/lib/artemis/data", "/var/lib/artemis-instance/data")
+"""Of our image, and of the public one."""
 _FACES: tuple[SdkFace, ...] = ("simplified", "classic")
 _OPEN_LIMIT_MS = 2_000
 
@@ -75,6 +80,9 @@ CAPABILITIES: Mapping[Capability, Source] = {
     Capability.KILL: _CONTAINER,
     Capability.KILL_AT_ANSWER: _CONTAINER,
     Capability.KILL_AT_FIRST_SIGHT: _CONTAINER,
+    Capability.DATA_FOLDER: Source(
+        "Docker hands out the files of a container.", "adapters/assay_adapters/container_files.py"
+    ),
 }
 """What broker, client and adapter can do together."""
 
@@ -87,7 +95,6 @@ LACKS: Mapping[Capability, Source] = {
     Capability.FLUSH_TRACE: Source(
         "Nothing tells a client when Artemis's journal is forced to the disk.", "persistence.adoc"
     ),
-    Capability.DATA_FOLDER: Source("This adapter does not look into the container's files."),
     Capability.XA: Source("AMQP 1.0 has local transactions only.", "OASIS AMQP 1.0, part 4"),
     Capability.CANCEL: Source("AMQP 1.0 has nothing that takes a scheduled message back.", _AMQP),
     Capability.TEMPORARY_DESTINATION: Source("The client port has no call that makes a temporary destination."),
@@ -202,9 +209,11 @@ class ArtemisInstance:
         """Nothing can be seen of its disk."""
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
-        """Refused: nobody looks into the container's files."""
-        del octets
-        return Refused(JmsErrorKind.UNSUPPORTED, LACKS[Capability.DATA_FOLDER].text)
+        """Whether Artemis's journal or paging folder holds these octets (PD-31)."""
+        port = urlsplit(self._endpoint.url).port
+        if port is None:
+            return Refused(JmsErrorKind.UNSUPPORTED, f"{self._endpoint.url} names no port of a container")
+        return folder_holds(port, _DATA_FOLDERS, octets)
 
     def close(self) -> None:
         """Given back: the backend keeps it for the next scenario."""
@@ -280,11 +289,10 @@ class ArtemisBackend:
 
     def probe(self) -> Available | Unavailable:
         """Whether it can be started here; starts nothing."""
-        try:
-            import proton as _proton  # noqa: F401  asked for before a container is started for nothing
-            import testcontainers as _testcontainers  # noqa: F401
-        except ImportError as error:
-            return Unavailable(f"the package {error.name!r} is missing", "pip install 'assay-mq[amqp,containers]'")
+        missing = [name for name in ("proton", "docker", "testcontainers") if find_spec(name) is None]
+        if missing:
+            what = f"the packages {', '.join(missing)} are not installed"
+            return Unavailable(what, "pip install 'assay-mq[amqp,containers]'")
         found = probe_image(
             self._images(),
             PRODUCT,

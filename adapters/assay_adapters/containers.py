@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import random
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, contextmanager, suppress
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -62,11 +63,10 @@ class ContainerSpec(Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def _client() -> Iterator[Any]:
+def docker_client() -> Generator[Any]:
     """Docker's own client.
 
     Raises:
-        ImportError: The extra is not installed.
         docker.errors.DockerException: No daemon answers.
     """
     import docker
@@ -83,12 +83,10 @@ def probe_image(images: tuple[str, ...], title: str, *, remedy: str) -> tuple[st
         title: The broker's name.
         remedy: What to do when there is none.
     """
+    import docker.errors
+
     try:
-        import docker
-    except ImportError:
-        return Unavailable("the package 'docker' is not installed", "pip install 'assay-mq[containers]'")
-    try:
-        with _client() as client:
+        with docker_client() as client:
             client.ping()
             for image in images:
                 with suppress(docker.errors.ImageNotFound):
@@ -98,7 +96,7 @@ def probe_image(images: tuple[str, ...], title: str, *, remedy: str) -> tuple[st
                 with suppress(docker.errors.APIError):
                     client.images.get_registry_data(image)
                     return image, Available(f"{title} in a container of {image}, which is loaded first")
-    except docker.errors.DockerException as error:
+    except (docker.errors.DockerException, OSError) as error:
         return Unavailable(f"no Docker daemon answers ({error})", "start one, for example with images/start-docker")
     return Unavailable(f"there is no image {' or '.join(images)} on this machine or in reach", remedy)
 
@@ -109,14 +107,14 @@ def image_digest(image: str) -> str:
     Raises:
         BackendError: Docker cannot be asked.
     """
-    import docker
+    import docker.errors
 
     try:
-        with _client() as client:
+        with docker_client() as client:
             return str(client.images.get(image).id)
     except docker.errors.ImageNotFound:
         return ""
-    except docker.errors.DockerException as error:
+    except (docker.errors.DockerException, OSError) as error:
         raise BackendError(f"Docker cannot be asked for the image {image}: {error}") from error
 
 
@@ -149,19 +147,33 @@ def sweep(*, mine: bool = False) -> tuple[str, ...]:
         Names of what was removed.
 
     Raises:
-        docker.errors.DockerException: No daemon answers.
+        BackendError: Docker cannot be asked.
     """
-    import docker
+    import docker.errors
 
     removed: list[str] = []
-    with _client() as client:
-        for container in client.containers.list(all=True, filters={"label": OWNER_LABEL}):
-            label = container.labels.get(OWNER_LABEL, "")
-            if _is_abandoned(label) or (mine and label == owner()):
-                with suppress(docker.errors.NotFound):  # another process sweeps as well
-                    container.remove(force=True, v=True)
+    try:
+        with docker_client() as client:
+            for container in client.containers.list(all=True, filters={"label": OWNER_LABEL}):
+                label = container.labels.get(OWNER_LABEL, "")
+                if (_is_abandoned(label) or (mine and label == owner())) and _remove(container):
                     removed.append(str(container.name))
+    except (docker.errors.DockerException, OSError) as error:
+        raise BackendError(f"Docker cannot be asked for containers that were left behind: {error}") from error
     return tuple(removed)
+
+
+def _remove(container: Any) -> bool:
+    """Remove a container; False when another process was faster, since all workers of a run sweep at their start."""
+    import docker.errors
+
+    try:
+        container.remove(force=True, v=True)
+    except docker.errors.APIError as error:
+        if error.status_code in {HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT}:
+            return False
+        raise
+    return True
 
 
 def pick_port() -> int:
@@ -204,7 +216,7 @@ class Container:
         Raises:
             BackendError: It cannot be started, or died while starting; shows its last log lines.
         """
-        import docker
+        import docker.errors
         from testcontainers.core.config import testcontainers_config
         from testcontainers.core.container import DockerContainer
 
@@ -218,12 +230,12 @@ class Container:
             ports[f"{self._spec.port}/tcp"] = (LOOPBACK, self.port)
             self._box = box
             box.start()
-        except docker.errors.DockerException as error:
+        except (docker.errors.DockerException, OSError) as error:
             self.remove()
             raise BackendError(f"{self._spec.title} cannot be started from {self._spec.image}: {error}") from error
         try:
             self._await_answer()
-        except BackendError:
+        except BaseException:  # an interruption too: nothing is left behind
             self.remove()
             raise
 
@@ -265,7 +277,7 @@ class Container:
 
     def remove(self) -> None:
         """Remove the container and its files; does nothing when there is none."""
-        import docker
+        import docker.errors
 
         box, self._box = self._box, None
         if box is not None:
@@ -289,13 +301,13 @@ class Container:
         return None if state["Running"] else int(state["ExitCode"])
 
     def _do(self, what: str, action: Callable[[Any], object]) -> None:
-        import docker
+        import docker.errors
 
         if self._box is None:
             raise BackendError(f"{self._spec.title} cannot {what}: its container is gone")
         try:
             action(self._box.get_wrapped_container())
-        except docker.errors.DockerException as error:
+        except (docker.errors.DockerException, OSError) as error:
             raise BackendError(f"{self._spec.title} cannot {what}: {error}") from error
 
     def _await_answer(self) -> None:

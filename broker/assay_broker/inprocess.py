@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count
 from typing import cast
@@ -43,6 +43,7 @@ PRODUCT = "Assay reference broker"
 _CONNECT = -1  # the engine's tokens count from 0
 
 
+@cache
 def product_version() -> str:
     """The installed version; "source" when it runs from its source tree."""
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -43,6 +44,9 @@ USERS_MISTAKES = (
 )
 """Errors whose text is one sentence for the user."""
 
+INTERRUPTED = 128 + signal.SIGINT
+"""What typer makes of Ctrl-C."""
+
 
 def main() -> None:
     """Run the command; whatever goes wrong is one sentence and an exit code, never a stack trace."""
@@ -66,11 +70,11 @@ def ending(arguments: Sequence[str]) -> Exit:
     except typer.TyperException as problem:
         sentence = getattr(problem, "format_message", problem.__str__)()
         return told(f"{sentence} (assay --help lists commands and options)", Exit.USAGE) if sentence else Exit.USAGE
-    except KeyboardInterrupt:
-        return told("stopped before there was anything to show.", Exit.INCONCLUSIVE)
     except BrokenPipeError:  # a reader such as `head` has seen enough
         hush()
         return Exit.AS_EXPECTED
+    if outcome == INTERRUPTED:
+        return told("stopped before there was anything to show.", Exit.INCONCLUSIVE)
     return Exit(outcome or Exit.AS_EXPECTED)
 
 

@@ -107,7 +107,7 @@ class History:
         events: The scenario's events that the claim may speak of (`visible_to`).
 
     Attributes:
-        watches: Every watch.
+        watches: Every watch, except those of receives that were refused.
         faults: Every fault.
         disk: What storage did, in the order of each writer.
         callbacks: Every end of a listener's callback.
@@ -120,6 +120,7 @@ class History:
         self._sends: defaultdict[str, list[Call]] = defaultdict(list)
         self._seen: list[Seen] = []
         self._browses: list[Call] = []
+        self._receives: list[Call] = []
         self.disk: list[Disk] = []
         self.callbacks: list[Callback] = []
         self.units: list[Unit] = []
@@ -147,7 +148,9 @@ class History:
                 case _:
                     pass  # settlements, frames and the rest are found by reference only
         self._seen = in_order(self._seen)
-        self.watches = [Watched(begin, end) for begin, end in _pairs(watches)]
+        refused = [call for call in self._receives if (answer := self.answer(call)) and answer.refused is not None]
+        pairs = (Watched(begin, end) for begin, end in _pairs(watches))
+        self.watches = [watch for watch in pairs if not any(_is_around(watch, call) for call in refused)]
         self.faults = [Faulted(begin, end) for begin, end in _pairs(faults)]
 
     def _add_call(self, call: Call) -> None:
@@ -155,6 +158,8 @@ class History:
             self._sends[call.msg.kid].append(call)
         if call.op == "browse":
             self._browses.append(call)
+        if call.op == "receive":
+            self._receives.append(call)
 
     def _add_answer(self, answer: Return) -> None:
         if self._answers.setdefault((answer.writer, answer.call), answer) is not answer:
@@ -213,6 +218,13 @@ def in_order(events: Iterable[E]) -> list[E]:
 
 
 _Phased = TypeVar("_Phased", Watch, Fault)
+
+
+def _is_around(watch: Watched, call: Call) -> bool:
+    """Whether a watch is that of a receive; of one that was refused it proves nothing, since nobody was listening."""
+    begin, end = watch.begin, watch.end
+    mine = call.writer == begin.writer and call.actor == begin.actor
+    return mine and end is not None and begin.seq < call.seq < end.seq
 
 
 def _pairs(events: list[_Phased]) -> list[tuple[_Phased, _Phased | None]]:

@@ -10,8 +10,8 @@ from typing import NoReturn, TypeVar
 
 import msgspec
 
-from assay_features.places import Place, places
 from assay_features.errors import CatalogueError
+from assay_features.places import Place, places
 from assay_features.rule import Citation, CitedBy, Document, Judged, Profile, Rule, Strength
 
 _LONGEST = 60  # characters of a faulty text that an error shows

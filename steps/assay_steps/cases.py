@@ -15,6 +15,7 @@ from pytest_bdd.parser import ScenarioTemplate
 from pytest_bdd.scenario import scenario_wrapper_template_registry
 
 from assay_adapters.backend import Needs
+from assay_evidence.events import PlannedScenario
 from assay_features import Catalogue, feature_root
 from assay_sdk.model.capabilities import Capability
 
@@ -56,6 +57,11 @@ class Case(Struct, frozen=True):
     judged: str
     profile: str
     needs: Needs
+
+    @property
+    def planned(self) -> PlannedScenario:
+        """The case as the journal's plan has it."""
+        return PlannedScenario(self.id, self.rules, self.strength, self.judged)
 
 
 def template_of(item: pytest.Item) -> ScenarioTemplate | None:

@@ -19,8 +19,9 @@ LOG = "pytest.log"
 KNOWN = "known.json"
 DEFECTS = "defects.json"
 EARLIER = ".earlier"
+GROUPS = "groups.json"
 """Where an earlier run's output waits until the next one has begun in earnest."""
-PARTS = frozenset({JOURNALS, VERDICTS, JUNIT, REPORT, LOG, KNOWN, DEFECTS, EARLIER})
+PARTS = frozenset({JOURNALS, VERDICTS, JUNIT, REPORT, LOG, KNOWN, DEFECTS, EARLIER, GROUPS})
 KEPT = frozenset({DEFECTS, EARLIER})
 """Parts that no run writes, so that none takes them away."""
 

@@ -25,14 +25,13 @@ from assay_steps.cases import Case, case_of, template_of
 from assay_steps.evidence import Evidence
 from assay_steps.journal import ScenarioJournal
 from assay_steps.run import Run, RunOptions
+from assay_steps.scheduling import HurtScheduling, group_of, write_groups
 from assay_steps.vocabulary import VOCABULARY
 from assay_steps.world import World
 
 CASE = pytest.StashKey[Case]()
 WORLD = pytest.StashKey[World]()
 JOURNAL = pytest.StashKey[ScenarioJournal]()
-GROUPS_OF_HURT_INSTANCES = 2
-"""Scenarios that hurt a broker share so many instances; each instance is one worker's."""
 
 
 def register(config: pytest.Config) -> None:
@@ -73,6 +72,11 @@ class AssayPlugin:
         node.workerinput["assay"] = self.run.for_worker()
         self.run.writers.append(node.gateway.id)
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> HurtScheduling:
+        """Keep the scenarios that hurt a broker together."""
+        return HurtScheduling(config, log, self.run.groups)
+
     # collection ------------------------------------------------------------------------------------------------------
 
     @pytest.hookimpl(tryfirst=True)
@@ -88,9 +92,6 @@ class AssayPlugin:
                 continue
             item.stash[CASE] = case
             item.add_marker(case.profile)
-            if case.needs.own_instance:
-                group = sum(case.id.encode()) % GROUPS_OF_HURT_INSTANCES
-                item.add_marker(pytest.mark.xdist_group(f"hurt-{group}"))
             (kept if self.run.selects(case) else dropped).append(item)
         if dropped:
             config.hook.pytest_deselected(items=dropped)
@@ -106,10 +107,16 @@ class AssayPlugin:
         if problems:
             raise pytest.UsageError("\n".join(problems))
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Write down what will be run: a scenario that leaves no trace is then an error."""
-        if not self.delegates:
-            self.run.plan([item.stash[CASE] for item in session.items if CASE in item.stash])
+        if self.delegates:
+            return
+        cases = {item.nodeid: item.stash[CASE] for item in session.items if CASE in item.stash}
+        self.run.plan(list(cases.values()))
+        if not self.controls:
+            hurting = {test: group_of(case.id) for test, case in cases.items() if case.needs.own_instance}
+            write_groups(self.run.groups, hurting)
 
     # running ---------------------------------------------------------------------------------------------------------
 

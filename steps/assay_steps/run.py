@@ -33,7 +33,7 @@ from assay_steps.asked import Asked
 from assay_steps.cases import JUDGED_TAGS, NEEDS_PREFIX, OWN_INSTANCE, STRENGTH_TAGS, Case
 from assay_steps.defects.model import Defect
 from assay_steps.evidence import Evidence
-from assay_steps.folder import JOURNALS, KNOWN, VERDICTS, make_room
+from assay_steps.folder import GROUPS, JOURNALS, KNOWN, VERDICTS, make_room
 from assay_steps.journal import ScenarioJournal, instant
 from assay_steps.world import Patience, World
 
@@ -132,8 +132,12 @@ class Run:
             yield f"{tag}: who is judged, where the scenario differs from its rule"
         for capability in Capability:
             yield f"{NEEDS_PREFIX}{capability.value}: the scenario needs this of client and broker"
-        yield "xdist_group: scenarios that share an instance which they hurt"
         yield f"{OWN_INSTANCE}: the scenario disturbs everybody else on its broker"
+
+    @property
+    def groups(self) -> Path:
+        """Where xdist's workers tell the controller which scenarios belong together."""
+        return Path(self.options.out) / GROUPS
 
     def for_worker(self) -> dict[str, Any]:
         """What a worker must know; builtins only, since it crosses a process boundary."""
@@ -166,9 +170,10 @@ class Run:
 
     def plan(self, cases: list[Case]) -> None:
         """Open the journal with what will be run."""
-        planned = tuple(events.PlannedScenario(case.id, case.rules, case.strength, case.judged) for case in cases)
         self._begin()
-        self._plan = self._journal.write(events.Plan, instant(self.clock), scenarios=planned)
+        self._plan = self._journal.write(
+            events.Plan, instant(self.clock), scenarios=tuple(case.planned for case in cases)
+        )
 
     def _begin(self) -> events.Begin:
         """The journal's first line, written when it is first needed."""
@@ -242,9 +247,15 @@ class Run:
 
     def verdict(self, case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
         """What follows from the case's events."""
-        opening = (self._begin(), self._plan) if self._plan else (self._begin(),)
-        verdicts = judge((*opening, *journal.events), self.catalogue)
+        # The plan of this scenario alone: judged with all the others it would cost the square of their number.
+        plan = self._journal_plan(case)
+        verdicts = judge((self._begin(), plan, *journal.events), self.catalogue)
         return next(scenario for rule in verdicts.rules for scenario in rule.scenarios if scenario.scenario == case.id)
+
+    def _journal_plan(self, case: Case) -> events.Plan:
+        if self._plan is None:
+            raise RuntimeError("A scenario ran before the run's plan was written.")
+        return structs.replace(self._plan, scenarios=(case.planned,))
 
     def known(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:
         """The known outcome that says just this of the case."""
@@ -258,6 +269,7 @@ class Run:
         self._journal.close(instant(self.clock), writers=(*self.writers, self.options.writer) if concludes else ())
         self.backend.close()
         if concludes:
+            self.groups.unlink(missing_ok=True)
             (Path(self.options.out) / KNOWN).write_bytes(msgspec.json.format(msgspec.json.encode(self._known)))
             conclude(Path(self.options.out))
 

@@ -47,7 +47,7 @@ class SuiteOptions(Asked, frozen=True, kw_only=True):
         }
         options = [f"--assay-{name}={value}" for name, value in given.items() if value is not None]
         options += [f"--assay-rule={rule}" for rule in self.rules]
-        workers = ["-n", str(self.workers), "--dist", "loadgroup"] if self.workers else []
+        workers = ["-n", str(self.workers), "--dist", "load"] if self.workers else []
         names = (*PLUGINS, XDIST) if self.workers else PLUGINS
         plugins = [argument for name in names for argument in ("-p", name)]
         place = ["-c", str(INI), "--rootdir", str(INI.parent), "--pyargs", SUITE]

@@ -21,7 +21,7 @@ BROKER_RULES = {
 
 
 Q = Address(AddressKind.QUEUE, "Q")
-DURABLE, SHARED = "durable", "shared"
+DURABLE, SHARED, SHARED_DURABLE = "durable", "shared", "shared durable"
 
 
 class Log(list[driver.DriverEvent]):
@@ -83,9 +83,9 @@ class Client(Line):
                 link=link,
                 address=to,
                 selector=selector,
-                durability=Durability.DURABLE if kind == DURABLE else Durability.NON_DURABLE,
+                durability=Durability.DURABLE if kind in {DURABLE, SHARED_DURABLE} else Durability.NON_DURABLE,
                 name=name,
-                shared=kind == SHARED,
+                shared=kind in {SHARED, SHARED_DURABLE},
             ),
             driver.Credit(self.token(), link, credit),
         )
@@ -175,6 +175,34 @@ def delayed_on_topics(story: Story) -> None:
     two.close(5)
     two.unsubscribe("d")
     two.listen(7, TOPIC, DURABLE, "d")
+    story.run(3_000)
+
+
+def delays_of_every_length(story: Story) -> None:
+    one = story.client("one")
+    one.listen(3, Q)
+    one.put("far", delay_ms=2**32 + 50)
+    one.put("slow", delay_ms=500)
+    one.put("now")
+    one.put("on the edge", delay_ms=20, ttl_ms=20)
+    one.put("impossible", delay_ms=50, ttl_ms=20)
+    story.run(3_000)
+
+
+def delayed_for_the_absent(story: Story) -> None:
+    one, two = story.client("one"), story.client("two", "two")
+    two.listen(3, TOPIC, DURABLE, "d")
+    two.close(3)
+    one.put("later", 2, delay_ms=50)
+    two.listen(4, TOPIC, DURABLE, "d")
+    story.run(3_000)
+
+
+def expired_over_a_kill(story: Story) -> None:
+    story.client("one").put("brief", ttl_ms=50)
+    story.queue_manager.kill()
+    story.run(100)
+    story.client("two").listen(3, Q)
     story.run(3_000)
 
 
@@ -271,14 +299,44 @@ def batches(story: Story) -> None:
     story.run(3_000)
 
 
+def newcomers(story: Story) -> None:
+    one, nameless = story.client("one"), story.client("nameless")
+    nameless.listen(3, TOPIC, SHARED_DURABLE, "club")
+    nameless.close(3)
+    one.put("missed by the club", 2)
+    nameless.listen(4, TOPIC, SHARED_DURABLE, "club")
+    passing = story.client("passing", "id")
+    passing.close()
+    story.client("passing again", "id").put("and goes on", 2)
+    story.run(3_000)
+
+
+def live_over_a_kill(story: Story) -> None:
+    one, two = story.client("one"), story.client("two")
+    two.listen(3, TOPIC)
+    two.listen(4, Q)
+    one.put("live", 2)
+    one.put("lone")
+    story.run(10)
+    story.queue_manager.kill()
+    story.run(10)
+    story.client("two").listen(3, TOPIC)
+    story.run(3_000)
+
+
 STORIES = (
     delayed_on_queues,
     delayed_over_a_kill,
     delayed_on_topics,
+    delays_of_every_length,
+    delayed_for_the_absent,
+    expired_over_a_kill,
     subscriptions,
     subscriptions_over_a_kill,
     queues,
     batches,
+    newcomers,
+    live_over_a_kill,
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.evidence.histories import Memory, Story, message
+from tests.evidence.histories import Memory, Story, message, refusal
 
 from assay_evidence.verdicts import Verdict
 
@@ -116,4 +116,14 @@ def test_a_receive_that_was_handed_another_message_is_not_in_vain() -> None:
     story.send()
     with story.watching():
         story.seen("another")
+    assert verdict(story) is Verdict.NOT_DEMONSTRATED
+
+
+def test_a_receive_that_was_refused_proves_no_silence() -> None:
+    story = Story()
+    story.send()
+    with story.watching():
+        receive = story.call("receive", actor="receiver")
+        story.at(5)
+    story.answer(receive, refused=refusal())
     assert verdict(story) is Verdict.NOT_DEMONSTRATED

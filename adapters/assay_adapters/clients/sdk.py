@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count
 from typing import Literal, TypeVar
@@ -441,6 +442,7 @@ def classic_connection(
     return connection
 
 
+@cache
 def identity(face: SdkFace) -> ClientIdentity:
     """Who the SDK is in a face."""
     try:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,6 +15,7 @@ from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_features.places import Place, places
 
 FOLDER = Path(__file__).parent
+ARRAY = "outcome"
 EXPECTED_WITHOUT_ENTRY = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
 
 
@@ -99,21 +101,54 @@ def known_outcomes(backend: str, folder: Path = FOLDER) -> KnownOutcomes:
     file = folder / f"{backend.removesuffix('+amqp')}.toml"
     if not file.exists():
         return KnownOutcomes()
-    text = file.read_text(encoding="utf-8")
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as problem:
+        line = problem.object.count(b"\n", 0, problem.start) + 1
+        raise KnownOutcomesError(file, line, "the text is not UTF-8; save the file as UTF-8.") from problem
+    except OSError as problem:
+        raise KnownOutcomesError(
+            file, 1, f"it cannot be read ({problem.strerror}); mend its access rights."
+        ) from problem
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise KnownOutcomesError(file, getattr(problem, "lineno", 1), f"this is no TOML: {problem}.") from problem
-    stray = sorted(content.keys() - {"outcome"})
-    lines = places(text)
-    if stray:
-        raise KnownOutcomesError(
-            file, lines.get(Place("", 0, stray[0]), 1), f"{stray[0]!r} is no table here; write [[outcome]]."
-        )
-    entries: list[KnownOutcome] = []
-    for nth, table in enumerate(content.get("outcome", [])):
+        raise KnownOutcomesError(file, _line_of(problem, text), f"this is no TOML, mend it: {problem}.") from problem
+    return KnownOutcomes(tuple(_entries(file, content, places(text))))
+
+
+_TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)$")
+_FIELD = re.compile(r"`\$\.(\w+)`|field `(\w+)`$")
+
+
+def _line_of(problem: tomllib.TOMLDecodeError, text: str) -> int:
+    """The line that Python 3.11 says in words only; the last one for an error at the document's end."""
+    match = _TOML_LINE.search(str(problem))
+    return int(match[1]) if match else max(1, len(text.splitlines()))
+
+
+def _entries(file: Path, content: dict[str, object], lines: Mapping[Place, int]) -> Iterator[KnownOutcome]:
+    for stray in sorted(content.keys() - {ARRAY}):
+        line = lines.get(Place("", 0, stray), lines.get(Place(stray, 0), 1))
+        raise KnownOutcomesError(file, line, f"{stray!r} is no table here; write [[{ARRAY}]].")
+    tables = content.get(ARRAY, [])
+    if not isinstance(tables, list):
+        line = lines.get(Place("", 0, ARRAY), lines.get(Place(ARRAY, 0), 1))
+        raise KnownOutcomesError(file, line, f"{ARRAY} must be an array of tables; write [[{ARRAY}]] as the header.")
+    for nth, table in enumerate(tables):
         try:
-            entries.append(convert(table, KnownOutcome))
+            entry = convert(table, KnownOutcome)
         except ValidationError as problem:
-            raise KnownOutcomesError(file, lines[Place("outcome", nth)], f"{problem}.") from problem
-    return KnownOutcomes(tuple(entries))
+            field = _FIELD.search(str(problem))
+            raise KnownOutcomesError(
+                file, _place(lines, nth, next(filter(None, field.groups()), "") if field else ""), f"{problem}."
+            ) from problem
+        for name in ("scenario", "reason", "reference", "owner"):
+            if not getattr(entry, name).strip():
+                raise KnownOutcomesError(file, _place(lines, nth, name), f"{name} is empty; fill it in.")
+        yield entry
+
+
+def _place(lines: Mapping[Place, int], nth: int, key: str) -> int:
+    """Line of a key, or of its table where the key is missing."""
+    return lines.get(Place(ARRAY, nth, key), lines.get(Place(ARRAY, nth), 1))

@@ -13,6 +13,7 @@ from assay_broker.defects.delay import DELAY_DEFECTS
 from assay_broker.defects.keeping import KEEPING_DEFECTS
 from assay_broker.defects.model import Defect
 from assay_broker.defects.queues import QUEUE_DEFECTS
+from assay_broker.defects.staging import STAGING_DEFECTS
 from assay_broker.defects.subscribers import SUBSCRIBER_DEFECTS
 from assay_broker.defects.subscriptions import SUBSCRIPTION_DEFECTS
 
@@ -23,6 +24,7 @@ DEFECTS: Mapping[str, Defect] = MappingProxyType(
         defect.name: defect
         for defect in (
             *DELAY_DEFECTS,
+            *STAGING_DEFECTS,
             *QUEUE_DEFECTS,
             *KEEPING_DEFECTS,
             *SUBSCRIPTION_DEFECTS,

@@ -165,7 +165,7 @@ def _kept_though_non_persistent(*, twice: bool) -> Seams:
 def _staged_without_delay(put: Put, target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
     if put.message.delivery_time_ms is not None or is_topic(target) or put.unit is not None:
         return None
-    return _with(put, replace(put.message, delivery_time_ms=now_ms + 1_500))
+    return _with(put, replace(put.message, delivery_time_ms=now_ms + 3_000))
 
 
 def _delay_from_commit() -> Seams:
@@ -330,7 +330,7 @@ DELAY_DEFECTS = (
     Defect(
         name="staged-without-delay",
         rules=("DD-04",),
-        text="Messages without a delay go through the staging queue too and come a second and a half late.",
+        text="Messages without a delay go through the staging queue too and come three seconds late.",
         apply=lambda: puts(_staged_without_delay),
     ),
     Defect(

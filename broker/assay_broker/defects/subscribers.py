@@ -6,16 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import (
-    Attach,
-    AttachSender,
-    Command,
-    Connect,
-    Detach,
-    Disconnect,
-    Put,
-    Unsubscribe,
-)
+from assay_broker.core.commands import Attach, AttachSender, Command, Connect, Detach, Disconnect, Put
 from assay_broker.core.effects import Deliver, Effect
 from assay_broker.core.records import Record
 from assay_broker.defects.model import Defect, Watch, also_reading, commands, is_durable, is_topic, puts, unheard
@@ -48,50 +39,6 @@ def _takes_durable_along(command: Command, _now_ms: int, watch: Watch) -> tuple[
         if attach.address in left and is_durable(attach)
     ]
     return (command, *others) if others else None
-
-
-def _agent_as(client_id: str | None, *does: Command) -> tuple[Command, ...]:
-    return (Connect(_AGENT, None, client_id), *does, Disconnect(_AGENT, None, clean=True))
-
-
-def _non_persistent_ends_durable() -> Seams:
-    """A non-persistent publication ends the durable subscriptions of its topic that are inactive."""
-    known: dict[tuple[str | None, str], Address] = {}
-
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, Attach) and is_durable(command) and command.name is not None:
-            known[watch.clients.get(command.connection), command.name] = command.address
-        if not isinstance(command, Put) or command.message.durable:
-            return None
-        target = watch.target(command)
-        inactive = [one for one, address in known.items() if address == target and one[0] not in watch.clients.values()]
-        ends = [step for client, name in inactive for step in _agent_as(client, Unsubscribe(_AGENT, None, name))]
-        return (*ends, command) if ends else None
-
-    return commands(rewrite)
-
-
-def _unsubscribed_goes_on() -> Seams:
-    """A durable subscription that was removed is made again at once."""
-    known: dict[tuple[str | None, str], Address] = {}
-
-    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        client = watch.clients.get(getattr(command, "connection", 0))
-        if isinstance(command, Attach) and is_durable(command) and command.name is not None:
-            known[client, command.name] = command.address
-        if not isinstance(command, Unsubscribe) or (client, command.name) not in known:
-            return None
-        again = Attach(
-            connection=command.connection,
-            token=None,
-            link=_AGENTS_LINK,
-            address=known[client, command.name],
-            durability=Durability.DURABLE,
-            name=command.name,
-        )
-        return (command, again, Detach(command.connection, None, _AGENTS_LINK))
-
-    return commands(rewrite)
 
 
 def _second_starved() -> Seams:
@@ -219,18 +166,6 @@ SUBSCRIBER_DEFECTS = (
         rules=("PD-10",),
         text="When a non-durable subscriber leaves, durable ones of the same topic get nothing more.",
         apply=lambda: commands(_takes_durable_along),
-    ),
-    Defect(
-        name="non-persistent-ends-durable",
-        rules=("PD-10",),
-        text="A non-persistent publication ends the inactive durable subscriptions of its topic.",
-        apply=_non_persistent_ends_durable,
-    ),
-    Defect(
-        name="unsubscribed-goes-on",
-        rules=("PD-10",),
-        text="A durable subscription that was removed goes on collecting.",
-        apply=_unsubscribed_goes_on,
     ),
     Defect(
         name="second-of-a-kind-starved",

@@ -284,7 +284,7 @@ SUBSCRIPTION_DEFECTS = (
     ),
     Defect(
         name="closed-subscription-goes-on",
-        rules=("PD-12", "PD-14", "PD-27"),
+        rules=("PD-10", "PD-12", "PD-14", "PD-27"),
         text="A non-durable subscription goes on after its close, and the next subscriber gets what it gathered.",
         apply=_never_ends,
     ),

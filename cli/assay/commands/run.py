@@ -218,7 +218,9 @@ def attempt(options: SuiteOptions) -> None:
             raise CannotRunError(progress.ended or f"pytest ended with {code.name} and tried nothing")
 
 
-PYTEST_SAYS = re.compile(r"(?:^ERROR: usage: .*?: error: |^ERROR: )(?P<text>.*?)(?:\n  inifile: .*)?\Z", re.M | re.S)
+PYTEST_SAYS = re.compile(
+    r"(?:^ERROR: usage: .*?: error: |^ERROR: )(?P<text>.*?)(?:\n  inifile: .*)?\Z", re.MULTILINE | re.DOTALL
+)
 
 
 def last_words(log: Path) -> str:

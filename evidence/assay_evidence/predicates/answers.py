@@ -6,18 +6,19 @@ from collections.abc import Callable, Mapping
 
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import Claim, RefusedInfo, Return
-from assay_evidence.history import History
+from assay_evidence.history import History, distance
 from assay_evidence.predicates.claims import (
     CONNECTION_LOST,
     UNSUPPORTED,
     Saying,
     actors_of,
+    number,
     phrase,
     quiet_ns,
     reference,
 )
 from assay_evidence.verdicts import Finding
-from assay_evidence.watching import Axis, release_marks, watchers_of
+from assay_evidence.watching import NS_PER_MS, Axis, release_marks, watchers_of
 
 OPTION = "option."
 
@@ -132,6 +133,18 @@ def _is_refused(claim: Claim, history: History, ref: str) -> bool | None:
     return answer.refused is not None and (mqrc is None or answer.refused.mqrc == mqrc)
 
 
+def _is_given_up(claim: Claim, history: History, ref: str) -> bool | None:
+    """A call that nobody answered for so long that the client gave up: to it, that is a connection it never had."""
+    call = history.call(ref)
+    answer = history.answer(call)
+    if answer is None:
+        return None
+    if answer.refused is None or answer.refused.kind != CONNECTION_LOST:
+        return False
+    waited_ns = number(claim, "given_up_ms") * NS_PER_MS
+    return True if distance(answer, call).ns >= waited_ns else None
+
+
 def _is_seen(claim: Claim, history: History, kid: str) -> bool | None:
     if history.sightings({kid}, actors_of(claim)):
         return True
@@ -155,6 +168,7 @@ def _silence(claim: Claim, history: History, kid: str) -> bool:
 _OPTIONS: Mapping[str, Callable[[Claim, History, str], bool | None]] = {
     "accepted": _is_accepted,
     "refused": _is_refused,
+    "given-up": _is_given_up,
     "seen": _is_seen,
     "unseen": _is_unseen,
 }

@@ -34,7 +34,7 @@ _SENT = _MESSAGE | _WHO | _CALL
 SHAPES: Mapping[Predicate, Shape] = {
     "accepted": Shape(_CALL),
     "refused-with": Shape(_CALL | {"kind"}, frozenset({"mqrc", "checked"})),
-    "not-before": Shape(_SENT, frozenset({"delay_ms", "watched_percent", "lost_allowed", "quiet_ms"})),
+    "not-before": Shape(_SENT, frozenset({"delay_ms", "watched_percent"})),
     "by": Shape(_SENT | {"after"}, frozenset({"delay_ms", "limit_ms"})),
     "delivered-exactly": Shape(_SENT, frozenset({"times", "quiet_ms"})),
     "delivered-at-most": Shape(_SENT, frozenset({"times", "quiet_ms"})),
@@ -48,7 +48,7 @@ SHAPES: Mapping[Predicate, Shape] = {
         _MESSAGE | {"actor"},
         frozenset({"max", "min", "batches", "defer_ms", "limit_ms", "full_ms", "fill"}),
     ),
-    "one-of": Shape(_WHO | {"option."}, frozenset({"mqrc", "quiet_ms"})),
+    "one-of": Shape(_WHO | {"option."}, frozenset({"mqrc", "given_up_ms", "quiet_ms"})),
 }
 
 

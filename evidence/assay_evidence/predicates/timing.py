@@ -6,15 +6,14 @@ A delivery is a sighting, or a look: a browse that lists the message, placed at 
 from __future__ import annotations
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import Call, Claim, Event
 from assay_evidence.history import History, distance
-from assay_evidence.predicates.claims import Saying, actors_of, figure, kid_of, number, quiet_ns, reference
+from assay_evidence.predicates.claims import Saying, actors_of, figure, kid_of, number, reference
 from assay_evidence.spans import clip, total
-from assay_evidence.verdicts import Finding, Verdict
-from assay_evidence.watching import NS_PER_MS, Axis, release_marks, watchers_of
+from assay_evidence.verdicts import Finding
+from assay_evidence.watching import NS_PER_MS, Axis, watchers_of
 
 DEFAULT_WATCHED_PERCENT = 50
 PERCENT = 100
@@ -69,23 +68,11 @@ def not_before(claim: Claim, history: History) -> Finding:
         return say.failed("The message was to be had too early.", "; ".join(early))
     if doubtful:
         return say.inconclusive("The clocks are too uncertain to tell early from due.", "; ".join(doubtful))
-    if not deliveries and claim.bounds.get("lost_allowed"):
-        return _lost(claim, history, call, say)
     if not deliveries:
         return say.not_demonstrated("Nobody had the message at all.", "never seen")
     first = min(deliveries, key=lambda delivery: distance(delivery.event, call).ns)
     seen = f"{first.who} had it {figure(distance(first.event, call).ns)} after the send"
     return _tried(claim, history, call, say, seen)
-
-
-def _lost(claim: Claim, history: History, call: Call, say: Saying) -> Finding:
-    """Where a message may be lost: pass when it was watched for before it was due, and in vain afterwards."""
-    watchers = watchers_of(history, actors_of(claim), {kid_of(claim)})
-    marks = release_marks(history, (kid_of(claim),))
-    if Axis(history, claim, claim).quiet(watchers, marks, quiet_ns(claim)) is None:
-        return say.not_demonstrated("Nobody watched after it was due, so it is not known to be lost.", "never seen")
-    tried = _tried(claim, history, call, say, "never seen")
-    return replace(tried, disclosed="lost") if tried.verdict is Verdict.PASS else tried
 
 
 def _tried(claim: Claim, history: History, call: Call, say: Saying, seen: str) -> Finding:

@@ -153,6 +153,7 @@ class RealRunner:
         self._bell.setblocking(False)  # noqa: FBT003  the standard library takes it by position
         self._selector.register(self._alarm, READ, self._silence)
         self._waited_ns = 0
+        self._waiting_since_ns = 0
 
     @property
     def clock(self) -> MachineClock:
@@ -245,6 +246,8 @@ class RealRunner:
                 raise RuntimeError("the runner is closed: make a new one")
             if self._errors:
                 raise self._errors.popleft()
+            if not self._waiters:
+                self._waiting_since_ns = begin_ns
             self._waiters.append(waiter)
         try:
             if not done():
@@ -252,7 +255,8 @@ class RealRunner:
         finally:
             with self._lock:
                 self._waiters.remove(waiter)
-                self._waited_ns += time.monotonic_ns() - begin_ns
+                if not self._waiters:  # several at once wait through the same time only once
+                    self._waited_ns += time.monotonic_ns() - self._waiting_since_ns
         if waiter.error is not None:
             raise waiter.error
         return waiter.woken.is_set() or done()

@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from assay_adapters.naming import unknown
 from assay_broker.defects import DEFECTS as BROKER_DEFECTS
 from assay_steps.defects.batch import BATCH_DEFECTS
+from assay_steps.defects.delay import DELAY_DEFECTS
 from assay_steps.defects.model import Defect
 from assay_steps.defects.persistence import PERSISTENCE_DEFECTS
 
-CLIENT_DEFECTS: tuple[Defect, ...] = (*PERSISTENCE_DEFECTS, *BATCH_DEFECTS)
+CLIENT_DEFECTS: tuple[Defect, ...] = (*PERSISTENCE_DEFECTS, *DELAY_DEFECTS, *BATCH_DEFECTS)
 
 
 def all_defects() -> Mapping[str, Defect]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from itertools import count
+
+from msgspec.structs import replace
 
 from assay_adapters.client import MODE_VALUES, Client, ClientProducer, Draft, Mode, Sent, Setting
 from assay_adapters.outcome import Ok, Outcome
 from assay_sdk.model.message import Address
-from msgspec.structs import replace
-
 from assay_steps.defects.model import Defect
 from assay_steps.defects.ports import ClientFilter, ProducerFilter, twisted
 
@@ -25,13 +26,13 @@ class _NonPersistentFromTheStart(ProducerFilter):
 
 
 class _KnowsNoNonPersistent(ProducerFilter):
-    def set(self, setting: Setting, value: int) -> Outcome[None]:
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         ignored = setting is Setting.MODE and value == _NON_PERSISTENT
         return Ok(None) if ignored else super().set(setting, value)
 
 
 class _AnyModeIsNonPersistent(ProducerFilter):
-    def set(self, setting: Setting, value: int) -> Outcome[None]:
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         return super().set(setting, _NON_PERSISTENT if setting is Setting.MODE else value)
 
 
@@ -116,7 +117,7 @@ class _MessageStaysAsItWas(ProducerFilter):
 
 def _one_mode_for_all(client: Client) -> Client:
     """A mode set on one producer is every later producer's."""
-    modes: list[int] = []
+    modes: list[int | timedelta] = []
 
     class SharedMode(ProducerFilter):
         def __init__(self, behind: ClientProducer) -> None:
@@ -124,8 +125,8 @@ def _one_mode_for_all(client: Client) -> Client:
             for mode in modes[-1:]:
                 behind.set(Setting.MODE, mode)
 
-        def set(self, setting: Setting, value: int) -> Outcome[None]:
-            if setting is Setting.MODE:
+        def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+            if setting is Setting.MODE and isinstance(value, int):
                 modes.append(value)
             return super().set(setting, value)
 

@@ -6,6 +6,7 @@ A defect of the client says how a producer misbehaves (`Twist`); the layers abov
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 
 from assay_adapters.client import (
     AckMode,
@@ -46,7 +47,7 @@ class ProducerFilter:
     def __init__(self, behind: ClientProducer) -> None:
         self.behind = behind
 
-    def set(self, setting: Setting, value: int) -> Outcome[None]:
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         """Set delay, time to live, mode or priority."""
         return self.behind.set(setting, value)
 

@@ -10,6 +10,9 @@ from assay_steps.evidence import Evidence
 from assay_steps.parsing import phrase
 from assay_steps.world import World
 
+GIVEN_UP_MS = 5_000
+"""A call that came back in vain only after this long had been waiting, and was not turned away."""
+
 CHECKED = {"checked": 1, "runtime": 0}
 
 
@@ -49,7 +52,8 @@ def _(evidence: Evidence, world: World, field: str, value: str, label: str = "me
 
 @then("it is refused, or waits in vain")
 def _(evidence: Evidence, world: World) -> None:
-    evidence.claim("one-of", {"option.refused or timed out": f"refused {world.last.ref}"})
+    options = {"option.refused": f"refused {world.last.ref}", "option.waited": f"given-up {world.last.ref}"}
+    evidence.claim("one-of", options, {"given_up_ms": GIVEN_UP_MS})
 
 
 @then(phrase("the setting is refused with {mqrc:Mqrc}, or else the send"))

@@ -24,9 +24,7 @@ PLAIN = Script()
 @given(phrase("{name:Name} takes batches of at most {size:Number} within {timeout:Duration} and {script:Script}"))
 @when(phrase("the receiver starts to take batches of at most {size:Number} within {timeout:Duration}"))
 @when(
-    phrase(
-        "the receiver starts to take batches of at most {size:Number} within {timeout:Duration} and {script:Script}"
-    )
+    phrase("the receiver starts to take batches of at most {size:Number} within {timeout:Duration} and {script:Script}")
 )
 @when(phrase("{name:Name} starts to take batches of at most {size:Number} within {timeout:Duration}"))
 @when(

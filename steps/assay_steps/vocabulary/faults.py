@@ -38,7 +38,7 @@ def _(world: World, label: str) -> None:
 
 @given(phrase("the connection of {name:Name} will be lost when {label:Name} is first seen"))
 def _(world: World, name: str, label: str) -> None:
-    world.at_first_sight(label, lambda: world.consumers[name].session.connection.abort())
+    world.at_first_sight(label, world.consumers[name].session.connection.abort)
 
 
 @when("the broker has been killed and is back")

@@ -125,7 +125,8 @@ def _(world: World, subscription: str, place: Place, style: str | None = None) -
 
 @when(
     phrase(
-        "a {style:Style} client opens shared durable subscription {subscription:Name} on {place:Place} without a client id"
+        "a {style:Style} client opens shared durable subscription {subscription:Name}"
+        " on {place:Place} without a client id"
     )
 )
 def _(world: World, subscription: str, place: Place, style: str) -> None:

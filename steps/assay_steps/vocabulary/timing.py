@@ -39,34 +39,6 @@ def _(world: World, evidence: Evidence, delay: int, label: str = "message", name
     )
 
 
-WATCHED = "having watched for at least {percent:Number} % of that time"
-
-
-@then(phrase(f"the receiver sees {{label:Name}} no earlier than {{delay:Duration}} after its send, {WATCHED}"))
-def _(world: World, evidence: Evidence, label: str, delay: int, percent: int) -> None:
-    sent = world.messages[label]
-    world.observe((RECEIVER,), (sent.kid,))
-    evidence.claim(
-        "not-before",
-        {"kid": sent.kid, "call": sent.call, "actors": RECEIVER},
-        {"delay_ms": delay, "watched_percent": percent},
-    )
-
-
-@then(
-    phrase(f"the receiver sees {{label:Name}}, if at all, no earlier than {{delay:Duration}} after its send, {WATCHED}")
-)
-def _(world: World, evidence: Evidence, label: str, delay: int, percent: int) -> None:
-    sent = world.messages[label]
-    world.wait_since(label, delay)
-    world.observe((RECEIVER,), ())
-    evidence.claim(
-        "not-before",
-        {"kid": sent.kid, "call": sent.call, "actors": RECEIVER},
-        {"delay_ms": delay, "watched_percent": percent, "lost_allowed": 1},
-    )
-
-
 def _within(world: World, evidence: Evidence, label: str, name: str, bounds: dict[str, int], **after: str) -> None:
     sent = world.messages[label]
     world.observe((name,), (sent.kid,))

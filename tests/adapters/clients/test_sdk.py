@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TypeVar
 
 import pytest
@@ -117,6 +118,22 @@ def test_an_exception_becomes_a_refusal_that_says_whether_it_was_checked(world: 
     assert (refusal.kind, refusal.checked, refusal.mqrc) == (JmsErrorKind.MESSAGING, world.checked, 2013)
     assert refusal.objects == ("Q",)
     assert refused(producer.set(Setting.DELAY, -1)).checked is world.checked
+
+
+def test_a_span_is_taken_in_whole_milliseconds_only(world: World) -> None:
+    producer = ok(world.session().producer(QUEUE))
+    for setting in (Setting.DELAY, Setting.TTL):
+        assert refused(producer.set(setting, timedelta(microseconds=500))).checked is world.checked
+        ok(producer.set(setting, timedelta(milliseconds=500)))
+    sent = ok(producer.send(Draft(kid="a", body="a")))
+    assert sent.delivery_time_ms == world.runner.clock.wall_ns() // MS + 500
+
+
+@pytest.mark.parametrize("setting", [Setting.MODE, Setting.PRIORITY])
+def test_what_is_a_number_takes_no_span(world: World, setting: Setting) -> None:
+    producer = ok(world.session().producer(QUEUE))
+    with pytest.raises(TypeError, match=setting.value):
+        producer.set(setting, timedelta(milliseconds=1))
 
 
 def test_a_name_that_cannot_be_one_is_a_refusal(world: World) -> None:

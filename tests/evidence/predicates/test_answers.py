@@ -206,6 +206,28 @@ def one_of_fails_when_a_message_did_not_come_though_watched_for(story: Story) ->
     return story.finds("one-of", {"option.there": "seen m"})
 
 
+@rows.expect(Verdict.PASS, "waited")
+def one_of_discloses_that_nobody_answered_until_the_caller_gave_up(story: Story) -> Finding:
+    return _connects(story, answered_ms=5_000)
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def one_of_does_not_take_a_line_that_drops_at_once_for_waiting(story: Story) -> Finding:
+    return _connects(story, answered_ms=4_999)
+
+
+@rows.expect(Verdict.FAIL)
+def one_of_fails_a_call_that_was_accepted_and_not_given_up(story: Story) -> Finding:
+    return _connects(story, answered_ms=5_000, kind=None)
+
+
+def _connects(story: Story, *, answered_ms: int, kind: str | None = "connection-lost") -> Finding:
+    call = story.call("connect")
+    story.at(answered_ms).answer(call, None if kind is None else refusal(kind))
+    options = {"option.refused": f"refused {call.ref}", "option.waited": f"given-up {call.ref}"}
+    return story.finds("one-of", options, given_up_ms=5_000)
+
+
 @rows.expect(Verdict.ERROR)
 def one_of_blames_the_kit_for_no_options(story: Story) -> Finding:
     return story.finds("one-of", {})

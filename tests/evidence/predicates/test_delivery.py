@@ -224,6 +224,15 @@ def at_most_fails_a_second_delivery(story: Story) -> Finding:
     return story.finds("delivered-at-most", {"kids": "m"})
 
 
+@rows.expect(Verdict.FAIL)
+def at_most_fails_an_altered_message(story: Story) -> Finding:
+    story.send("m")
+    with story.watching():
+        story.at(5).seen("m", body="something else")
+        story.at(50)
+    return story.finds("delivered-at-most", {"kids": "m"})
+
+
 @rows.expect(Verdict.PASS, "kept")
 def at_most_permits_as_many_as_the_claim_says(story: Story) -> Finding:
     received(story, "m", "m")

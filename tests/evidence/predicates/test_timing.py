@@ -129,41 +129,6 @@ def not_before_is_not_tried_when_less_than_half_the_time_was_watched(story: Stor
     return story.finds("not-before", {"kid": "m", "call": send.ref}, delay_ms=500)
 
 
-def lost(story: Story, first_ms: int, last_ms: int, **bounds: int) -> Finding:
-    send = story.send(delay_ms=500)
-    with story.at(first_ms).watching():
-        story.at(last_ms)
-    return story.finds("not-before", {"kid": "m", "call": send.ref, "actors": "receiver"}, delay_ms=500, **bounds)
-
-
-@rows.expect(Verdict.PASS, "lost")
-def not_before_passes_a_message_that_may_be_lost_and_is(story: Story) -> Finding:
-    return lost(story, 250, 502, lost_allowed=1)
-
-
-@rows.expect(Verdict.NOT_DEMONSTRATED)
-def not_before_does_not_know_a_message_to_be_lost_that_nobody_waited_for(story: Story) -> Finding:
-    return lost(story, 100, 499, lost_allowed=1)
-
-
-@rows.expect(Verdict.NOT_DEMONSTRATED)
-def not_before_is_not_tried_by_a_lost_message_that_was_watched_for_only_when_due(story: Story) -> Finding:
-    return lost(story, 400, 600, lost_allowed=1)
-
-
-@rows.expect(Verdict.NOT_DEMONSTRATED)
-def not_before_permits_no_loss_unless_the_claim_says_so(story: Story) -> Finding:
-    return lost(story, 0, 600)
-
-
-@rows.expect(Verdict.FAIL)
-def not_before_fails_early_although_the_message_may_be_lost(story: Story) -> Finding:
-    with story.watching():
-        send = story.send(delay_ms=500)
-        story.at(400).seen()
-    return story.finds("not-before", {"kid": "m", "call": send.ref}, delay_ms=500, lost_allowed=1)
-
-
 @rows.expect(Verdict.PASS)
 def not_before_is_tried_with_less_where_the_claim_says_so(story: Story) -> Finding:
     send = story.send(delay_ms=500)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-try:
-    import proton as _proton  # noqa: F401  looked for here, so that its absence gets one sentence
-except ModuleNotFoundError as error:
+from importlib.util import find_spec
+
+if find_spec("proton") is None:
     raise ImportError(
         "the AMQP driver needs python-qpid-proton: install it with pip install 'assay-mq[amqp]'", name="proton"
-    ) from error
+    )
 
 from assay_sdk.drivers.amqp.driver import AmqpDriver
 

@@ -66,11 +66,33 @@ class Commands:
         self._senders: dict[int, SenderEnd] = {}
         self._receivers: dict[int, ReceiverEnd] = {}
         self._units: dict[int, Unit] = {}
+        # Every command of the port; what AMQP cannot say is answered as unsupported.
+        self._table: Mapping[type, Callable[[Any], None]] = {
+            OpenSession: self._open_session,
+            CloseSession: self._close_session,
+            OpenSender: self._open_sender,
+            OpenReceiver: self._open_receiver,
+            CloseLink: self._close_link,
+            Send: self._send,
+            Credit: self._credit,
+            Drain: self._drain,
+            Settle: self._settle,
+            Begin: self._begin,
+            Enlist: self._enlist,
+            Prepare: self._unsupported,
+            Commit: self._commit,
+            Rollback: self._rollback,
+            RecoverXa: self._unsupported,
+            Unsubscribe: self._unsubscribe,
+            Cancel: self._unsupported,
+            Browse: self._browse,
+            Close: self._close,
+        }
 
     def carry_out(self, command: DriverCommand) -> None:
         """Do what is asked, or answer why not."""
         try:
-            _TABLE[type(command)](self, command)
+            self._table[type(command)](command)
         except _UnknownError as error:
             self._wire.answers.fail(command.token, Refused(JmsErrorKind.ILLEGAL_STATE, str(error)))
 
@@ -253,27 +275,3 @@ class Commands:
     def _unsupported(self, command: DriverCommand) -> None:
         text = f"AMQP 1.0 has no {type(command).__name__} for this: use another driver or broker"
         self._wire.answers.fail(command.token, Refused(JmsErrorKind.UNSUPPORTED, text))
-
-
-_TABLE: Mapping[type, Callable[[Commands, Any], None]] = {
-    OpenSession: Commands._open_session,  # noqa: SLF001  the class's own table, outside it because it names its methods
-    CloseSession: Commands._close_session,  # noqa: SLF001
-    OpenSender: Commands._open_sender,  # noqa: SLF001
-    OpenReceiver: Commands._open_receiver,  # noqa: SLF001
-    CloseLink: Commands._close_link,  # noqa: SLF001
-    Send: Commands._send,  # noqa: SLF001
-    Credit: Commands._credit,  # noqa: SLF001
-    Drain: Commands._drain,  # noqa: SLF001
-    Settle: Commands._settle,  # noqa: SLF001
-    Begin: Commands._begin,  # noqa: SLF001
-    Enlist: Commands._enlist,  # noqa: SLF001
-    Prepare: Commands._unsupported,  # noqa: SLF001
-    Commit: Commands._commit,  # noqa: SLF001
-    Rollback: Commands._rollback,  # noqa: SLF001
-    RecoverXa: Commands._unsupported,  # noqa: SLF001
-    Unsubscribe: Commands._unsubscribe,  # noqa: SLF001
-    Cancel: Commands._unsupported,  # noqa: SLF001
-    Browse: Commands._browse,  # noqa: SLF001
-    Close: Commands._close,  # noqa: SLF001
-}
-"""Every command of the port; what AMQP cannot say is answered as unsupported."""

@@ -65,7 +65,7 @@ class Splitter:
         try:
             while len(self._rest) - at >= HEADER_SIZE:
                 size = HEADER_SIZE
-                if self._rest[at : at + 4] != b"AMQP":
+                if not self._rest.startswith(b"AMQP", at):
                     size = int.from_bytes(self._rest[at : at + 4])
                     if size < HEADER_SIZE:
                         raise DecodeError(f"a frame of {size} octets")

@@ -223,8 +223,7 @@ def missing_filters(link: Receiver, wanted: Iterable[str]) -> tuple[str, ...]:
     """Filters that were asked for and are not in the peer's attach: it does not apply them (3.5.1)."""
     data = link.remote_source.filter
     data.rewind()
-    echoed: object = data.get_dict() if data.next() is not None else {}
-    names = {str(name) for name in echoed} if isinstance(echoed, dict) else set[str]()
+    names = {str(name) for name in data.get_dict()} if data.next() is not None else set[str]()
     return tuple(name for name in wanted if name not in names)
 
 

@@ -125,6 +125,7 @@ class ReceiverEnd(_Incoming):
         )
         self._stays = command.durability is Durability.DURABLE
         self._deliveries: dict[int, Delivery] = {}
+        self._enlisted: dict[int, Unit] = {}
         self._drains: list[int] = []
         what = (
             f"the subscription {command.name!r} on {command.address}"
@@ -157,13 +158,22 @@ class ReceiverEnd(_Incoming):
 
     def settle(self, token: int, deliveries: tuple[int, ...], outcome: Outcome) -> None:
         """Settle deliveries; none of them if one is unknown here."""
-        if self._knows(token, deliveries):
+        if self._knows(token, deliveries, returned=True):
             for number in deliveries:
-                _settle(self._deliveries.pop(number), outcome)
+                delivery = self._deliveries.pop(number, None)
+                if delivery is None:
+                    del self._enlisted[number]  # its unit was rolled back: the broker has taken it back by itself
+                else:
+                    _settle(delivery, outcome)
             self.answers.done(token)
 
     def enlist(self, token: int, deliveries: tuple[int, ...], unit: Unit) -> None:
-        """Accept deliveries within a unit of work, as soon as the unit has its id."""
+        """Accept deliveries within a unit of work, as soon as the unit has its id.
+
+        The disposition is settled, as Qpid JMS sends it (``AmqpConsumer.acknowledge``): a rollback then gives the
+        messages back to their queue with one more failed delivery.  Left unsettled, Artemis would count the rollback
+        and the later outcome, and so reach its limit of attempts in half the time.
+        """
         unit.when_declared(lambda: self._enlist(token, deliveries, unit))
 
     def flow(self) -> None:
@@ -198,6 +208,7 @@ class ReceiverEnd(_Incoming):
     def ended(self, why: Refused) -> None:
         """The deliveries belong to nobody any more."""
         self._deliveries.clear()
+        self._enlisted.clear()
         drains, self._drains = self._drains, []
         for token in drains:
             self.answers.fail(token, why)
@@ -207,18 +218,18 @@ class ReceiverEnd(_Incoming):
             self.answers.fail(token, unit.failed)
         elif self._knows(token, deliveries):
             for number in deliveries:
-                delivery = self._deliveries[number]
+                delivery = self._deliveries.pop(number)
                 set_state_data(delivery, [unit.txn_id, ACCEPTED_STATE])
                 delivery.update(TRANSACTIONAL)
+                delivery.settle()
+                self._enlisted[number] = unit
             unit.enlisted.append(lambda: self._forget(deliveries))
             self.answers.done(token)
 
     def _forget(self, deliveries: tuple[int, ...]) -> None:
-        """The unit that accepted them is committed: settle our side without a new outcome."""
+        """The unit that accepted them is committed."""
         for number in deliveries:
-            delivery = self._deliveries.pop(number, None)
-            if delivery is not None:
-                delivery.settle()
+            self._enlisted.pop(number, None)
 
     def _look_drained(self) -> None:
         if self._drains and self.is_drained():
@@ -234,8 +245,12 @@ class ReceiverEnd(_Incoming):
             self.answers.fail(token, refused(Mqrc.OPTIONS_ERROR, f"{self.what} is closed", *self.objects))
         return usable
 
-    def _knows(self, token: int, deliveries: tuple[int, ...]) -> bool:
-        known = all(number in self._deliveries for number in deliveries)
+    def _knows(self, token: int, deliveries: tuple[int, ...], *, returned: bool = False) -> bool:
+        """Whether all deliveries are here, or (`returned`) were in a unit of work that is over without a commit."""
+        known = all(
+            number in self._deliveries or (returned and number in self._enlisted and self._enlisted[number].over)
+            for number in deliveries
+        )
         if not known:
             text = f"a delivery of {self.what} is settled already or came over an earlier connection"
             self.answers.fail(token, Refused(JmsErrorKind.ILLEGAL_STATE, text, objects=self.objects))

@@ -57,10 +57,15 @@ class Unit:
         self.failed: Refused | None = None
         """Why it cannot be committed any more."""
         self.enlisted: list[Callable[[], None]] = []
-        """Called at its commit: each settles deliveries of one receiver."""
+        """Called at its commit: each forgets deliveries of one receiver."""
         self._parked: deque[Callable[[], None]] = deque()
         self._unanswered = 0
         self._end: Callable[[], None] | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether it was committed or backed out."""
+        return self.state is UnitState.OVER or self.failed is not None
 
     def when_declared(self, job: Callable[[], None]) -> None:
         """Do something now, or once the unit has its id or has failed."""
@@ -165,8 +170,8 @@ class Coordinator(LinkEnd):
             unit.state = UnitState.OVER
             if why is None and delivery is not None and int(delivery.remote_state) == int(Delivery.ACCEPTED):
                 if not fail:
-                    for settle in unit.enlisted:
-                        settle()
+                    for forget in unit.enlisted:
+                        forget()
                 self.answers.done(token)
             else:
                 text = "the broker did not say that it took the end of a unit of work"

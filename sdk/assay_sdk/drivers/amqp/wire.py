@@ -108,6 +108,18 @@ class AmqpWire:
         self._numbers = itertools.count(1)
         self._collector = Collector()
         self._commands = Commands(self)
+        self._handlers: Mapping[object, Callable[[Event], None]] = {
+            Event.CONNECTION_REMOTE_OPEN: self._on_open,
+            Event.CONNECTION_REMOTE_CLOSE: self._on_close,
+            Event.SESSION_REMOTE_OPEN: self._on_session_open,
+            Event.SESSION_REMOTE_CLOSE: self._on_session_close,
+            Event.LINK_REMOTE_OPEN: self._on_link_open,
+            Event.LINK_REMOTE_CLOSE: self._on_link_close,
+            Event.LINK_REMOTE_DETACH: self._on_link_close,
+            Event.LINK_FLOW: self._on_flow,
+            Event.DELIVERY: self._on_delivery,
+            Event.TRANSPORT_ERROR: self._on_transport_error,
+        }
         self._closing: int | None = None
         self._is_open = False
         self._gone = False
@@ -156,9 +168,9 @@ class AmqpWire:
         """Look at what the engine has to tell."""
         while not self._gone and (event := self._collector.peek()) is not None:
             self._collector.pop()
-            handle = _EVENTS.get(event.type)
+            handle = self._handlers.get(event.type)
             if handle is not None:
-                handle(self, event)
+                handle(event)
 
     def line_frame(self, seen: Frame) -> None:
         """A frame went over the line."""
@@ -305,18 +317,3 @@ class AmqpWire:
         end = self.ends.get(delivery.link)
         if end is not None:
             end.delivery(delivery)
-
-
-_EVENTS: Mapping[object, Callable[[AmqpWire, Event], None]] = {
-    Event.CONNECTION_REMOTE_OPEN: AmqpWire._on_open,  # noqa: SLF001  the wire's own table
-    Event.CONNECTION_REMOTE_CLOSE: AmqpWire._on_close,  # noqa: SLF001
-    Event.SESSION_REMOTE_OPEN: AmqpWire._on_session_open,  # noqa: SLF001
-    Event.SESSION_REMOTE_CLOSE: AmqpWire._on_session_close,  # noqa: SLF001
-    Event.LINK_REMOTE_OPEN: AmqpWire._on_link_open,  # noqa: SLF001
-    Event.LINK_REMOTE_CLOSE: AmqpWire._on_link_close,  # noqa: SLF001
-    Event.LINK_REMOTE_DETACH: AmqpWire._on_link_close,  # noqa: SLF001
-    Event.LINK_FLOW: AmqpWire._on_flow,  # noqa: SLF001
-    Event.DELIVERY: AmqpWire._on_delivery,  # noqa: SLF001
-    Event.TRANSPORT_ERROR: AmqpWire._on_transport_error,  # noqa: SLF001
-}
-"""Proton's events that mean something here."""

@@ -53,7 +53,7 @@ def test_a_message_comes_back_as_it_was(message: Message) -> None:
     assert decode(encode(message)) == codec.Received(message, 0)
 
 
-@given(MESSAGES)
+@given(MESSAGES.filter(lambda message: "\0" not in f"{message.to}{message.subject}"))  # proton has C strings
 def test_proton_reads_what_we_write(message: Message) -> None:
     read = proton.Message()
     read.decode(encode(message))

@@ -1,0 +1,243 @@
+"""Further defects of delayed delivery: where delays are kept, where they wait, and what a restart does to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Command, Put
+from assay_broker.core.effects import Deliver
+from assay_broker.core.records import MessageStored, Record
+from assay_broker.defects.model import (
+    Defect,
+    Watch,
+    commands,
+    deliveries,
+    is_durable,
+    is_topic,
+    puts,
+    read,
+    unheard,
+)
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, Message
+
+_SECOND_MS = 1_000
+_BITS_32 = 2**32
+_SHIFT = 10**9
+
+
+def _delay_ms(put: Put, now_ms: int) -> int:
+    """How long a message is still to be delayed."""
+    return max(0, (put.message.delivery_time_ms or 0) - now_ms)
+
+
+def _with(put: Put, message: Message) -> tuple[Command, ...]:
+    return (replace(put, message=message),)
+
+
+# DD-02
+
+
+def _in_whole_seconds(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    delay_ms = _delay_ms(put, now_ms)
+    if not delay_ms % _SECOND_MS:
+        return None
+    return _with(put, replace(put.message, delivery_time_ms=now_ms + delay_ms // _SECOND_MS * _SECOND_MS))
+
+
+def _in_32_bits(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    delay_ms = _delay_ms(put, now_ms)
+    if delay_ms < _BITS_32:
+        return None
+    return _with(put, replace(put.message, delivery_time_ms=now_ms + delay_ms % _BITS_32))
+
+
+def _early_for_durable(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    live = any(not is_durable(attach) for attach in watch.on(target))
+    if not is_topic(target) or live or not _delay_ms(put, now_ms):
+        return None
+    return _with(put, replace(put.message, delivery_time_ms=None))
+
+
+def _early_in_unit(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    if put.unit is None or not _delay_ms(put, now_ms):
+        return None
+    return _with(put, replace(put.message, delivery_time_ms=None))
+
+
+# DD-03
+
+
+def _staged_twice(records: Sequence[Record]) -> tuple[Record, ...]:
+    out: list[Record] = []
+    for record in records:
+        out.append(record)
+        if isinstance(record, MessageStored) and record.due_ms is not None:
+            out.append(replace(record, key=record.key + _SHIFT))
+    return tuple(out)
+
+
+def _released_twice(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    return (put, unheard(put)) if _delay_ms(put, now_ms) and put.unit is None else None
+
+
+# DD-04
+
+
+def _behind_the_delayed() -> Seams:
+    """A queue keeps the order of its sends: nothing overtakes a delayed message."""
+    latest: dict[Address, int] = {}
+
+    def wait(put: Put, target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+        if _delay_ms(put, now_ms):
+            latest[target] = max(put.message.delivery_time_ms or 0, latest.get(target, 0))
+            return None
+        if latest.get(target, 0) <= now_ms:
+            return None
+        return _with(put, replace(put.message, delivery_time_ms=latest[target] + 1))
+
+    return puts(wait)
+
+
+def _publications_staged(put: Put, target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    if not is_topic(target) or _delay_ms(put, now_ms) or put.unit is not None:
+        return None
+    return _with(put, replace(put.message, delivery_time_ms=now_ms + 3_000))
+
+
+# DD-51
+
+
+def _not_to_returning() -> Seams:
+    """Delayed publications are dropped for subscribers who were away at any time since the send."""
+    delayed: set[str | None] = set()
+    started: dict[tuple[int, int], set[str | None]] = {}
+
+    def note(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        if isinstance(command, Put) and _delay_ms(command, now_ms):
+            target = watch.target(command)
+            if target is not None and is_topic(target):
+                delayed.add(command.message.message_id)
+        for key in watch.receivers.keys() - started.keys():
+            started[key] = set(delayed)
+        return None
+
+    noting = commands(note)
+
+    def drop(delivery: Deliver, _watch: Watch) -> Deliver | None:
+        missed = started.get((delivery.connection, delivery.link), set())
+        return None if delivery.message.message_id in missed else delivery
+
+    return replace(noting, effects=deliveries(drop).effects)
+
+
+def _durable_twice(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    active = any(is_durable(attach) for attach in watch.on(target))
+    return (put, unheard(put)) if is_topic(target) and active and _delay_ms(put, now_ms) else None
+
+
+# DD-14, DD-56
+
+
+def _raw_pair_taken(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    due, expiry = put.message.delivery_time_ms, put.message.expiry_ms
+    if not _delay_ms(put, now_ms) or due is None or not expiry or expiry >= due:
+        return None
+    return _with(put, replace(put.message, expiry_ms=None, ttl_ms=None))
+
+
+def _expiry_forgotten(record: Record) -> tuple[Record, ...]:
+    return (replace(record, expires_ms=None),) if isinstance(record, MessageStored) else (record,)
+
+
+def _edge_twice(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    """The clean-up of expired messages and the release both hand over what is due at the same moment."""
+    due, expiry = put.message.delivery_time_ms, put.message.expiry_ms
+    if not _delay_ms(put, now_ms) or due is None or not expiry or abs(expiry - due) > 1:
+        return None
+    released = replace(put, message=replace(put.message, expiry_ms=None, ttl_ms=None))
+    return (released, unheard(released))
+
+
+STAGING_DEFECTS = (
+    Defect(
+        name="delay-in-whole-seconds",
+        rules=("DD-02",),
+        text="Delays are kept in whole seconds, cut off.",
+        apply=lambda: puts(_in_whole_seconds),
+    ),
+    Defect(
+        name="delay-in-32-bits",
+        rules=("DD-02",),
+        text="Delays are kept in 32 bits of milliseconds.",
+        apply=lambda: puts(_in_32_bits),
+    ),
+    Defect(
+        name="early-for-durable-subscribers",
+        rules=("DD-02",),
+        text="Publications are not delayed for durable subscriptions.",
+        apply=lambda: puts(_early_for_durable),
+    ),
+    Defect(
+        name="early-in-unit",
+        rules=("DD-02", "DD-27"),
+        text="The commit of a unit of work delivers its delayed messages at once.",
+        apply=lambda: puts(_early_in_unit),
+    ),
+    Defect(
+        name="staged-twice-at-restart",
+        rules=("DD-03",),
+        text="Stored delayed messages are recovered twice when the broker starts again.",
+        apply=lambda: Seams(read=_staged_twice),
+    ),
+    Defect(
+        name="released-twice",
+        rules=("DD-03", "DD-51"),
+        text="Delayed messages are released twice.",
+        apply=lambda: puts(_released_twice),
+    ),
+    Defect(
+        name="behind-the-delayed",
+        rules=("DD-04",),
+        text="A queue keeps the order of its sends, so a message without a delay waits behind a delayed one.",
+        apply=_behind_the_delayed,
+    ),
+    Defect(
+        name="publications-staged",
+        rules=("DD-04",),
+        text="Publications without a delay go through the staging queue too and come three seconds late.",
+        apply=lambda: puts(_publications_staged),
+    ),
+    Defect(
+        name="delayed-not-to-returning",
+        rules=("DD-51",),
+        text="Subscribers who come back during or after the delay do not get what was published before.",
+        apply=_not_to_returning,
+    ),
+    Defect(
+        name="delayed-twice-to-durable",
+        rules=("DD-51",),
+        text="Active durable subscribers get delayed publications twice.",
+        apply=lambda: puts(_durable_twice),
+    ),
+    Defect(
+        name="raw-expiry-pair-taken",
+        rules=("DD-14",),
+        text="A message whose time to live is below its delay is taken, and its time to live forgotten.",
+        apply=lambda: puts(_raw_pair_taken),
+    ),
+    Defect(
+        name="expiry-forgotten-at-restart",
+        rules=("DD-56",),
+        text="The time to live of stored messages is forgotten when the broker starts again.",
+        apply=lambda: read(_expiry_forgotten),
+    ),
+    Defect(
+        name="edge-released-twice",
+        rules=("DD-56",),
+        text="A message whose time to live ends with its delay is handed over twice.",
+        apply=lambda: puts(_edge_twice),
+    ),
+)

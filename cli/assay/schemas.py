@@ -1,0 +1,57 @@
+"""JSON Schemas of the command's machine forms, beside those of journals and verdicts: made from the types, never by hand.
+
+``python -m assay.schemas docs/schemas`` writes them all anew; a test holds the files equal to the types.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from assay.commands.backends import BackendReport
+from assay_evidence.schemas import DIALECT, Schema, schema_text
+from assay_evidence.schemas import SCHEMAS as EVIDENCE
+from assay_features import Rule
+from assay_steps.killing import KillMatrix
+
+
+def rules_schema() -> Schema:
+    """The schema of ``assay rules --json``."""
+    schema = msgspec.json.schema(list[Rule])
+    return {"$schema": DIALECT, "title": "Rules of the Assay catalogue, version 1", **schema}
+
+
+def backends_schema() -> Schema:
+    """The schema of ``assay backends --json``."""
+    schema = msgspec.json.schema(list[BackendReport])
+    return {"$schema": DIALECT, "title": "Backends that Assay can test, version 1", **schema}
+
+
+def defects_schema() -> Schema:
+    """The schema of ``assay defects --json``."""
+    schema = msgspec.json.schema(KillMatrix)
+    return {"$schema": DIALECT, "title": "Kill matrix of Assay's scenarios and defects, version 1", **schema}
+
+
+SCHEMAS: Mapping[str, Callable[[], Schema]] = {
+    **EVIDENCE,
+    "rules-1.json": rules_schema,
+    "backends-1.json": backends_schema,
+    "defects-1.json": defects_schema,
+}
+
+
+def write_schemas(folder: Path) -> None:
+    """Write every schema into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, make in SCHEMAS.items():
+        (folder / name).write_bytes(schema_text(make()))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:  # noqa: PLR2004 - the program and its one argument
+        sys.exit("Name the folder that the schemas go to: python -m assay.schemas docs/schemas")
+    write_schemas(Path(sys.argv[1]))

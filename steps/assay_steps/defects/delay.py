@@ -1,0 +1,351 @@
+"""Defects of the client with delivery delay and time to live (DD-01, DD-12 to DD-15, DD-18)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from assay_adapters.client import Client, ClientProducer, Draft, Face, Mode, Sent, Setting
+from assay_adapters.outcome import Mqrc, Ok, Outcome, Refused, refused
+from assay_sdk.model.message import Address
+from assay_steps.defects.model import Defect
+from assay_steps.defects.ports import ClientFilter, ProducerFilter, Twist, twisted
+
+T = TypeVar("T")
+SECOND_MS = 1_000
+
+
+def _in_face(face: Face, twist: Twist) -> Callable[[Client], Client]:
+    """Twist the producers of one face only."""
+    return lambda client: ClientFilter(client, twist) if client.identity.face == face else client
+
+
+def _is_expiry(outcome: Outcome[T]) -> bool:
+    return isinstance(outcome, Refused) and outcome.mqrc == Mqrc.EXPIRY_ERROR
+
+
+class _Remembering(ProducerFilter):
+    """Remembers what was set, 0 included; what was refused is not."""
+
+    def __init__(self, behind: ClientProducer) -> None:
+        super().__init__(behind)
+        self.known: dict[Setting, int] = {}
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        answer = self.behind.set(setting, value)
+        if isinstance(answer, Ok) and isinstance(value, int):
+            self.known[setting] = value
+        return answer
+
+
+# DD-01
+
+
+class _NegativeTaken(ProducerFilter):
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        negative = setting is Setting.DELAY and isinstance(value, int) and value < 0
+        return Ok(None) if negative else self.behind.set(setting, value)
+
+
+class _FractionsTaken(ProducerFilter):
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        return self.behind.set(setting, value // timedelta(milliseconds=1) if isinstance(value, timedelta) else value)
+
+
+class _NoDelay(ProducerFilter):
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        if setting is Setting.DELAY and value:
+            return refused(Mqrc.FUNCTION_NOT_SUPPORTED, "This producer has no delivery delay.")
+        return self.behind.set(setting, value)
+
+
+class _NoDelayRefused(ProducerFilter):
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        if setting is Setting.DELAY and value == 0:
+            return refused(Mqrc.OPTIONS_ERROR, "A delivery delay is longer than 0.")
+        return self.behind.set(setting, value)
+
+
+class _CutToSeconds(ProducerFilter):
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        cut = setting is Setting.DELAY and isinstance(value, int) and value > SECOND_MS
+        return self.behind.set(setting, value // SECOND_MS * SECOND_MS if cut and isinstance(value, int) else value)
+
+
+class _NotTakenBack(ProducerFilter):
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        return Ok(None) if setting is Setting.DELAY and value == 0 else self.behind.set(setting, value)
+
+
+class _ForgottenAfterSend(ProducerFilter):
+    def send(
+        self,
+        message: Draft,
+        *,
+        mode: Mode | None = None,
+        priority: int | None = None,
+        ttl_ms: int | None = None,
+        to: Address | None = None,
+    ) -> Outcome[Sent]:
+        answer = self.behind.send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
+        self.behind.set(Setting.DELAY, 0)
+        return answer
+
+
+# DD-12 to DD-14
+
+
+def _swallowed_at(moment: Setting) -> type[ProducerFilter]:
+    class Swallowed(ProducerFilter):
+        def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+            answer = self.behind.set(setting, value)
+            return Ok(None) if setting is moment and _is_expiry(answer) else answer
+
+    return Swallowed
+
+
+class _SwallowedAtSend(ProducerFilter):
+    def send(
+        self,
+        message: Draft,
+        *,
+        mode: Mode | None = None,
+        priority: int | None = None,
+        ttl_ms: int | None = None,
+        to: Address | None = None,
+    ) -> Outcome[Sent]:
+        answer = self.behind.send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
+        return self.behind.send(message, mode=mode, priority=priority, to=to) if _is_expiry(answer) else answer
+
+
+class _Comparing(_Remembering):
+    """Refuses more pairs than the rule does."""
+
+    def wrong(self, ttl_ms: int | None, delay_ms: int | None) -> bool:
+        """Whether this pair is refused; None for what was never set."""
+        raise NotImplementedError
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        if isinstance(value, int) and setting in {Setting.TTL, Setting.DELAY}:
+            pair = self.known | {setting: value}
+            if self.wrong(pair.get(Setting.TTL), pair.get(Setting.DELAY)):
+                return refused(Mqrc.EXPIRY_ERROR, "The time to live is less than the delivery delay.")
+        return super().set(setting, value)
+
+    def send(
+        self,
+        message: Draft,
+        *,
+        mode: Mode | None = None,
+        priority: int | None = None,
+        ttl_ms: int | None = None,
+        to: Address | None = None,
+    ) -> Outcome[Sent]:
+        if ttl_ms is not None and self.wrong(ttl_ms, self.known.get(Setting.DELAY)):
+            return refused(Mqrc.EXPIRY_ERROR, "The time to live is less than the delivery delay.")
+        return self.behind.send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
+
+
+class _InSeconds(_Comparing):
+    def wrong(self, ttl_ms: int | None, delay_ms: int | None) -> bool:
+        return bool(ttl_ms and delay_ms) and (ttl_ms or 0) // SECOND_MS <= -(-(delay_ms or 0) // SECOND_MS)
+
+
+class _ZeroIsLess(_Comparing):
+    def wrong(self, ttl_ms: int | None, delay_ms: int | None) -> bool:
+        return ttl_ms == 0 and bool(delay_ms)
+
+
+# DD-15
+
+
+class _BrokenByRefusal(ProducerFilter):
+    def __init__(self, behind: ClientProducer) -> None:
+        super().__init__(behind)
+        self._refusal: Refused | None = None
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        answer = self.behind.set(setting, value)
+        if isinstance(answer, Refused):
+            self._refusal = answer
+        return answer
+
+    def send(
+        self,
+        message: Draft,
+        *,
+        mode: Mode | None = None,
+        priority: int | None = None,
+        ttl_ms: int | None = None,
+        to: Address | None = None,
+    ) -> Outcome[Sent]:
+        if self._refusal is not None:
+            return self._refusal
+        answer = self.behind.send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
+        if isinstance(answer, Refused):
+            self._refusal = answer
+        return answer
+
+
+class _ResetByRefusal(ProducerFilter):
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        answer = self.behind.set(setting, value)
+        if _is_expiry(answer):
+            self.behind.set(setting, 0)
+        return answer
+
+
+# DD-18
+
+
+class _Retold(ProducerFilter):
+    """Tells refusals for reason 2013 in another way."""
+
+    def told(self, refusal: Refused) -> Refused:
+        """What the application gets instead."""
+        raise NotImplementedError
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        answer = self.behind.set(setting, value)
+        return self.told(answer) if isinstance(answer, Refused) and _is_expiry(answer) else answer
+
+    def send(
+        self,
+        message: Draft,
+        *,
+        mode: Mode | None = None,
+        priority: int | None = None,
+        ttl_ms: int | None = None,
+        to: Address | None = None,
+    ) -> Outcome[Sent]:
+        answer = self.behind.send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
+        return self.told(answer) if isinstance(answer, Refused) and _is_expiry(answer) else answer
+
+
+def _always(*, checked: bool) -> type[ProducerFilter]:
+    class Always(_Retold):
+        def told(self, refusal: Refused) -> Refused:
+            return replace(refusal, checked=checked)
+
+    return Always
+
+
+class _Terse(_Retold):
+    def told(self, refusal: Refused) -> Refused:
+        return replace(refusal, text=Mqrc.EXPIRY_ERROR.label)
+
+
+DELAY_DEFECTS: tuple[Defect, ...] = (
+    Defect(
+        name="negative-delay-taken",
+        rules=("DD-01",),
+        text="A negative delivery delay is taken without a word.",
+        port=twisted(_NegativeTaken),
+    ),
+    Defect(
+        name="fractions-of-delay-taken",
+        rules=("DD-01",),
+        text="A delivery delay that is no whole number of milliseconds is cut and taken.",
+        port=twisted(_FractionsTaken),
+    ),
+    Defect(
+        name="no-delay-for-classic",
+        rules=("DD-01",),
+        text="Classic producers refuse every delivery delay.",
+        port=_in_face("classic", _NoDelay),
+    ),
+    Defect(
+        name="no-delay-for-simplified",
+        rules=("DD-01",),
+        text="Simplified producers refuse every delivery delay.",
+        port=_in_face("simplified", _NoDelay),
+    ),
+    Defect(
+        name="delay-of-0-refused",
+        rules=("DD-01", "DD-13"),
+        text="A delivery delay of 0 is refused.",
+        port=twisted(_NoDelayRefused),
+    ),
+    Defect(
+        name="delay-cut-to-seconds",
+        rules=("DD-01",),
+        text="Producers cut delivery delays of more than a second to whole seconds.",
+        port=twisted(_CutToSeconds),
+    ),
+    Defect(
+        name="delay-not-taken-back",
+        rules=("DD-01",),
+        text="A delivery delay that is set back to 0 stays.",
+        port=twisted(_NotTakenBack),
+    ),
+    Defect(
+        name="delay-forgotten-after-send",
+        rules=("DD-01",),
+        text="The delivery delay holds for the first send only.",
+        port=twisted(_ForgottenAfterSend),
+    ),
+    Defect(
+        name="expiry-error-swallowed-at-ttl",
+        rules=("DD-12",),
+        text="Setting a time to live below the delay has no effect and raises nothing.",
+        port=twisted(_swallowed_at(Setting.TTL)),
+    ),
+    Defect(
+        name="expiry-error-swallowed-at-delay",
+        rules=("DD-13",),
+        text="Setting a delay above the time to live has no effect and raises nothing.",
+        port=twisted(_swallowed_at(Setting.DELAY)),
+    ),
+    Defect(
+        name="expiry-error-swallowed-at-send",
+        rules=("DD-14",),
+        text="A send whose own time to live is below the delay is sent without it.",
+        port=twisted(_SwallowedAtSend),
+    ),
+    Defect(
+        name="expiry-compared-in-seconds",
+        rules=("DD-12", "DD-13", "DD-14"),
+        text="Time to live and delay are compared in whole seconds, and equal ones are refused.",
+        port=twisted(_InSeconds),
+    ),
+    Defect(
+        name="never-expires-refused",
+        rules=("DD-12", "DD-13", "DD-14"),
+        text="A time to live of 0, which never ends, counts as shorter than any delay.",
+        port=twisted(_ZeroIsLess),
+    ),
+    Defect(
+        name="refusal-breaks-producer",
+        rules=("DD-15",),
+        text="A producer that has refused something refuses every send after it.",
+        port=twisted(_BrokenByRefusal),
+    ),
+    Defect(
+        name="refusal-resets-setting",
+        rules=("DD-15",),
+        text="A refused delay or time to live leaves 0 behind.",
+        port=twisted(_ResetByRefusal),
+    ),
+    Defect(
+        name="expiry-error-always-checked",
+        rules=("DD-18",),
+        text="The simplified producer raises the checked exception.",
+        port=twisted(_always(checked=True)),
+    ),
+    Defect(
+        name="expiry-error-always-runtime",
+        rules=("DD-18",),
+        text="The classic producer raises the runtime exception.",
+        port=twisted(_always(checked=False)),
+    ),
+    Defect(
+        name="terse-simplified",
+        rules=("DD-18",),
+        text="The simplified producer's exception names the reason and explains nothing.",
+        port=_in_face("simplified", _Terse),
+    ),
+)
+"""Defects in front of the client port."""

@@ -1,0 +1,53 @@
+"""Which worker runs what: scenarios that hurt a broker go, group by group, to one worker each.
+
+pytest-xdist reads its groups from a suffix that it puts on a test's id, which pytest 9.2 no longer lets it do.  So each
+worker writes down its groups before it reports its collection, and the controller's scheduler reads them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from xdist.scheduler import LoadScopeScheduling
+
+GROUPS_OF_HURT_INSTANCES = 3
+"""Scenarios that hurt a broker share so many instances; each instance is one worker's."""
+
+Groups = dict[str, str]
+"""Test id -> group, for the tests that are in one."""
+
+
+def group_of(case_id: str) -> str:
+    """The group of a scenario that hurts its broker: any spread will do, so long as it is the same everywhere."""
+    return f"hurt-{sum(case_id.encode()) % GROUPS_OF_HURT_INSTANCES}"
+
+
+def write_groups(file: Path, groups: Mapping[str, str]) -> None:
+    """Write the groups so that a reader sees all of them or none; every worker writes the same."""
+    draft = file.with_name(f"{file.name}.{os.getpid()}")
+    draft.write_bytes(msgspec.json.encode(groups))
+    draft.replace(file)
+
+
+class HurtScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist's scheduler is untyped where it matters
+    """xdist's scheduling by scope, where a scope is a group, or else a single test.
+
+    Args:
+        config: pytest's configuration.
+        log: xdist's log.
+        file: Where the workers write their groups.
+    """
+
+    def __init__(self, config: Any, log: Any, file: Path) -> None:
+        super().__init__(config, log)
+        self._file = file
+        self._known: Groups | None = None
+
+    def _split_scope(self, nodeid: str) -> str:
+        if self._known is None:
+            self._known = msgspec.json.decode(self._file.read_bytes(), type=Groups)
+        return self._known.get(nodeid, nodeid)

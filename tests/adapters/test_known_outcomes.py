@@ -1,0 +1,129 @@
+"""Known outcomes: what is written beside an adapter, and a run that is held against it."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from assay_adapters.known import KnownOutcome, KnownOutcomes, KnownOutcomesError, known_outcomes
+from assay_adapters.registry import BACKENDS
+from assay_evidence.verdicts import ScenarioVerdict, Verdict
+
+TODAY = date(2026, 11, 21)
+ENTRY = """\
+[[outcome]]
+scenario = "delay/early.feature::Never early[*]"
+verdict = "fail"
+reason = "It rounds down."
+reference = "manual, section 7"
+owner = "kit"
+expires = 2027-01-31
+"""
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    (folder / "artemis.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder
+
+
+def outcome(scenario: str = "delay/early.feature::Never early[*]", verdict: Verdict = Verdict.FAIL) -> KnownOutcome:
+    return KnownOutcome(scenario, verdict, "It rounds down.", "manual, section 7", "kit", date(2027, 1, 31))
+
+
+def found(name: str, verdict: Verdict) -> ScenarioVerdict:
+    return ScenarioVerdict(name, ("DD-02",), verdict, "must", "broker", reason="seen 3 ms early")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_ships_with_the_kit_can_be_read(backend: str) -> None:
+    assert isinstance(known_outcomes(backend), KnownOutcomes)
+
+
+def test_an_entry_is_read_as_written(tmp_path: Path) -> None:
+    assert known_outcomes("artemis", written(tmp_path, ENTRY)).entries == (outcome(),)
+
+
+def test_a_backends_name_may_carry_its_default_protocol(tmp_path: Path) -> None:
+    assert known_outcomes("artemis+amqp", written(tmp_path, ENTRY)).entries == (outcome(),)
+
+
+def test_a_backend_without_a_file_has_no_known_outcomes(tmp_path: Path) -> None:
+    assert known_outcomes("reference", tmp_path) == KnownOutcomes()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("[[outcome]]\nscenario = \n", 2, "this is no TOML"),
+        ("[[outcome]]\nscenario = 'a", 2, "this is no TOML"),
+        (b"# caf\xe9\n", 1, "not UTF-8"),
+        (b"# fine\n# caf\xe9\n", 2, "not UTF-8"),
+        ("\n[[outcomes]]\n", 2, r"'outcomes' is no table here; write \[\[outcome\]\]"),
+        ("\nowner = 'me'\n", 2, "'owner' is no table here"),
+        ("\noutcome = 3\n", 2, "must be an array of tables"),
+        ("\n[outcome]\nscenario = 'a'\n", 2, "must be an array of tables"),
+        ("outcome = [1]\n", 1, "Expected `object`"),
+        (ENTRY.replace('verdict = "fail"', 'verdict = "fial"'), 3, "fial"),
+        (ENTRY.replace("2027-01-31", "'soon'"), 7, "expires"),
+        (ENTRY.replace("2027-01-31", "3"), 7, "expires"),
+        (ENTRY + ENTRY.replace('owner = "kit"\n', ""), 8, "owner"),
+        (ENTRY.replace("owner", "woner"), 6, "woner"),
+        (ENTRY.replace("It rounds down.", " "), 4, "reason is empty"),
+        (ENTRY.replace('"kit"', "7"), 6, "owner"),
+    ],
+)
+def test_a_malformed_file_is_refused_with_its_line(tmp_path: Path, text: str | bytes, line: int, says: str) -> None:
+    with pytest.raises(KnownOutcomesError, match=says) as caught:
+        known_outcomes("artemis", written(tmp_path, text))
+    assert str(caught.value).startswith(f"{tmp_path / 'artemis.toml'}:{line}: ")
+    assert caught.value.line == line
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "artemis.toml").mkdir()
+    with pytest.raises(KnownOutcomesError, match="cannot be read"):
+        known_outcomes("artemis", tmp_path)
+
+
+def test_brackets_in_a_pattern_are_themselves() -> None:
+    assert outcome().covers("delay/early.feature::Never early[1 s]")
+    assert not outcome().covers("delay/early.feature::Never early1")
+
+
+def test_a_pass_and_what_the_pair_lacks_need_no_entry() -> None:
+    scenarios = [found("a", Verdict.PASS), found("b", Verdict.UNSUPPORTED)]
+    assert KnownOutcomes().surprises(scenarios, TODAY, whole=True) == []
+
+
+def test_what_is_known_is_no_surprise_and_is_found() -> None:
+    known = KnownOutcomes((outcome(),))
+    name = "delay/early.feature::Never early[1 s]"
+    assert known.surprises([found(name, Verdict.FAIL)], TODAY, whole=True) == []
+    assert known.find(name, Verdict.FAIL) == outcome()
+    assert known.find(name, Verdict.ERROR) is None
+
+
+def test_a_fail_that_nobody_knows_is_a_surprise_with_its_reason() -> None:
+    (told,) = KnownOutcomes().surprises([found("a", Verdict.FAIL)], TODAY, whole=True)
+    assert told == "a: fail: seen 3 ms early"
+
+
+def test_an_entry_that_no_longer_holds_is_stale() -> None:
+    (told,) = KnownOutcomes((outcome("a"),)).surprises([found("a", Verdict.PASS)], TODAY, whole=True)
+    assert told.startswith("a: pass, known as fail: the entry is stale")
+
+
+@pytest.mark.parametrize(("day", "surprises"), [(date(2027, 1, 30), 0), (date(2027, 1, 31), 1), (date(2028, 1, 1), 1)])
+def test_an_entry_counts_until_the_day_before_it_expires(day: date, surprises: int) -> None:
+    told = KnownOutcomes((outcome("a"),)).surprises([found("a", Verdict.FAIL)], day, whole=True)
+    assert len(told) == surprises
+    assert all("expired on 2027-01-31" in sentence for sentence in told)
+
+
+@pytest.mark.parametrize(("whole", "surprises"), [(True, 1), (False, 0)])
+def test_an_entry_that_matches_nothing_is_told_by_a_whole_run_only(*, whole: bool, surprises: int) -> None:
+    told = KnownOutcomes((outcome("nowhere"),)).surprises([found("a", Verdict.PASS)], TODAY, whole=whole)
+    assert len(told) == surprises
+    assert all("'nowhere' matches no scenario" in sentence for sentence in told)

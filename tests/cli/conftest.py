@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from msgspec import Struct
+
+from assay.exits import Exit
+from assay.main import ending
+
+
+class Ended(Struct, frozen=True):
+    """How a call of the command ended."""
+
+    code: Exit
+    out: str
+    err: str
+
+
+Assay = Callable[..., Ended]
+
+
+@pytest.fixture
+def assay(capfd: pytest.CaptureFixture[str]) -> Assay:
+    """Call the command in this process."""
+
+    def call(*arguments: object) -> Ended:
+        capfd.readouterr()
+        code = ending([str(argument) for argument in arguments])
+        told = capfd.readouterr()
+        assert "Traceback" not in told.out + told.err
+        return Ended(code, told.out, told.err)
+
+    return call

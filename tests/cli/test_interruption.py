@@ -1,0 +1,80 @@
+"""Ctrl-C in the middle, and a reader that goes away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Assay
+
+from assay.commands import run
+from assay.exits import Exit
+from assay_evidence.reader import read_journals
+from assay_evidence.verdicts import Verdict, load_verdicts
+from assay_steps.suite import SuiteOptions
+
+COMMAND = (sys.executable, "-c", "from assay.main import main; main()")
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_ctrl_c_in_the_middle_leaves_whole_journals_and_a_report_of_what_was_done(tmp_path: Path, workers: int) -> None:
+    out = tmp_path / "out"
+    arguments = [*COMMAND, "run", "--profile", "persistence", "--out", str(out), "--workers", str(workers)]
+    with subprocess.Popen(  # noqa: S603 - our own command
+        arguments, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("reference: ")
+        os.killpg(process.pid, signal.SIGINT)
+        told, errors = process.communicate(timeout=120)
+    assert process.returncode == Exit.INCONCLUSIVE
+    assert "Traceback" not in told + errors
+    assert "stopped: Ctrl-C" in told
+    assert read_journals(out / "journals").damage == ()
+    verdicts = load_verdicts(out / "verdicts.json")
+    found = {scenario.verdict for rule in verdicts.rules for scenario in rule.scenarios}
+    assert found == {Verdict.PASS, Verdict.ERROR}
+    assert (out / "report" / "index.html").is_file()
+    assert (out / "junit.xml").is_file()
+
+
+def test_ctrl_c_before_anything_was_tried_leaves_nothing(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(options: SuiteOptions, plugins: object) -> pytest.ExitCode:
+        del options, plugins
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "run_suite", interrupted)
+    ended = assay("run", "--out", tmp_path / "out")
+    assert ended.code is Exit.INCONCLUSIVE
+    assert ended.err == "assay: stopped before there was anything to show.\n"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("arguments", [("rules",), ("rules", "--json"), ("run", "--rule", "PD-34", "--out", "{out}")])
+def test_a_reader_that_goes_away_ends_the_output_and_not_the_run(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    out = tmp_path / "out"
+    with os.fdopen(writing, "wb") as gone:
+        process = subprocess.run(  # noqa: S603 - our own command
+            [*COMMAND, *(argument.format(out=out) for argument in arguments)],
+            env=environment(),
+            stdout=gone,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert process.returncode == Exit.AS_EXPECTED
+    assert "Traceback" not in process.stderr
+    assert "Exception" not in process.stderr
+    assert out.exists() is (arguments[0] == "run")

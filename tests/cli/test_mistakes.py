@@ -1,0 +1,237 @@
+"""Bad input: one sentence that says what to do, the designed exit code, no stack trace, nothing left behind."""
+
+from __future__ import annotations
+
+import gc
+import os
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Assay
+
+from assay.exits import Exit
+from assay_adapters.artemis import ArtemisBackend
+from assay_adapters.backend import Available, BackendError, Needs, Unavailable
+from assay_adapters.known import outcomes
+from assay_features import catalogue
+from assay_steps.folder import EARLIER
+
+
+def sentence(err: str) -> str:
+    """The command's last words, which must be one sentence on one line."""
+    told = [line for line in err.splitlines() if line]
+    assert len(told) == 1, err
+    assert told[0].startswith("assay: ")
+    return told[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--backend", "refrence"], "no backend 'refrence'; did you mean 'reference'?"),
+        (["--backend", "artemis+stomp"], "did you mean 'artemis'?"),
+        (["--backend", "reference", "--backend", "atremis"], "did you mean 'artemis'?"),
+        (["--rule", "DD-2"], "did you mean DD-02?"),
+        (["--profile", "delya"], "did you mean delay?"),
+        (["--face", "clasic"], "did you mean 'classic'?"),
+        (["--store", "memry"], "did you mean 'memory'?"),
+        (["--defect", "early-delivry"], "did you mean 'early-delivery'?"),
+        (["--defect", "early-delivery", "--backend", "artemis"], "those with defects: reference."),
+        (["--store", "memory", "--backend", "artemis"], "brings its own store"),
+        (["--sed", "3"], "--seed"),
+        (["--seed", "x"], "'--seed'"),
+        (["--workers", "-1"], "'--workers'"),
+        (["--", "--assay-out=elsewhere"], "in front of --"),
+    ],
+)
+def test_a_name_or_option_that_does_not_exist_starts_nothing(
+    assay: Assay, tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    ended = assay("run", "--out", tmp_path / "out", *arguments)
+    assert ended.code is Exit.USAGE
+    assert says in sentence(ended.err)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--rule", "QS-01"], "No scenario was selected"),
+        (["--rule", "DD-02", "--", "-k", "nothing_of_this_name"], "No scenario was selected"),
+        (["--", "--nonsense"], "unrecognized arguments: --nonsense"),
+        (["--", "-k", "a b ("], "Wrong expression passed to '-k'"),
+        (["--", "no_such_test.py"], "no_such_test.py"),
+    ],
+)
+def test_what_pytest_refuses_is_told_in_its_words_without_its_frame(
+    assay: Assay, tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    ended = assay("run", "--out", tmp_path / "deep" / "out", *arguments)
+    assert ended.code is Exit.USAGE
+    assert says in sentence(ended.err)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_scenarios_that_cannot_be_read_are_an_error_and_no_verdict(assay: Assay, tmp_path: Path) -> None:
+    module = tmp_path / "test_own.py"
+    module.write_text("from pytest_bdd import scenarios\nscenarios('nowhere.feature')\n")
+    ended = assay("run", "--out", tmp_path / "out", "--", module)
+    assert ended.code is Exit.INCONCLUSIVE
+    assert "The scenarios cannot be read" in ended.err
+    assert "nowhere.feature" in ended.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_is_a_file_is_refused(assay: Assay, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("mine")
+    ended = assay("run", "--out", tmp_path / "out")
+    assert ended.code is Exit.USAGE
+    assert "it is a file" in sentence(ended.err)
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_a_folder_inside_a_file_is_refused(assay: Assay, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    ended = assay("run", "--out", tmp_path / "file" / "out")
+    assert ended.code is Exit.USAGE
+    assert "name an empty or a new folder with --out" in sentence(ended.err)
+
+
+def test_a_folder_that_cannot_be_made_is_refused(assay: Assay) -> None:
+    ended = assay("run", "--out", "/proc/assay/out")
+    assert ended.code is Exit.USAGE
+    assert "/proc/assay/out" in sentence(ended.err)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--backend", "reference", "--backend", "artemis")])
+def test_a_folder_with_something_foreign_in_it_is_left_alone(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(ArtemisBackend, "probe", lambda _: Available())
+    (tmp_path / "thesis.tex").write_text("mine")
+    ended = assay("run", "--out", tmp_path, *arguments)
+    assert ended.code is Exit.USAGE
+    assert "it holds 'thesis.tex', which no run wrote" in sentence(ended.err)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_mistake_takes_nothing_of_an_earlier_run_away(assay: Assay, tmp_path: Path) -> None:
+    assert assay("run", "--out", tmp_path, "--rule", "PD-34").code is Exit.AS_EXPECTED
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert assay("run", "--out", tmp_path, "--", "--nonsense").code is Exit.USAGE
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert not (tmp_path / EARLIER).exists()
+
+
+def test_a_backend_that_is_missing_here_is_an_error_with_its_remedy(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ArtemisBackend, "probe", lambda _: Unavailable("there is no image", "build one"))
+    ended = assay("run", "--backend", "artemis", "--out", tmp_path / "out")
+    assert ended.code is Exit.INCONCLUSIVE
+    assert sentence(ended.err) == "assay: Backend 'artemis' cannot be started: there is no image; build one."
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # the docker package leaves its socket open
+def test_without_a_docker_daemon_it_says_how_to_get_one(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("docker")
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
+    ended = assay("run", "--backend", "artemis", "--out", tmp_path / "out")
+    assert ended.code is Exit.INCONCLUSIVE
+    gc.collect()
+    assert "no Docker daemon answers" in sentence(ended.err)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def dying(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker that dies while it starts."""
+
+    def die(_: ArtemisBackend, needs: Needs) -> None:
+        del needs
+        raise BackendError("Apache Artemis ended while starting (exit code 7); its last lines:\n  no room")
+
+    monkeypatch.setattr(ArtemisBackend, "probe", lambda _: Available())
+    monkeypatch.setattr(ArtemisBackend, "provision", die)
+
+
+@pytest.mark.usefixtures("dying")
+@pytest.mark.parametrize("workers", [0, 2])
+def test_of_a_broker_that_dies_while_starting_the_last_lines_are_shown(
+    assay: Assay, tmp_path: Path, workers: int
+) -> None:
+    ended = assay("run", "--backend", "artemis", "--out", tmp_path / "out", "--workers", workers)
+    assert ended.code is Exit.INCONCLUSIVE
+    assert ended.err.endswith("ended while starting (exit code 7); its last lines:\n  no room\n")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("dying")
+def test_a_broker_that_dies_keeps_no_other_from_being_tried(assay: Assay, tmp_path: Path) -> None:
+    ended = assay(
+        "run", "--backend", "artemis", "--backend", "reference", "--rule", "PD-34", "--workers", 0, "--out", tmp_path
+    )
+    assert ended.code is Exit.INCONCLUSIVE
+    assert "artemis: not tried: Apache Artemis ended while starting" in ended.out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["reference", "report"]
+
+
+def test_a_malformed_file_of_known_outcomes_is_named_with_its_line(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "reference.toml").write_text('[[outcome]]\nscenario = "a"\n')
+    monkeypatch.setattr(outcomes.known_outcomes, "__defaults__", (tmp_path,))
+    ended = assay("run", "--out", tmp_path / "out")
+    assert ended.code is Exit.USAGE
+    assert f"{tmp_path / 'reference.toml'}:1: " in sentence(ended.err)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", [("rules",), ("run", "--out", "{out}")])
+def test_a_malformed_catalogue_is_named_with_its_line(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "rules.toml").write_text("[[rule]]\nid = \n")
+    monkeypatch.setattr(catalogue.resources, "files", lambda _: tmp_path)
+    ended = assay(*(part.format(out=tmp_path / "out") for part in command))
+    assert ended.code is Exit.USAGE
+    assert "rules.toml, line 2: " in sentence(ended.err)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["ruun"], "Did you mean 'run'?"),
+        (["rules", "--profil", "delay"], "--profile"),
+        (["rules", "--profile", "dealy"], "did you mean delay?"),
+        (["rules", "--rule", "dd2"], "did you mean DD-02?"),
+        (["backends", "reference"], "unexpected extra argument"),
+        (["defects", "--backend", "artemis"], "those with defects: reference."),
+        (["defects", "--backend", "zzz"], "reference"),
+        (["defects", "--rule", "DD-2"], "did you mean DD-02?"),
+        (["report"], "'folders'"),
+        (["report", "{tmp}/none"], "name a folder that assay run has written"),
+        (["judge", "{tmp}/none", "--out", "{tmp}/judged"], "there is no such folder"),
+        (["judge", "{tmp}"], "--out"),
+    ],
+)
+def test_the_other_commands_refuse_in_a_sentence_too(
+    assay: Assay, tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    ended = assay(*(argument.format(tmp=tmp_path) for argument in arguments))
+    assert ended.code is Exit.USAGE
+    assert says in sentence(ended.err)
+    assert os.listdir(tmp_path) == []  # noqa: PTH208 - names are enough
+
+
+def test_without_a_command_the_help_is_shown(assay: Assay) -> None:
+    ended = assay()
+    assert ended.code is Exit.USAGE
+    assert "backends" in ended.out
+    assert ended.err == ""

@@ -1,0 +1,208 @@
+"""A run: what it shows, what it writes, that it can be done again, and that its journals alone decide."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from rich.console import Console
+from tests.cli.conftest import Assay
+
+from assay.commands.run import ending
+from assay.exits import Exit
+from assay.main import ending as command
+from assay.tables import rules_table
+from assay_evidence.events import Claim, Step
+from assay_evidence.lines import decode_line, encode_line
+from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts, load_verdicts
+from assay_features import load_catalogue
+
+RULES = ("--rule", "DD-02", "--rule", "PD-22", "--rule", "PD-17")
+"""Delays, restarts and both faces."""
+OWN_TO_A_RUN = {"run", "seconds"}
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of some rules."""
+    out = tmp_path_factory.mktemp("run") / "out"
+    assert command(["run", "--out", str(out), "--seed", "7", *RULES]) is Exit.AS_EXPECTED
+    return out
+
+
+def content(out: Path) -> Any:
+    def without(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: without(inner) for name, inner in value.items() if name not in OWN_TO_A_RUN}
+        return [without(inner) for inner in value] if isinstance(value, list) else value
+
+    return without(json.loads((out / "verdicts.json").read_text()))
+
+
+def test_a_run_writes_journals_verdicts_junit_and_a_report(done: Path) -> None:
+    names = {path.name for path in done.iterdir()}
+    assert names == {"journals", "verdicts.json", "junit.xml", "report", "known.json", "pytest.log"}
+    assert (done / "report" / "index.html").is_file()
+
+
+def test_the_same_seed_gives_the_same_verdicts_but_for_run_id_and_seconds(
+    assay: Assay, done: Path, tmp_path: Path
+) -> None:
+    assert assay("run", "--out", tmp_path / "again", "--seed", 7, *RULES).code is Exit.AS_EXPECTED
+    assert content(tmp_path / "again") == content(done)
+    assert load_verdicts(tmp_path / "again" / "verdicts.json").run != load_verdicts(done / "verdicts.json").run
+
+
+def test_workers_of_the_reference_broker_say_what_one_process_says(assay: Assay, done: Path, tmp_path: Path) -> None:
+    assert assay("run", "--out", tmp_path / "out", "--seed", 7, "--workers", 2, *RULES).code is Exit.AS_EXPECTED
+    alone, shared = load_verdicts(done / "verdicts.json"), load_verdicts(tmp_path / "out" / "verdicts.json")
+    said = [
+        {
+            scenario.scenario: (scenario.verdict, scenario.reason)
+            for rule in verdicts.rules
+            for scenario in rule.scenarios
+        }
+        for verdicts in (alone, shared)
+    ]
+    assert said[0] == said[1]
+
+
+def test_a_run_can_be_done_again_in_its_folder(assay: Assay, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert assay("run", "--out", tmp_path, "--rule", "PD-34").code is Exit.AS_EXPECTED
+    assert len(list((tmp_path / "journals").iterdir())) == 1
+
+
+def test_what_several_backends_left_gives_way_to_the_next_run(assay: Assay, tmp_path: Path) -> None:
+    assert assay("run", "--out", tmp_path, "--rule", "PD-34").code is Exit.AS_EXPECTED
+    (tmp_path / "artemis").mkdir()
+    shutil.copytree(tmp_path / "journals", tmp_path / "artemis" / "journals")
+    assert assay("run", "--out", tmp_path, "--rule", "PD-34").code is Exit.AS_EXPECTED
+    assert not (tmp_path / "artemis").exists()
+
+
+def test_the_same_backend_twice_is_one_run(assay: Assay, tmp_path: Path) -> None:
+    ended = assay("run", "--out", tmp_path, "--rule", "PD-34", "--backend", "reference", "--backend", "reference+amqp")
+    assert ended.code is Exit.AS_EXPECTED
+    assert (tmp_path / "journals").is_dir()
+
+
+def test_a_rule_that_was_asked_for_and_has_no_scenario_is_told(assay: Assay, tmp_path: Path) -> None:
+    ended = assay("run", "--out", tmp_path, "--rule", "PD-34", "--rule", "QS-01")
+    assert ended.code is Exit.INCONCLUSIVE
+    assert "QS-01: no scenario tries this rule yet" in ended.out
+
+
+def test_a_defect_is_a_fail_and_not_as_expected(assay: Assay, tmp_path: Path) -> None:
+    ended = assay("run", "--out", tmp_path, "--rule", "DD-02", "--defect", "early-delivery")
+    assert ended.code is Exit.NOT_AS_EXPECTED
+    assert "not as expected: delay/" in ended.out
+
+
+def events(out: Path) -> Iterator[tuple[Path, list[Any]]]:
+    for journal in sorted((out / "journals").iterdir()):
+        yield journal, [decode_line(line) for line in journal.read_bytes().splitlines()]
+
+
+def test_no_claim_carries_a_result(done: Path) -> None:
+    claims = [event for _, lines in events(done) for event in lines if isinstance(event, Claim)]
+    assert claims
+    fields = set(Claim.__struct_fields__)
+    assert fields.isdisjoint({"verdict", "result", "outcome", "finding", "passed", "reason", "observed"})
+    values = {value for claim in claims for value in (*claim.of.values(), claim.predicate)}
+    assert values.isdisjoint({verdict.value for verdict in Verdict})
+
+
+def test_the_journal_alone_decides(assay: Assay, done: Path, tmp_path: Path) -> None:
+    shutil.copytree(done / "journals", tmp_path / "journals")
+    ended = assay("report", tmp_path)
+    assert ended.code is Exit.AS_EXPECTED
+    assert (tmp_path / "verdicts.json").read_bytes() == (done / "verdicts.json").read_bytes()
+    assert (tmp_path / "junit.xml").read_bytes() == (done / "junit.xml").read_bytes()
+
+
+def test_what_a_step_said_of_its_own_outcome_makes_no_pass(assay: Assay, done: Path, tmp_path: Path) -> None:
+    shutil.copytree(done / "journals", tmp_path / "journals")
+    for journal, lines in events(tmp_path):
+        told = [
+            msgspec.structs.replace(event, detail="", text="any") if isinstance(event, Step) else event
+            for event in lines[:-1]
+        ]
+        octets = b"".join(map(encode_line, told))
+        end = msgspec.structs.replace(lines[-1], sha256=hashlib.sha256(octets).hexdigest())
+        journal.write_bytes(octets + encode_line(end))
+    assert assay("report", tmp_path).code is Exit.AS_EXPECTED
+    assert content(tmp_path) == content(done)
+
+
+def verdicts(*found: Verdict) -> Verdicts:
+    scenarios = tuple(
+        ScenarioVerdict(
+            f"delay/early.feature::{verdict}", ("DD-02",), verdict, "must", "broker", reason="because " * 20
+        )
+        for verdict in found
+    )
+    rule = RuleVerdict("DD-02", max(found, key=lambda verdict: verdict.badness), "must", "broker", "delay", scenarios)
+    return Verdicts(1, "run", "reference", "sdk", (rule,), {})
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_the_table_fits_a_terminal_of_80_columns(verdict: Verdict) -> None:
+    console = Console(width=80, force_terminal=False)
+    with console.capture() as shown:
+        console.print(rules_table(verdicts(verdict), load_catalogue()))
+    lines = shown.get().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("DD-02  ") and verdict.value in line for line in lines)
+
+
+def test_without_a_terminal_titles_are_not_folded(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    ended = assay("run", "--out", tmp_path, "--rule", "PD-26")
+    assert load_catalogue().rule("PD-26").title in ended.out
+
+
+def test_elsewhere_than_on_a_terminal_progress_is_plain_lines(assay: Assay, tmp_path: Path) -> None:
+    ended = assay("run", "--out", tmp_path, "--rule", "PD-34")
+    assert ended.err.splitlines()[-1].startswith("reference: 2 of 2 scenarios: ")
+    assert "\x1b" not in ended.err + ended.out
+
+
+@pytest.mark.parametrize(
+    ("found", "surprises", "code"),
+    [
+        ((Verdict.PASS,), [], Exit.AS_EXPECTED),
+        ((Verdict.FAIL,), [], Exit.AS_EXPECTED),
+        ((Verdict.FAIL, Verdict.ERROR), ["a"], Exit.NOT_AS_EXPECTED),
+        ((Verdict.PASS,), ["a stale entry"], Exit.NOT_AS_EXPECTED),
+        ((Verdict.PASS, Verdict.ERROR), ["a"], Exit.INCONCLUSIVE),
+        ((Verdict.INCONCLUSIVE,), ["a"], Exit.INCONCLUSIVE),
+        ((Verdict.NOT_DEMONSTRATED,), ["a"], Exit.INCONCLUSIVE),
+    ],
+)
+def test_the_exit_code_follows_from_verdicts_and_surprises(
+    found: tuple[Verdict, ...], surprises: list[str], code: Exit
+) -> None:
+    assert ending(verdicts(*found), surprises) is code
+
+
+def test_a_scenario_that_sleeps_is_an_error(assay: Assay, tmp_path: Path) -> None:
+    (tmp_path / "own.feature").write_text(
+        "Feature: Own\n  @PD-34\n  Rule: Own\n    Scenario: It sleeps\n      When somebody sleeps\n"
+    )
+    (tmp_path / "test_own.py").write_text(
+        "import time\nfrom pytest_bdd import scenarios, when\nscenarios('own.feature')\n"
+        "@when('somebody sleeps')\ndef _(world):\n    time.sleep(0.001)\n"
+    )
+    ended = assay("run", "--out", tmp_path / "out", "--rule", "PD-34", "--", tmp_path / "test_own.py")
+    assert ended.code is Exit.INCONCLUSIVE
+    assert "A scenario called a real sleep" in ended.out
+    assert "2/3" in ended.out

@@ -1,0 +1,106 @@
+"""The matrix of docs/matrix.md, held against the features that it names."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from gherkin.parser import Parser
+
+from assay_features.folder import feature_root
+
+HOLDERS = ("queue", "durable active", "durable inactive", "non-durable active", "non-durable later")
+MODES = ("persistent", "non-persistent")
+FATES = ("no restart", "orderly restart", "kill")
+NEEDS = {
+    "no restart": frozenset[str](),
+    "orderly restart": frozenset({"@needs-restart"}),
+    "kill": frozenset({"@needs-kill", "@needs-kill-at-answer", "@needs-kill-at-first-sight"}),
+}
+DOCUMENT = Path(__file__).parents[2] / "docs" / "matrix.md"
+
+
+class Row(NamedTuple):
+    """A line of the table."""
+
+    holder: str
+    mode: str
+    fate: str
+    rule: str
+    scenario: str
+
+
+class Written(NamedTuple):
+    """A block of rows of a scenario, or a plain scenario: its text with a row's values put in."""
+
+    rule: str
+    scenario: str
+    tags: frozenset[str]
+    text: str
+
+
+def table() -> list[Row]:
+    """The document's table."""
+    lines = [line for line in DOCUMENT.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    return [Row(*(cell.strip() for cell in line.strip("|").split(" | "))) for line in lines[1:]]
+
+
+def written() -> list[Written]:
+    """Every scenario of the persistence features, each row of an outline for itself."""
+    found: list[Written] = []
+    for path in sorted((feature_root() / "persistence").glob("*.feature")):
+        document: Any = Parser().parse(path.read_text(encoding="utf-8"))
+        for child in document["feature"]["children"]:
+            rule = child["rule"]
+            rule_tags = frozenset(tag["name"] for tag in rule["tags"])
+            (rule_id,) = (tag.removeprefix("@") for tag in rule_tags if not tag.startswith("@needs-"))
+            for inner in rule["children"]:
+                found += _rows(rule_id, rule_tags, inner["scenario"])
+    return found
+
+
+def _rows(rule: str, inherited: frozenset[str], scenario: Any) -> list[Written]:
+    tags = inherited | {tag["name"] for tag in scenario["tags"]}
+    steps = "\n".join(step["text"] for step in scenario["steps"])
+    rows: list[Written] = []
+    for examples in scenario["examples"]:
+        names = [cell["value"] for cell in examples["tableHeader"]["cells"]]
+        own = tags | {tag["name"] for tag in examples["tags"]}
+        for body in examples["tableBody"]:
+            text = steps
+            for name, cell in zip(names, body["cells"], strict=True):
+                text = text.replace(f"<{name}>", cell["value"])
+            rows.append(Written(rule, scenario["name"], own, text))
+    return rows or [Written(rule, scenario["name"], tags, steps)]
+
+
+def covers(one: Written, row: Row) -> bool:
+    """Whether a scenario (or row of an outline) sends as the cell says and does to the broker what the cell says."""
+    light = "with delivery mode non-persistent" in one.text
+    hurt = {tag for needs in NEEDS.values() for tag in needs & one.tags}
+    fits = bool(hurt & NEEDS[row.fate]) if NEEDS[row.fate] else not hurt
+    return (one.rule, one.scenario) == (row.rule, row.scenario) and light == (row.mode == "non-persistent") and fits
+
+
+def test_the_table_has_every_cell() -> None:
+    assert {row[:3] for row in table()} == set(product(HOLDERS, MODES, FATES))
+
+
+@pytest.mark.parametrize("row", table(), ids=" / ".join)
+def test_the_scenario_of_a_cell_sends_so_and_hurts_the_broker_so(row: Row) -> None:
+    assert any(covers(one, row) for one in written())
+
+
+@pytest.mark.parametrize("row", table(), ids=" / ".join)
+def test_the_scenario_of_a_cell_has_the_holder_of_the_cell(row: Row) -> None:
+    words = {
+        "queue": ("the queue",),
+        "durable active": ("a durable subscriber",),
+        "durable inactive": ("a durable subscriber", "is inactive"),
+        "non-durable active": ("a non-durable subscriber",),
+        "non-durable later": ("a non-durable subscriber", "comes to the topic"),
+    }[row.holder]
+    (text,) = {one.text for one in written() if covers(one, row)}
+    assert all(word in text for word in words)
