@@ -5,8 +5,8 @@ The rules look at these tables and at no event:
 - ``sends``: one row a message sent: where, with which mode, delay and time to live, in which unit of work; how the
   call was answered, when the send was *confirmed* (answered, and its unit of work, where it has one, committed), and
   the faults of its scenario;
-- ``sightings``: one row for each time that the application was handed a message, and for each time that a browse
-  listed it (``look``);
+- ``sightings``: one row for each time that the application was handed a message, and for each time that a browse of
+  its own destination listed it (``look``): an administrator may well find it elsewhere, as on a staging queue;
 - ``watches``: one row for each span in which a consumer could have been handed a message, with the consumer's last
   activity in it, and whether silence in it means anything (``telling``);
 - ``actors`` (what each consumer is), ``arrivals`` (when a consumer came to a destination, or began to watch it),
@@ -53,14 +53,14 @@ def build_history(events: DataFrame) -> History:
     """
     told = events.withColumn("scenario", F.coalesce("scenario", F.lit(""))).withColumn("at", moment())
     calls = _calls(told)
-    actors = _actors(calls)
+    actors, sends = _actors(calls), _sends(told, calls)
     place = (*CASE, "actor", "destination", "at")
     came = calls.where((F.col("op") == "consumer") & F.col("accepted")).select(*place)
     began = told.where((F.col("kind") == "watch") & (F.col("phase") == "begin")).select(*place)
     browses = calls.where((F.col("op") == "browse") & F.col("accepted"))
     return History(
-        sends=_sends(told, calls).join(_faults(told), list(CASE), "left"),
-        sightings=_sightings(told, calls),
+        sends=sends.join(_faults(told), list(CASE), "left"),
+        sightings=_sightings(told, calls, sends),
         watches=_watches(told, actors),
         actors=actors,
         arrivals=came.unionByName(began),
@@ -132,16 +132,16 @@ def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def _sightings(told: DataFrame, calls: DataFrame) -> DataFrame:
+def _sightings(told: DataFrame, calls: DataFrame, sends: DataFrame) -> DataFrame:
     seen = told.where(F.col("kind") == "seen").select(
-        *CASE, F.col("msg.kid").alias("kid"), "actor", "at", no().alias("look")
+        *CASE, F.col("msg.kid").alias("kid"), "actor", "at", F.lit("false").cast("boolean").alias("look")
     )
-    looks = calls.where((F.col("op") == "browse") & F.col("accepted")).select(
-        *CASE,
-        F.explode("kids").alias("kid"),
-        "actor",
-        F.col("answered_at").alias("at"),
-        F.lit("true").cast("boolean").alias("look"),
+    sent_to = sends.select(*MESSAGE, "destination").distinct()
+    looks = (
+        calls.where((F.col("op") == "browse") & F.col("accepted"))
+        .select(*CASE, "destination", F.explode("kids").alias("kid"), "actor", F.col("answered_at").alias("at"))
+        .join(sent_to, [*MESSAGE, "destination"])
+        .select(*MESSAGE, "actor", "at", F.lit("true").cast("boolean").alias("look"))
     )
     return seen.unionByName(looks)
 

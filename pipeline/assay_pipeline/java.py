@@ -94,10 +94,12 @@ class ClassArchive:
         return (f"-XX:ArchiveClassesAtExit={self._fresh}",)
 
     def keep(self) -> None:
-        """After the virtual machine has gone: put the archive that it wrote in its place, whole or not at all."""
-        if self._fresh is None:
-            return
-        fresh, self._fresh = self._fresh, None
-        if fresh.exists():
-            fresh.replace(self.path)
-        shutil.rmtree(fresh.parent, ignore_errors=True)
+        """After the virtual machine has ended well: put the archive that it wrote in its place, whole or not at all."""
+        if self._fresh is not None and self._fresh.exists():
+            self._fresh.replace(self.path)
+
+    def forget(self) -> None:
+        """Take away what was made on the way."""
+        if self._fresh is not None:
+            shutil.rmtree(self._fresh.parent, ignore_errors=True)
+            self._fresh = None

@@ -239,7 +239,7 @@ def _disagreements(collected: Collected, files: tuple[JournalFile, ...], limits:
 
 
 @contextmanager
-def _output(out: Path) -> Generator[Path]:
+def _output(out: Path) -> Generator[Path, None, None]:
     """A folder to write to, which becomes the results' folder when all went well, and else goes away."""
     place: Path | None = None
     try:

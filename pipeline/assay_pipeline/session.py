@@ -9,16 +9,18 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from assay_pipeline.errors import SparkFailedError, SparkMissingError
 from assay_pipeline.java import ClassArchive, find_java
 
 if TYPE_CHECKING:
+    from subprocess import Popen
+
     from py4j.java_gateway import JavaGateway
     from pyspark import SparkConf
     from pyspark.core.context import SparkContext
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 LOCAL = "local[*]"
 LOOPBACK = "127.0.0.1"
-SMALL_OCTETS = 256 * 1024 * 1024
+SMALL_OCTETS = 64 * 1024 * 1024
 """Below this much journal the quick compiler of the virtual machine wins by its start; above it loses by its code."""
 OCTETS_A_PARTITION = 32 * 1024 * 1024
 _EXIT_SECONDS = 120
@@ -59,27 +61,19 @@ def _settings(master: str, octets: int, options: tuple[str, ...], scratch: Path)
     }
 
 
-@contextmanager
-def _environment(**changes: str | None) -> Iterator[None]:
-    """Change environment variables for a while; None takes one away."""
+def _change_environment(changes: Mapping[str, str | None]) -> Mapping[str, str | None]:
+    """Change environment variables, None taking one away, and give back what undoes it."""
     before = {name: os.environ.get(name) for name in changes}
-    try:
-        _set_environment(changes)
-        yield
-    finally:
-        _set_environment(before)
-
-
-def _set_environment(values: Mapping[str, str | None]) -> None:
-    for name, value in values.items():
+    for name, value in changes.items():
         if value is None:
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
+    return before
 
 
 @contextmanager
-def spark_session(master: str = LOCAL, *, octets: int = 0) -> Iterator[SparkSession]:
+def spark_session(master: str = LOCAL, *, octets: int = 0) -> Generator[SparkSession, None, None]:
     """Start Spark, lend the session, and end Spark's virtual machine with all that it wrote for itself.
 
     Args:
@@ -94,32 +88,40 @@ def spark_session(master: str = LOCAL, *, octets: int = 0) -> Iterator[SparkSess
     if find_spec("pyspark") is None:
         raise SparkMissingError
     import pyspark
-    from pyspark.errors import PySparkException
-    from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    archive = ClassArchive(find_java(), Path(pyspark.__file__).parent / "jars")
+    archive = ClassArchive(find_java(), Path(str(pyspark.__file__)).parent / "jars")
     scratch = Path(tempfile.mkdtemp(prefix="assay-spark-"))
     log = scratch / "spark.log"
-    conf = pyspark.SparkConf(loadDefaults=False).setAll(
-        list(_settings(master, octets, archive.options(), scratch).items())
-    )
+    settings = _settings(master, octets, archive.options(), scratch)
+    conf = pyspark.SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    # Spark's own choice of address may be an outer one; empty submit arguments keep it from starting at all.
+    before = _change_environment({"SPARK_LOCAL_IP": LOOPBACK, "PYSPARK_SUBMIT_ARGS": None})
     try:
-        # Spark's own choice of address may be an outer one; empty submit arguments keep it from starting at all.
-        with log.open("wb") as output, _environment(SPARK_LOCAL_IP=LOOPBACK, PYSPARK_SUBMIT_ARGS=None):
-            try:
-                gateway = launch_gateway(  # type: ignore[no-untyped-call]  # pyspark gives it no types
-                    conf, popen_kwargs={"stdout": output, "stderr": output}
-                )
-            except (PySparkException, OSError) as error:
-                raise SparkFailedError(_last_words(log, str(error))) from error
-            try:
-                yield SparkSession(_context(conf, gateway, log))
-            finally:
-                _end(gateway)
+        gateway = _launch(conf, log)
+        try:
+            yield SparkSession(_context(conf, gateway, log))
+        finally:
+            _end(gateway)
         archive.keep()
     finally:
+        _change_environment(before)
+        archive.forget()
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _launch(conf: SparkConf, log: Path) -> JavaGateway:
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+
+    with log.open("wb") as output:
+        try:
+            gateway: JavaGateway = launch_gateway(  # type: ignore[no-untyped-call]  # pyspark gives it no types
+                conf, popen_kwargs={"stdout": output, "stderr": output}
+            )
+        except (PySparkException, OSError) as error:
+            raise SparkFailedError(_last_words(log, str(error))) from error
+        return gateway
 
 
 def _context(conf: SparkConf, gateway: JavaGateway, log: Path) -> SparkContext:
@@ -136,17 +138,18 @@ def _end(gateway: JavaGateway) -> None:
     """Stop Spark and wait until its virtual machine is gone."""
     from pyspark.core.context import SparkContext
 
-    process = gateway.proc
-    active = SparkContext._active_spark_context  # noqa: SLF001 - there is no public way to ask without making one
+    process = cast("Popen[bytes]", gateway.proc)
+    active = SparkContext._active_spark_context  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - asks without making one
     if active is not None and process.poll() is None:
         active.stop()
-    # A virtual machine that has died cannot be asked to stop, but pyspark must forget it all the same.
-    SparkContext._active_spark_context = None  # noqa: SLF001 - as above
+    # A virtual machine that has died cannot be asked to stop, but pyspark must forget it and its gateway all the same:
+    # it has no public way to.
+    SparkContext._active_spark_context = None  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
     gateway.shutdown()
-    # A context started later in this process must not find the gateway that is gone.
-    SparkContext._gateway = None  # noqa: SLF001 - pyspark has no public way to let go of a gateway
-    SparkContext._jvm = None  # noqa: SLF001 - as above
-    process.stdin.close()
+    SparkContext._gateway = None  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    SparkContext._jvm = None  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    if process.stdin is not None:
+        process.stdin.close()
     process.wait(_EXIT_SECONDS)
 
 

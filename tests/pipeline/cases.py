@@ -52,6 +52,14 @@ def _browsed_early(tale: Tale) -> None:
     tale.at(200).browses("m")
 
 
+def _staged(tale: Tale) -> None:
+    watch = tale.listens()
+    tale.sends(delay_ms=500)
+    tale.at(200).browses("m", of="queue://STAGING")
+    tale.at(600).handed()
+    tale.stops(watch)
+
+
 def _sent_twice(tale: Tale) -> None:
     watch = tale.listens()
     tale.sends(delay_ms=500)
@@ -305,6 +313,7 @@ CASES = (
     Case("DD-02", "a receiver that came late", _delayed(600, from_ms=251), {}),
     Case("DD-02", "a browse during the delay finds nothing", _browsed, {"m": KEPT}),
     Case("DD-02", "a browse during the delay finds it", _browsed_early, {"m": BROKEN}),
+    Case("DD-02", "a browse of another queue finds it staged", _staged, {"m": KEPT}),
     Case("DD-02", "a message sent twice says nothing", _sent_twice, {}),
     Case("DD-02", "an unanswered send that is seen early", _unanswered, {"m": BROKEN}),
     Case("DD-02", "a refused send is no subject", _refused_and_seen, {}),

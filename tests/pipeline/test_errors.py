@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from assay_pipeline.errors import (
     SparkFailedError,
     SparkMissingError,
 )
-from assay_pipeline.job import judge_runs
+from assay_pipeline.job import MANIFEST, Result, judge_runs
 
 
 @pytest.fixture
@@ -101,6 +101,22 @@ def test_a_judgement_that_breaks_off_leaves_nothing(run: Path, tmp_path: Path, m
     with pytest.raises(SparkFailedError):
         judge_runs([run], tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_judgement_takes_the_place_of_an_earlier_one(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def judged(_spark: None, _files: object, place: Path, out: Path, **_options: object) -> Result:
+        (place / MANIFEST).write_text("{}")
+        (place / f"made-{len(list(tmp_path.iterdir()))}").write_text("")
+        return Result(out, ())
+
+    monkeypatch.setattr(job, "spark_session", lambda _master, octets: nullcontext(octets))
+    monkeypatch.setattr(job, "judge_with", judged)
+    for left in ({MANIFEST, "made-2"}, {MANIFEST, "made-3"}):
+        assert judge_runs([run], tmp_path / "out").exit_code == 0
+        assert {path.name for path in (tmp_path / "out").iterdir()} == left
+    assert {path.name for path in tmp_path.iterdir()} == {"run", "out"}
 
 
 def test_every_error_is_one_sentence() -> None:

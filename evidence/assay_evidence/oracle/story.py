@@ -165,9 +165,12 @@ class Story:
         for event in self.events:
             if isinstance(event, Seen):
                 found[event.msg.kid].append(Sighting(event, event.actor, look=False))
+        sent_to = {(send.kid, send.destination) for send in self.sends}
         for call, answer in self.accepted("browse"):
             for kid in answer.kids:
-                found[kid].append(Sighting(answer, call.actor, look=True))
+                # An administrator may well find a message elsewhere, as on a staging queue.
+                if (kid, call.destination) in sent_to:
+                    found[kid].append(Sighting(answer, call.actor, look=True))
         return found
 
     def handed(self, kid: str) -> list[Sighting]:
