@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from xdist.scheduler import LoadScopeScheduling
 
-GROUPS_OF_HURT_INSTANCES = 3
+GROUPS_OF_HURT_INSTANCES = 4
 """Scenarios that hurt a broker share so many instances; each instance is one worker's."""
 
 Groups = dict[str, str]

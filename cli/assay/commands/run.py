@@ -25,7 +25,7 @@ from assay_steps.asked import BackendUnavailableError
 from assay_steps.folder import LOG, VERDICTS, room
 from assay_steps.suite import SuiteOptions, run_suite
 
-REAL_WORKERS = 16
+REAL_WORKERS = 12
 """Scenarios on a real broker wait most of their time, so many more of them than cores run at once."""
 TROUBLE = frozenset({Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED})
 
