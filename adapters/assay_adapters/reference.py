@@ -302,7 +302,7 @@ class ReferenceBackend:
         if store not in {None, *STORES}:
             raise LookupError(unknown("store", str(store), STORES))
         if defect is not None and defect not in DEFECTS:
-            raise LookupError(unknown("defect of the reference broker", defect, DEFECTS))
+            raise LookupError(unknown("defect", defect, DEFECTS))
         self._store = store or STORES[0]
         self._seed = seed
         self._defect = None if defect is None else DEFECTS[defect]

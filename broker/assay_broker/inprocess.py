@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
@@ -44,6 +44,7 @@ _CONNECT = -1  # the engine's tokens count from 0
 
 
 @cache
+@cache
 def product_version() -> str:
     """The installed version; "source" when it runs from its source tree."""
     try:
@@ -55,8 +56,8 @@ def product_version() -> str:
 class InProcessBroker:
     """A queue manager in a virtual world of its own: a test double that no port and no thread is needed for.
 
-    Its clock moves only when somebody waits, so a delay of hours takes no time.  Hand ``url``, ``driver`` and ``runner``
-    to the SDK's `connect` or `ConnectionFactory`; destinations are created on use.
+    Its clock moves only when somebody waits, so a delay of hours takes no time.  Hand ``url``, ``driver`` and
+    ``runner`` to the SDK's `connect` or `ConnectionFactory`; destinations are created on use.
     """
 
     def __init__(self) -> None:
@@ -71,7 +72,7 @@ class InProcessBroker:
 
 
 @contextmanager
-def in_process_broker() -> Iterator[InProcessBroker]:
+def in_process_broker() -> Generator[InProcessBroker, None, None]:
     """A broker for the length of a block; connections that are still open at its end are cut."""
     broker = InProcessBroker()
     try:

@@ -1,4 +1,4 @@
-"""JSON Schemas of the command's machine forms, beside those of journals and verdicts: made from the types, never by hand.
+"""JSON Schemas of the command's machine forms, beside those of journals and verdicts: made from the types.
 
 ``python -m assay.schemas docs/schemas`` writes them all anew; a test holds the files equal to the types.
 """

@@ -7,7 +7,7 @@ the same parts, and one report above them.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def make_room(out: Path) -> None:
 
 
 @contextmanager
-def room(out: Path) -> Iterator[None]:
+def room(out: Path) -> Generator[None, None, None]:
     """A folder for one whole call of the command.
 
     A run that does not come about (an error leaves the block, or Ctrl-C before there are verdicts) leaves the folder as
@@ -141,7 +141,7 @@ def _of_a_backend(entry: Path) -> bool:
 
 
 @contextmanager
-def _told(out: Path) -> Iterator[None]:
+def _told(out: Path) -> Generator[None, None, None]:
     """Tell what the operating system refuses as a mistake in the folder's choice."""
     try:
         yield

@@ -6,15 +6,19 @@ See `assay_steps.plugin` for when each is asked.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
+import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any, NoReturn
 
 from gherkin.parser import Parser
+
+NEVER_AWAITED = "coroutine .* was never awaited"
 
 Counts = Counter[tuple[str, str]]
 """How often a scenario of this feature file and name occurs, each row of an outline counted."""
@@ -62,7 +66,24 @@ def refuse_coroutine(step: Callable[..., object]) -> None:
 
 
 @contextmanager
-def no_sleep() -> Iterator[None]:
+def all_awaited() -> Generator[None, None, None]:
+    """Afterwards, see that no coroutine was made and dropped: what it should have done or claimed was not done.
+
+    Raises:
+        TypeError: One was; Python itself only warns.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", message=NEVER_AWAITED, category=RuntimeWarning)
+        yield
+    for warning in caught:
+        text = str(warning.message)
+        if re.match(NEVER_AWAITED, text):
+            raise TypeError(f"{text}: a step must call functions, or run what it is given.")
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+@contextmanager
+def no_sleep() -> Generator[None, None, None]:
     """While this lasts, the sleeping functions raise: waiting is the runner's."""
 
     def refuse(*_: object, **__: object) -> NoReturn:

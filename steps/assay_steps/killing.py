@@ -97,7 +97,7 @@ def kill_matrix(
     rules: Iterable[str] = (),
     *,
     everywhere: bool = False,
-    told: Callable[[str, int, int], None] = lambda *_: None,
+    told: Callable[[str, int, int], None] = lambda _name, _done, _total: None,
 ) -> KillMatrix:
     """Run every defect of the chosen rules.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import parse
 from msgspec import Struct
@@ -46,8 +46,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
 
 
 def _pattern(regex: str) -> Callable[[Callable[[str], Any]], Callable[[str], Any]]:
-    marked: Callable[[Callable[[str], Any]], Callable[[str], Any]] = parse.with_pattern(regex)
-    return marked
+    return cast("Callable[[Callable[[str], Any]], Callable[[str], Any]]", parse.with_pattern(regex))
 
 
 @_pattern(r"\d+ ?(?:ms|s|min|minutes?|h|hours?)")

@@ -152,12 +152,13 @@ class AssayPlugin:
         problem: BaseException | None = None
         started, waited = time.perf_counter_ns(), self.run.waited_ns(world)
         try:
-            with self.run.sleepless():
+            with self.run.sleepless(), guards.all_awaited():
                 yield
         except (KeyboardInterrupt, pytest.exit.Exception):
             raise
         except BaseException as caught:  # noqa: BLE001 - whatever a step raised stands in the journal as its outcome
             problem = caught
+            self._outside(journal, caught)
         journal.write(
             events.ScenarioEnd,
             elapsed_ns=time.perf_counter_ns() - started,
@@ -219,6 +220,13 @@ class AssayPlugin:
             journal.write(
                 events.Step, keyword=step.keyword or step.type, text=step.name, outcome=outcome, detail=detail
             )
+
+    def _outside(self, journal: ScenarioJournal, problem: BaseException) -> None:
+        """Write down what broke outside of any step: pytest would fail, and the journal alone would not."""
+        broken = any(isinstance(event, events.Step) and event.outcome != "done" for event in journal.events)
+        if not broken:
+            detail = f"{type(problem).__name__}: {problem}"
+            journal.write(events.Step, keyword="*", text="between the steps", outcome="broken", detail=detail)
 
     # the end ---------------------------------------------------------------------------------------------------------
 

@@ -155,11 +155,11 @@ class Run:
             return
         try:
             provisioned = self.backend.provision(Needs())
-            if isinstance(provisioned, Unsupported):
-                raise LookupError(provisioned.source.text)
         except BaseException:  # Ctrl-C too: nothing that was started stays
             self.backend.close()
             raise
+        if isinstance(provisioned, Unsupported):
+            raise LookupError(provisioned.source.text)
         self.options = structs.replace(self.options, shared=provisioned.endpoint("amqp"))
 
     # selection -------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -72,7 +72,7 @@ def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.E
 
 
 @contextmanager
-def environment_variable(name: str, value: str) -> Iterator[None]:
+def environment_variable(name: str, value: str) -> Generator[None, None, None]:
     """Set a variable, for child processes too, and put it back."""
     before = os.environ.get(name)
     os.environ[name] = value

@@ -264,7 +264,9 @@ def queues(story: Story) -> None:
     one, two = story.client("one"), story.client("two")
     for durable in (True, False):
         one.put(f"waits {durable}", durable=durable)
-    one.put("waits too")
+    for number in range(4):
+        one.put(f"waits too {number}")
+    story.run(10)
     story.queue_manager.kill()
     story.run(10)
     one, two = story.client("one"), story.client("two")

@@ -124,8 +124,9 @@ class _Holding(WireFilter):
         due_ns = self.line.runner.clock.monotonic_ns() + wait_ms * NS_PER_MS
         self.line.runner.call_at(due_ns, lambda: self.release(link, held))
 
-    def release(self, link: int, _held: int) -> None:
-        """The time is up."""
+    def release(self, link: int, held: int) -> None:
+        """The time is up; so many were held when it was set."""
+        del held
         for arrived in self.ordered(self._held.pop(link, [])):
             self.line.emit(arrived)
 
@@ -143,9 +144,9 @@ class _WaitsForSilence(_Holding):
     def came(self, link: int) -> None:
         self.later(link, TRICKLE_MS)
 
-    def release(self, link: int, _held: int) -> None:
-        if len(self._held.get(link, ())) == _held:
-            super().release(link, _held)
+    def release(self, link: int, held: int) -> None:
+        if len(self._held.get(link, ())) == held:
+            super().release(link, held)
 
 
 class _BatchesForgetDelays:
@@ -165,16 +166,21 @@ class _BatchesForgetDelays:
         return ConsumingClientFilter(client, NotesDestination)
 
     def wire(self, driver: Driver) -> Driver:
-        targets: dict[int, Address | None] = {}
+        batched = self._batched
 
-        def rewrite(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-            if isinstance(command, OpenSender):
-                targets[command.link] = command.address
-            if isinstance(command, Send) and targets.get(command.link) in self._batched:
-                return (replace(command, message=replace(command.message, delivery_time_ms=None)),)
-            return None
+        class Undelayed(WireFilter):
+            def __init__(self, line: FilteredWire) -> None:
+                super().__init__(line)
+                self._targets: dict[int, Address | None] = {}
 
-        return commands(rewrite)(driver)
+            def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+                if isinstance(command, OpenSender):
+                    self._targets[command.link] = command.address
+                if isinstance(command, Send) and self._targets.get(command.link) in batched:
+                    return (replace(command, message=replace(command.message, delivery_time_ms=None)),)
+                return (command,)
+
+        return wires(Undelayed)(driver)
 
 
 def _without_time_to_live(command: DriverCommand) -> tuple[DriverCommand, ...] | None:

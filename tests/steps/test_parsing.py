@@ -1,0 +1,124 @@
+"""The words of the step vocabulary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay_adapters.client import AckMode, Mode, Setting
+from assay_sdk.model.durations import DurationError, format_duration
+from assay_sdk.model.reasons import Mqrc
+from assay_steps.parsing import TYPES, Place, SendOptions, phrase
+
+LABELS = st.text(st.characters(exclude_characters='"', exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
+
+
+def read(kind: str, text: str) -> Any:
+    """What a step hands on for this word."""
+    step = phrase(f"<{{value:{kind}}}>")
+    assert step.is_matching(f"<{text}>")
+    return step.parse_arguments(f"<{text}>")["value"]
+
+
+@given(st.integers(1, 10**9))
+def test_a_duration_is_its_milliseconds_in_whatever_unit_it_is_written(milliseconds: int) -> None:
+    assert read("Duration", format_duration(milliseconds)) == milliseconds
+
+
+@pytest.mark.parametrize("text", ["1", "s", "-1 s", "1 day", "1.5 s", "one s"])
+def test_what_is_no_whole_duration_is_no_step(text: str) -> None:
+    assert not phrase("<{value:Duration}>").is_matching(f"<{text}>")
+
+
+@given(LABELS)
+def test_a_name_is_what_stands_between_its_quotation_marks(label: str) -> None:
+    assert read("Name", f'"{label}"') == label
+
+
+@given(st.lists(LABELS, min_size=1, max_size=5))
+def test_names_are_read_in_their_order(labels: list[str]) -> None:
+    quoted = [f'"{label}"' for label in labels]
+    text = quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+    assert read("Names", text) == tuple(labels)
+
+
+@given(st.integers(0, 500), st.integers(0, 40))
+def test_a_range_of_names_counts_from_its_first_to_its_last(first: int, more: int) -> None:
+    names = read("Names", f'"m{first}" to "m{first + more}"')
+    assert names == tuple(f"m{number}" for number in range(first, first + more + 1))
+
+
+def test_a_range_without_numbers_says_what_it_needs() -> None:
+    with pytest.raises(ValueError, match="needs numbers at the end"):
+        TYPES["Names"]('"first" to "last"')
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("the queue", Place("queue", "queue")),
+        ("the topic", Place("topic", "topic")),
+        ('queue "orders"', Place("queue", "orders")),
+        ('topic "the queue"', Place("topic", "the queue")),
+        ('queue "the topic"', Place("queue", "the topic")),
+    ],
+)
+def test_a_place_has_a_kind_and_a_name(text: str, place: Place) -> None:
+    assert read("Place", text) == place
+
+
+@pytest.mark.parametrize("ack", AckMode)
+def test_every_acknowledgement_mode_is_a_word(ack: AckMode) -> None:
+    assert read("Ack", ack.value) is ack
+
+
+@pytest.mark.parametrize("setting", Setting)
+def test_every_setting_is_a_word(setting: Setting) -> None:
+    assert read("Setting", setting.value) is setting
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_every_delivery_mode_is_a_word(mode: Mode) -> None:
+    assert read("Mode", mode.value) is mode
+
+
+@pytest.mark.parametrize("mqrc", Mqrc)
+def test_every_reason_is_a_word_by_ibms_name(mqrc: Mqrc) -> None:
+    assert read("Mqrc", f"MQRC_{mqrc.name}") is mqrc
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("a delivery delay of 5 s", SendOptions(delay_ms=5000)),
+        ("a time to live of 1 s", SendOptions(ttl_ms=1000)),
+        ("a time to live of 1 s for this send only", SendOptions(send_ttl_ms=1000)),
+        ("delivery mode non-persistent", SendOptions(mode=Mode.NON_PERSISTENT)),
+        ("delivery mode persistent for this send only", SendOptions(send_mode=Mode.PERSISTENT)),
+        ("its own delivery mode persistent", SendOptions(own_mode=Mode.PERSISTENT)),
+        ("priority 9", SendOptions(priority=9)),
+        ("priority 0 for this send only", SendOptions(send_priority=0)),
+        ('property colour = "red"', SendOptions(properties={"colour": "red"})),
+        ("property size = 7", SendOptions(properties={"size": 7})),
+        (
+            "a delivery delay of 2 s, priority 1 and a time to live of 3 s",
+            SendOptions(delay_ms=2000, priority=1, ttl_ms=3000),
+        ),
+    ],
+)
+def test_options_of_a_send_are_joined_by_commas_and_and(text: str, options: SendOptions) -> None:
+    assert read("Options", text) == options
+
+
+@pytest.mark.parametrize("text", ["a delay of 5 s", "priority high", "a delivery delay of 5 s and wings"])
+def test_an_option_that_nobody_knows_is_refused_with_the_page_that_lists_them(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is no option of a send; see docs/vocabulary\.md"):
+        TYPES["Options"](text)
+
+
+def test_an_option_with_a_senseless_duration_is_refused() -> None:
+    with pytest.raises(DurationError):
+        TYPES["Options"]("a delivery delay of ages")

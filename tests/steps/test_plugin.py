@@ -1,0 +1,175 @@
+"""The plugin in pytest runs of its own: inert unless asked for, and what it makes of tags and of broken scenarios."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+PLUGINS = ("-p", "pytest_bdd.plugin", "-p", "assay_steps.entry", "-p", "no:cacheprovider", "--assert=plain")
+
+
+@pytest.fixture(autouse=True)
+def _no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
+def own(pytester: pytest.Pytester, feature: str, steps: str = "") -> None:
+    """A QA team's own feature, with steps of its own."""
+    pytester.makefile(".feature", own=feature)
+    pytester.makepyfile(
+        test_own=f"from pytest_bdd import given, scenarios, then, when\n\nscenarios('own.feature')\n\n{steps}"
+    )
+
+
+def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return pytester.runpytest_inprocess(*PLUGINS, *arguments)
+
+
+def judged(pytester: pytest.Pytester) -> dict[str, Any]:
+    """Every scenario's verdict by its name."""
+    verdicts = json.loads((pytester.path / "out" / "verdicts.json").read_text())
+    return {
+        scenario["scenario"].partition("::")[2]: scenario
+        for rule in verdicts["rules"]
+        for scenario in rule["scenarios"]
+    }
+
+
+KEPT = """\
+Feature: Own
+  @PD-34
+  Rule: Own
+    Scenario: It arrives
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "m" is sent to the queue
+      Then the receiver sees "m" exactly once
+"""
+
+
+def test_without_an_option_nothing_of_the_kit_is_there(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_it(request):\n    assert not request.config.pluginmanager.has_plugin('assay-run')")
+    run(pytester).assert_outcomes(passed=1)
+    assert not (pytester.path / "assay-out").exists()
+
+
+def test_without_an_option_a_feature_has_no_steps_of_the_kit(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT)
+    result = run(pytester, "-W", "ignore::pytest.PytestUnknownMarkWarning")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*StepDefinitionNotFoundError*"])
+
+
+def test_a_team_s_own_feature_is_judged_with_the_kits_steps(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT)
+    run(pytester, "--assay-out=out", "--strict-markers").assert_outcomes(passed=1)
+    assert judged(pytester)["It arrives"]["verdict"] == "pass"
+    assert judged(pytester)["It arrives"]["scenario"] == "own.feature::It arrives"
+
+
+def test_tests_that_are_no_scenarios_run_beside_them(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT)
+    pytester.makepyfile(test_plain="def test_it():\n    pass")
+    run(pytester, "--assay-out=out").assert_outcomes(passed=2)
+
+
+def test_strength_judged_and_needs_come_from_a_scenarios_own_tags(pytester: pytest.Pytester) -> None:
+    tagged = KEPT.replace("    Scenario:", "    @may @judges-client @needs-admin\n    Scenario:")
+    plain = "    Scenario: It arrives too\n" + "".join(KEPT.splitlines(keepends=True)[4:])
+    own(pytester, tagged + plain)
+    run(pytester, "--assay-out=out", "--strict-markers").assert_outcomes(passed=1, skipped=1)
+    first, second = judged(pytester)["It arrives"], judged(pytester)["It arrives too"]
+    assert (first["strength"], first["judged"], first["verdict"]) == ("may", "client", "unsupported")
+    assert "no administration" in first["reason"]
+    assert (second["strength"], second["judged"], second["verdict"]) == ("must", "broker", "pass")
+
+
+def test_a_row_of_an_outline_is_a_scenario_of_its_own(pytester: pytest.Pytester) -> None:
+    outline = KEPT.replace("Scenario: It", 'Scenario Outline: "<m>"').replace('"m"', '"<m>"')
+    own(pytester, outline + "      Examples:\n        | m |\n        | a |\n        | b |\n")
+    run(pytester, "--assay-out=out").assert_outcomes(passed=2)
+    assert set(judged(pytester)) == {'"<m>" arrives[a]', '"<m>" arrives[b]'}
+
+
+def test_a_need_that_no_capability_answers_to_stops_the_run(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT.replace("    Scenario:", "    @needs-wings\n    Scenario:"))
+    result = run(pytester, "--assay-out=out")
+    assert result.ret is not pytest.ExitCode.OK
+    assert "wings" in result.stdout.str() + result.stderr.str()
+
+
+def test_two_scenarios_of_one_name_stop_the_run(pytester: pytest.Pytester) -> None:
+    scenario = "".join(KEPT.splitlines(keepends=True)[3:])
+    own(pytester, KEPT + scenario)
+    result = run(pytester, "--assay-out=out")
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*'It arrives' is written 2 times and was collected 1 times*"])
+
+
+BROKEN = "Feature: Own\n  @PD-34\n  Rule: Own\n    Scenario: It\n      When somebody acts\n"
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        ("async def _():\n    pass", "a coroutine that nobody awaits"),
+        ("def _():\n    raise OSError('no room')", "no room"),
+        ("def _():\n    async def later():\n        pass\n    later()", "was never awaited"),
+        ("def _(world):\n    import time\n    time.sleep(0)", "called a real sleep"),
+        ("def _(nobody):\n    pass", "nobody"),
+        ("def _(world):\n    world.consumers['nobody']", "nobody"),
+    ],
+)
+def test_a_step_that_breaks_is_an_error_in_the_journal_too(pytester: pytest.Pytester, step: str, reason: str) -> None:
+    own(pytester, BROKEN, f"@when('somebody acts')\n{step}\n")
+    run(pytester, "--assay-out=out").assert_outcomes(failed=1)
+    assert judged(pytester)["It"]["verdict"] == "error"
+    assert reason in judged(pytester)["It"]["reason"]
+
+
+def test_a_step_that_nobody_defined_is_an_error(pytester: pytest.Pytester) -> None:
+    own(pytester, BROKEN)
+    run(pytester, "--assay-out=out").assert_outcomes(failed=1)
+    assert judged(pytester)["It"]["verdict"] == "error"
+
+
+def test_a_setup_that_the_pair_refuses_is_inconclusive(pytester: pytest.Pytester) -> None:
+    refused = KEPT.replace("is waiting on the queue", 'is waiting on the queue for messages with "= ="').replace(
+        "And a receiver", 'And receiver "receiver"'
+    )
+    own(pytester, refused)
+    run(pytester, "--assay-out=out").assert_outcomes(failed=1)
+    assert judged(pytester)["It arrives"]["verdict"] == "inconclusive"
+
+
+def test_a_scenario_without_a_claim_is_not_demonstrated(pytester: pytest.Pytester) -> None:
+    own(pytester, BROKEN, "@when('somebody acts')\ndef _():\n    pass\n")
+    run(pytester, "--assay-out=out").assert_outcomes(failed=1)
+    assert judged(pytester)["It"]["verdict"] == "not-demonstrated"
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("--assay-backend=refrence", "did you mean 'reference'"),
+        ("--assay-rule=DD-2", "did you mean DD-02"),
+        ("--assay-profile=delya", "did you mean delay"),
+        ("--assay-face=clasic", "did you mean 'classic'"),
+        ("--assay-store=memry", "did you mean 'memory'"),
+        ("--assay-defect=early-delivry", "did you mean 'early-delivery'"),
+        ("--assay-out=own.feature", "it is a file"),
+    ],
+)
+def test_an_option_that_names_nothing_stops_the_run_with_a_sentence(
+    pytester: pytest.Pytester, option: str, says: str
+) -> None:
+    own(pytester, KEPT)
+    result = run(pytester, *([] if option.startswith("--assay-out") else ["--assay-out=out"]), option)
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    assert says in result.stderr.str()
+    assert not Path("out").exists()
