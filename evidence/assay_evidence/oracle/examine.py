@@ -74,8 +74,6 @@ def _handed_late(story: Story, send: Send, handed: list[Sighting], limits: Limit
             yield copy, Outcome.BROKEN, late, send.call
         elif late + blur > limit:
             yield copy, Outcome.UNDECIDED, late, send.call
-        elif late - blur > 0:
-            yield copy, Outcome.KEPT, late, send.call
 
 
 def _waited_in_vain(story: Story, send: Send, limits: Limits) -> bool:

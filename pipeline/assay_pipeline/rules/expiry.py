@@ -9,11 +9,12 @@ queue has one copy; on a topic each subscription (its name, or its consumer wher
 
 *Broken*: the copy's first sighting is later than expiry plus limit by more than the uncertainty.  A copy that somebody
 was handed in time and that comes again later does not offend.  *Undecided*: within the uncertainty of that moment.
-*Kept*: the first sighting is past expiry but within the limit; or, on a queue, nobody was ever handed the message
-although it was confirmed and could have been had after its expiry plus limit: a quiet watch lies after that moment,
-which began after expiry (or the delay is not shorter than the time to live), and a non-persistent message met no fault.
+*Kept*: on a queue, nobody was ever handed the message although it was confirmed and could have been had after its
+expiry plus limit: a quiet watch lies after that moment, which began after expiry (or the delay is not shorter than the
+time to live), and a non-persistent message met no fault.
 
-*Not examinable*: a copy handed over in time; a message that nobody waited for.  A browse is no delivery.
+*Not examinable*: a copy handed over in time, or after expiry within the limit, which is excused and shows nothing; a
+message that nobody waited for.  A browse is no delivery.
 
 *Figure*: nanoseconds from expiry to the first sighting; 0 when there was none.
 """
@@ -61,11 +62,7 @@ def _handed_over(mortal: DataFrame, history: History, limits: Limits) -> DataFra
     )
     limit = limits.expiry_ms * NS_PER_MS
     after, unsure = F.col("first.late"), F.col("first.unsure")
-    outcome = (
-        F.when(after - unsure > limit, Outcome.BROKEN.value)
-        .when(after + unsure > limit, Outcome.UNDECIDED.value)
-        .when(after - unsure > 0, Outcome.KEPT.value)
-    )
+    outcome = F.when(after - unsure > limit, Outcome.BROKEN.value).when(after + unsure > limit, Outcome.UNDECIDED.value)
     return subjects(first, RULE, subject=F.col("copy"), outcome=outcome, figure=after)
 
 
