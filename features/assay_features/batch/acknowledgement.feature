@@ -192,6 +192,41 @@ Feature: A batch is acknowledged as a whole
   Rule: In a local transaction the commit acknowledges all that was delivered, and a rollback brings all of it back
     Line 40.  All: every batch of every consumer of the session since the transaction began.
 
+    @needs-kill
+    Scenario: What was never committed comes back when the broker is killed
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And the broker is killed and comes back
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m6" exactly once
+
+    Scenario: A second rollback brings all back once more
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And session "s" is rolled back
+      And 2 s pass
+      And session "s" is rolled back
+      Then "receiver" sees "m1" to "m3" exactly 3 times
+
+    Scenario: What a lost connection brings back comes in order
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And "receiver"'s connection is lost
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m6" in that order
+
     Scenario: A commit acknowledges three batches
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
@@ -297,6 +332,19 @@ Feature: A batch is acknowledged as a whole
   @BT-16 @needs-batch-listener
   Rule: After a failure no message of an earlier, acknowledged batch comes again
     Line 38: only the last batch is in doubt.
+
+    Scenario: A large batch is acknowledged to its last message
+      Given an empty queue
+      And messages "m1" to "m50" are sent to the queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 50 within 500 ms
+      When "receiver" has seen "m1" to "m50"
+      And 1 s pass
+      And "receiver"'s connection is lost
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m50"
 
     Scenario: A callback that fails brings back nothing of the batches before it
       Given an empty queue

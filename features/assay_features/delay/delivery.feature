@@ -6,6 +6,39 @@ Feature: A delayed message is delivered once its delay is over
     Line 7: it is then taken off the staging queue and placed on its target.  The document states no limit for
     lateness; the run states one, and each scenario that is about time names its own.
 
+    @needs-browse
+    Scenario: A delayed message outlives that its queue is browsed
+      Given an empty queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      And the queue is browsed every 200 ms for 2 s
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" exactly once
+
+    @needs-restart
+    Scenario: A persistent message outlives two restarts during its delay
+      Given an empty queue
+      When message "slow" is sent to the queue with a delivery delay of 5 s
+      And the broker is restarted
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" exactly once
+
+    @needs-topic @needs-durable-subscription @needs-restart
+    Scenario: A persistent publication outlives a restart during its delay
+      Given a topic
+      And a durable subscriber "steady" on the topic
+      And subscriber "steady" is inactive
+      When message "slow" is sent to the topic with a delivery delay of 2 s
+      And the broker is restarted
+      And subscriber "steady" comes back
+      Then "steady" sees "slow" exactly once
+
+    Scenario: Each of many delayed messages is seen exactly once
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When messages "m1" to "m100" are sent to the queue with a delivery delay of 1 s
+      Then the receiver sees "m1" to "m100" exactly once
+
     Scenario Outline: A receiver that waits all along sees it in time, <delay> after its send
       Given an empty queue
       And a receiver is waiting on the queue
@@ -128,6 +161,16 @@ Feature: A delayed message is delivered once its delay is over
   Rule: The earliest delivery counts from the send, not from the commit
     Line 5 adds the delay to the time of the send; so does JMS 3.4.13, also in a unit of work.  A commit after the delay
     delivers at once, here: within 3 s.
+
+    @needs-topic
+    Scenario: The delay of a publication was over before the commit
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the topic with a delivery delay of 4 s
+      And 3500 ms have passed since "slow" was sent
+      And session "work" is committed
+      Then "live" sees "slow" within 7 s after its send
 
     Scenario: The delay was over before the commit
       Given an empty queue

@@ -7,6 +7,13 @@ Feature: A delayed message cannot be had before its delay is over
     Early means: seen before the start of the send call plus the delay, on the observer's clock, by anybody: receivers
     and browsers alike.
 
+    Scenario: A receiver that comes during the delay sees it no earlier
+      Given an empty queue
+      When message "slow" is sent to the queue with a delivery delay of 2 s
+      And 500 ms have passed since "slow" was sent
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" no earlier than 2 s after its send
+
     Scenario Outline: A waiting receiver sees it no earlier than its delay of <delay>
       Given an empty queue
       And a receiver is waiting on the queue

@@ -7,6 +7,29 @@ Feature: A message whose time to live is over is not delivered
     Tension: JMS 3.4.9 does not promise that an expired message is never received, and 7.8 leaves open how exactly time
     is kept.  So the limit is stated: 500 ms after its time to live is over a message is not delivered any more.
 
+    @needs-local-transaction
+    Scenario: The time to live counts from the send and not from the commit
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "stale" is sent in session "work" to the queue with a time to live of 2 s
+      And 1500 ms have passed since "stale" was sent
+      And session "work" is committed
+      And 3 s have passed since "stale" was sent
+      And message "fresh" is sent to the queue
+      And a receiver starts to wait on the queue
+      Then the receiver sees "fresh" exactly once
+      And the receiver never sees "stale"
+
+    @needs-non-persistent
+    Scenario: A non-persistent message expires likewise
+      Given an empty queue
+      When message "stale" is sent to the queue with delivery mode non-persistent and a time to live of 1 s
+      And 1500 ms have passed since "stale" was sent
+      And message "fresh" is sent to the queue
+      And a receiver starts to wait on the queue
+      Then the receiver sees "fresh" exactly once
+      And the receiver never sees "stale"
+
     Scenario: Without a delay, a receiver that comes 500 ms too late gets nothing
       Given an empty queue
       When message "stale" is sent to the queue with a time to live of 1 s

@@ -6,6 +6,14 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
     Lines 56 and 82: matched when the application calls send, one message for each match.  Who comes during the delay
     has no part in it; who was there has, wherever they are when the delay is over.
 
+    @needs-shared-subscription @needs-durable-subscription
+    Scenario: Two who share a subscription get it once between them
+      Given a topic
+      And subscriber "left" shares durable subscription "pair" on the topic
+      And subscriber "right" shares durable subscription "pair" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s
+      Then one of "left" and "right" sees "news", exactly once
+
     Scenario: A non-durable subscriber who comes during the delay gets nothing
       Given a topic
       And a non-durable subscriber "early" on the topic

@@ -6,6 +6,37 @@ Feature: What becomes of a message on a queue, through restart and kill
     Lines 38 and 39: it is dispatched to a connected consumer, or kept until there is one, through restart and kill.
     A kill spares the operating system's page cache: on disk is claimed only where the flush itself was seen.
 
+    @needs-local-transaction @needs-kill
+    Scenario: All that a unit of work sent is there after a kill
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the queue
+      And message "m2" is sent in session "work" to the queue
+      And message "m3" is sent in session "work" to the queue
+      And session "work" is committed
+      And the broker is killed and comes back
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" to "m3" exactly once
+
+    @needs-time-to-live @needs-restart
+    Scenario: A message with a time to live outlives a restart within it
+      Given an empty queue
+      When message "heavy" is sent to the queue with a time to live of 1 h
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then the receiver sees "heavy" exactly once
+
+    @needs-restart
+    Scenario: A message that was returned is there after a restart
+      Given an empty queue
+      And receiver "first" is waiting on the queue in client mode
+      When message "heavy" is sent to the queue
+      And "first" has seen "heavy"
+      And "first"'s connection is closed
+      And the broker is restarted
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "heavy" exactly once
+
     Scenario: A persistent message goes to a connected consumer
       Given an empty queue
       And a receiver is waiting on the queue

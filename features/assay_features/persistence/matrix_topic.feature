@@ -5,6 +5,16 @@ Feature: What becomes of a message to a topic, through restart and kill
   Rule: Of a persistent message to a topic a copy is on disk for every durable subscription, active or not
     Line 43.  A kill spares the operating system's page cache: on disk is claimed only where the flush itself was seen.
 
+    @needs-selector @needs-restart
+    Scenario: The copy of a selecting durable subscription is there after a restart
+      Given a topic
+      And a durable subscriber "picky" on the topic for messages with "colour = 'red'"
+      And subscriber "picky" is inactive
+      When message "heavy" is sent to the topic with property colour = "red"
+      And the broker is restarted
+      And subscriber "picky" comes back
+      Then "picky" sees "heavy" exactly once
+
     Scenario Outline: What an active durable subscriber has not taken yet is there after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic that does not receive yet
@@ -126,6 +136,16 @@ Feature: What becomes of a message to a topic, through restart and kill
   @PD-25 @needs-topic @needs-durable-subscription
   Rule: An inactive durable subscriber gets a persistent message when it becomes active
     Line 44.
+
+    @needs-shared-subscription @needs-restart
+    Scenario: What a shared durable subscription missed is there after a restart
+      Given a topic
+      And subscriber "member" shares durable subscription "club" on the topic
+      And subscriber "member" is inactive
+      When message "heavy" is sent to the topic
+      And the broker is restarted
+      And subscriber "member" comes back
+      Then "member" sees "heavy" exactly once
 
     Scenario: It is there when nothing happens to the broker
       Given a topic

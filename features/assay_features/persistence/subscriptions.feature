@@ -168,6 +168,14 @@ Feature: A subscription is durable or not, and a queue is one subscription share
   Rule: A durable subscription outlives subscriber and connection, and collects messages while it is inactive
     Line 29.
 
+    Scenario: It collects many messages
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      When subscriber "keeper" goes away
+      And messages "m1" to "m100" are sent to the topic
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1" to "m100" exactly once
+
     Scenario Outline: A durable subscription whose <part> is <ended> goes on collecting
       Given a topic
       And a durable subscriber "keeper" on the topic
@@ -252,6 +260,16 @@ Feature: A subscription is durable or not, and a queue is one subscription share
   Rule: The same client id and name open a durable subscription again, with what was missed, in order
     Line 32; JMS 6.2.9 for the order.
 
+    @needs-restart
+    Scenario: What was missed comes in order also after a restart
+      Given a topic
+      And subscriber "first" with durable subscription "news" of client "reader" on the topic
+      And subscriber "first" is inactive
+      When messages "m1" to "m5" are sent to the topic
+      And the broker is restarted
+      And subscriber "second" opens durable subscription "news" of client "reader" on the topic
+      Then "second" sees "m1" to "m5" in that order
+
     Scenario: What was missed is delivered, each message once
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic
@@ -291,6 +309,19 @@ Feature: A subscription is durable or not, and a queue is one subscription share
   @PD-16 @needs-topic @needs-durable-subscription
   Rule: Client id and name together identify a durable subscription
     Line 33: the same name under another client id is another subscription, with copies of its own.
+
+    Scenario: Names that differ in case alone are two subscriptions
+      Given a topic
+      And subscriber "upper" with durable subscription "News" of client "ann" on the topic
+      And subscriber "upper" is inactive
+      And subscriber "lower" with durable subscription "news" of client "ann" on the topic
+      And subscriber "lower" is inactive
+      When message "both" is sent to the topic
+      And subscriber "upper" comes back
+      Then "upper" sees "both" exactly once
+      When subscriber "upper" goes away
+      And subscriber "lower" comes back
+      Then "lower" sees "both" exactly once
 
     Scenario: Two active clients with subscriptions of one name get a copy each
       Given a topic
@@ -411,6 +442,41 @@ Feature: A subscription is durable or not, and a queue is one subscription share
   @PD-18
   Rule: A queue acts as one built-in durable subscription that its consumers share
     Line 34.
+
+    Scenario Outline: What a consumer has not acknowledged is kept when its <part> is <ended>
+      Given an empty queue
+      And receiver "first" is waiting on the queue in client mode
+      When message "held" is sent to the queue
+      And "first" has seen "held"
+      And the <part> of "first" is <ended>
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "held" exactly once
+
+      Examples:
+        | part       | ended  |
+        | session    | closed |
+        | connection | closed |
+        | connection | lost   |
+
+    Scenario: What a consumer has taken stays gone when its connection is lost
+      Given an empty queue
+      And receiver "first" is waiting on the queue
+      When message "taken" is sent to the queue
+      Then "first" sees "taken" exactly once
+      When the connection of "first" is lost
+      And message "left" is sent to the queue
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "left" exactly once
+      And "second" never sees "taken"
+
+    @needs-selector
+    Scenario: A consumer that selects leaves the rest on the queue
+      Given an empty queue
+      And receiver "picky" is waiting on the queue for messages with "colour = 'red'"
+      When message "blue" is sent to the queue with property colour = "blue"
+      And message "plain" is sent to the queue
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "blue" and "plain" exactly once
 
     Scenario Outline: Each message up to "<last>" goes to exactly one of three waiting consumers
       Given an empty queue
