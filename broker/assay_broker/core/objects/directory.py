@@ -1,0 +1,51 @@
+"""The directory: every defined object by namespace and name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from assay_broker.core.objects.model import Definition, Kind, Namespace
+
+
+class Directory:
+    """All objects of one queue manager.
+
+    Args:
+        definitions: What is there at the start.
+    """
+
+    def __init__(self, definitions: Iterable[Definition] = ()) -> None:
+        self._objects: dict[tuple[Namespace, str], Definition] = {}
+        for definition in definitions:
+            self.put(definition)
+
+    def __iter__(self) -> Iterator[Definition]:
+        """All objects, in the order of their definition."""
+        return iter(tuple(self._objects.values()))
+
+    def find(self, namespace: Namespace, name: str) -> Definition | None:
+        """An object by its name; None when there is none."""
+        return self._objects.get((namespace, name))
+
+    def queue(self, name: str) -> Definition | None:
+        """A queue of any type by its name; None when there is none."""
+        return self._objects.get((Namespace.QUEUE, name))
+
+    def queue_manager(self) -> Definition:
+        """The queue manager's own attributes.
+
+        Raises:
+            LookupError: It was never defined; the factory always does.
+        """
+        for definition in self._objects.values():
+            if definition.kind is Kind.QMGR:
+                return definition
+        raise LookupError("the queue manager has no attributes of its own")
+
+    def put(self, definition: Definition) -> None:
+        """Define an object, or define it anew."""
+        self._objects[definition.namespace, definition.name] = definition
+
+    def remove(self, namespace: Namespace, name: str) -> None:
+        """An object is gone; nothing happens when there was none."""
+        self._objects.pop((namespace, name), None)

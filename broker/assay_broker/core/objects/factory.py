@@ -1,0 +1,48 @@
+"""The objects with which a queue manager begins: IBM MQ's factory settings."""
+
+from __future__ import annotations
+
+from assay_broker.core.objects.attributes import defaults
+from assay_broker.core.objects.model import Definition, Kind, Value
+
+STAGING_QUEUE = "SYSTEM.DDELAY.LOCAL.QUEUE"
+"""Name of the staging queue of delayed messages, IBM MQ's (DELAY:30)."""
+
+DEAD_LETTER_QUEUE = "SYSTEM.DEAD.LETTER.QUEUE"
+BASE_TOPIC = "SYSTEM.BASE.TOPIC"
+
+_BASE_TOPIC: dict[str, Value] = {
+    "DEFPSIST": "NO",
+    "DEFPRTY": 0,
+    "PUB": "ENABLED",
+    "SUB": "ENABLED",
+    "DURSUB": "YES",
+    "PMSGDLV": "ALLDUR",
+    "NPMSGDLV": "ALLAVAIL",
+    "USEDLQ": "YES",
+}
+
+
+def _of(kind: Kind, name: str, **given: Value) -> Definition:
+    return Definition(kind, name, defaults(kind) | given)
+
+
+def factory(name: str, *, zos: bool) -> tuple[Definition, ...]:
+    """What a new queue manager has.
+
+    Args:
+        name: The queue manager's name.
+        zos: Whether it is on z/OS, where the staging queue is the administrator's to define (DD-35, DD-40).
+    """
+    staging = () if zos else (_of(Kind.QLOCAL, STAGING_QUEUE, MAXDEPTH=100_000, MSGDLVSQ="FIFO"),)
+    return (
+        _of(Kind.QMGR, name),
+        _of(Kind.QLOCAL, "SYSTEM.DEFAULT.LOCAL.QUEUE"),
+        _of(Kind.QALIAS, "SYSTEM.DEFAULT.ALIAS.QUEUE"),
+        _of(Kind.QMODEL, "SYSTEM.DEFAULT.MODEL.QUEUE"),
+        _of(Kind.TOPIC, "SYSTEM.DEFAULT.TOPIC"),
+        _of(Kind.SUB, "SYSTEM.DEFAULT.SUB"),
+        _of(Kind.TOPIC, BASE_TOPIC, **_BASE_TOPIC),
+        _of(Kind.QLOCAL, DEAD_LETTER_QUEUE),
+        *staging,
+    )

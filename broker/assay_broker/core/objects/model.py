@@ -1,0 +1,87 @@
+"""Objects as they are defined: a kind, a name, and attributes under IBM MQ's keywords."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+Value = str | int
+"""An attribute's value: a number, an upper-case word of a choice, or text (``""`` for blank)."""
+
+
+class Kind(StrEnum):
+    """What can be defined, under MQSC's nouns."""
+
+    QLOCAL = "QLOCAL"
+    QALIAS = "QALIAS"
+    QMODEL = "QMODEL"
+    TOPIC = "TOPIC"
+    SUB = "SUB"
+    QMGR = "QMGR"
+
+
+class Namespace(StrEnum):
+    """Where a name is unique: all types of queues share one."""
+
+    QUEUE = "QUEUE"
+    TOPIC = "TOPIC"
+    SUB = "SUB"
+    QMGR = "QMGR"
+
+
+NAMESPACES: dict[Kind, Namespace] = {
+    Kind.QLOCAL: Namespace.QUEUE,
+    Kind.QALIAS: Namespace.QUEUE,
+    Kind.QMODEL: Namespace.QUEUE,
+    Kind.TOPIC: Namespace.TOPIC,
+    Kind.SUB: Namespace.SUB,
+    Kind.QMGR: Namespace.QMGR,
+}
+
+
+class Definition(Struct, frozen=True):
+    """One object.
+
+    Args:
+        kind: What it is.
+        name: Its name, case-sensitive, 1 to 48 characters; a subscription's up to 10,240 bytes.
+        attributes: All attributes of its kind by keyword, none left out.
+    """
+
+    kind: Kind
+    name: str
+    attributes: dict[str, Value]
+
+    @property
+    def namespace(self) -> Namespace:
+        """Where its name is unique."""
+        return NAMESPACES[self.kind]
+
+    def number(self, keyword: str) -> int:
+        """A numeric attribute.
+
+        Raises:
+            KeyError: Its kind has no such attribute.
+            TypeError: The attribute is no number.
+        """
+        value = self.attributes[keyword]
+        if not isinstance(value, int):
+            raise TypeError(f"{keyword} of {self.kind} {self.name} is not a number")
+        return value
+
+    def text(self, keyword: str) -> str:
+        """An attribute that is a word or a text.
+
+        Raises:
+            KeyError: Its kind has no such attribute.
+            TypeError: The attribute is a number.
+        """
+        value = self.attributes[keyword]
+        if not isinstance(value, str):
+            raise TypeError(f"{keyword} of {self.kind} {self.name} is a number")
+        return value
+
+    def says(self, keyword: str, word: str) -> bool:
+        """Whether an attribute has this word; False also when its kind has no such attribute."""
+        return self.attributes.get(keyword) == word
