@@ -1,7 +1,8 @@
 """Reasons: the one table MQRC -> JMS error class -> AMQP condition (I-6).
 
 Numbers and names are IBM MQ's (``cmqc.h``).  Client and broker read this table and nothing else, so a refusal means the
-same on both sides of every wire.
+same on both sides of every wire.  ``docs/reasons.md`` shows it.  What administration answers besides is in
+`assay_sdk.model.command_reasons`.
 """
 
 from __future__ import annotations
@@ -29,12 +30,17 @@ class JmsErrorKind(StrEnum):
 
 
 class Mqrc(IntEnum):
-    """MQRC reason codes, as far as the documents and the protocols need them."""
+    """MQRC reason codes, as far as the documents, the protocols and a queue manager of this shape need them."""
 
+    ALIAS_BASE_Q_TYPE_ERROR = 2001
     BACKED_OUT = 2003
     CONNECTION_BROKEN = 2009
     EXPIRY_ERROR = 2013
+    FEEDBACK_ERROR = 2014
     GET_INHIBITED = 2016
+    SYNCPOINT_LIMIT_REACHED = 2024
+    MISSING_REPLY_TO_Q = 2027
+    MSG_TYPE_ERROR = 2029
     MSG_TOO_BIG_FOR_Q = 2030
     MSG_TOO_BIG_FOR_Q_MGR = 2031
     NO_MSG_AVAILABLE = 2033
@@ -42,25 +48,45 @@ class Mqrc(IntEnum):
     OBJECT_IN_USE = 2042
     OPTIONS_ERROR = 2046
     PERSISTENCE_ERROR = 2047
+    PERSISTENT_NOT_ALLOWED = 2048
     PRIORITY_ERROR = 2050
     PUT_INHIBITED = 2051
     Q_DELETED = 2052
     Q_FULL = 2053
+    Q_NOT_EMPTY = 2055
+    Q_MGR_NAME_ERROR = 2058
     Q_MGR_NOT_AVAILABLE = 2059
+    REPORT_OPTIONS_ERROR = 2061
     STORAGE_NOT_AVAILABLE = 2071
+    UNKNOWN_ALIAS_BASE_Q = 2082
     UNKNOWN_OBJECT_NAME = 2085
+    OBJECT_DAMAGED = 2101
     RESOURCE_PROBLEM = 2102
+    UNKNOWN_REPORT_OPTION = 2104
+    STORAGE_CLASS_ERROR = 2105
     STORAGE_MEDIUM_FULL = 2192
     UNEXPECTED_ERROR = 2195
     CONNECTION_QUIESCING = 2202
+    MSG_TOO_BIG_FOR_CHANNEL = 2218
+    MSG_SEQ_NUMBER_ERROR = 2250
+    GROUP_ID_ERROR = 2258
+    NO_DESTINATIONS_AVAILABLE = 2270
     FUNCTION_NOT_SUPPORTED = 2298
+    OBJECT_NOT_UNIQUE = 2343
+    BACKOUT_THRESHOLD_REACHED = 2362
+    Q_INDEX_TYPE_ERROR = 2394
     TOPIC_STRING_ERROR = 2425
     NO_SUBSCRIPTION = 2428
     SUBSCRIPTION_IN_USE = 2429
+    SUB_ALREADY_EXISTS = 2432
     IDENTITY_MISMATCH = 2434
+    DURABILITY_NOT_ALLOWED = 2436
     SUB_NAME_ERROR = 2440
     SELECTOR_SYNTAX_ERROR = 2459
+    PUT_NOT_RETAINED = 2479
     PUBLICATION_FAILURE = 2502
+    SUB_INHIBITED = 2503
+    NO_SUBS_MATCHED = 2550
 
     @property
     def label(self) -> str:
@@ -74,13 +100,18 @@ class Reason(Struct, frozen=True):
     Args:
         kind: The JMS error class that a client raises.
         condition: The AMQP 1.0 error condition on the wire (OASIS AMQP 1.0, 2.8.14 to 2.8.18, 4.5.8).
+        meaning: What it says, as the rest of a sentence.
     """
 
     kind: JmsErrorKind
     condition: str
+    meaning: str
 
 
 _RESOURCE_LIMIT = "amqp:resource-limit-exceeded"
+_TOO_BIG = "amqp:link:message-size-exceeded"
+_LOCKED = "amqp:resource-locked"
+_FORCED = "amqp:connection:forced"
 _PRECONDITION = "amqp:precondition-failed"
 _NOT_FOUND = "amqp:not-found"
 _ILLEGAL_STATE = "amqp:illegal-state"
@@ -89,36 +120,155 @@ _NOT_ALLOWED = "amqp:not-allowed"
 _INVALID_FIELD = "amqp:invalid-field"
 
 REASONS: dict[Mqrc, Reason] = {
-    Mqrc.BACKED_OUT: Reason(JmsErrorKind.TRANSACTION_ROLLED_BACK, "amqp:transaction:rollback"),
-    Mqrc.CONNECTION_BROKEN: Reason(JmsErrorKind.CONNECTION_LOST, "amqp:connection:forced"),
-    Mqrc.EXPIRY_ERROR: Reason(JmsErrorKind.MESSAGING, _PRECONDITION),
-    Mqrc.GET_INHIBITED: Reason(JmsErrorKind.MESSAGING, _NOT_ALLOWED),
-    Mqrc.MSG_TOO_BIG_FOR_Q: Reason(JmsErrorKind.RESOURCE_ALLOCATION, "amqp:link:message-size-exceeded"),
-    Mqrc.MSG_TOO_BIG_FOR_Q_MGR: Reason(JmsErrorKind.RESOURCE_ALLOCATION, "amqp:link:message-size-exceeded"),
-    Mqrc.NO_MSG_AVAILABLE: Reason(JmsErrorKind.MESSAGING, _NOT_FOUND),
-    Mqrc.NOT_AUTHORIZED: Reason(JmsErrorKind.SECURITY, "amqp:unauthorized-access"),
-    Mqrc.OBJECT_IN_USE: Reason(JmsErrorKind.ILLEGAL_STATE, "amqp:resource-locked"),
-    Mqrc.OPTIONS_ERROR: Reason(JmsErrorKind.MESSAGING, _NOT_ALLOWED),
-    Mqrc.PERSISTENCE_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD),
-    Mqrc.PRIORITY_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD),
-    Mqrc.PUT_INHIBITED: Reason(JmsErrorKind.MESSAGING, _NOT_ALLOWED),
-    Mqrc.Q_DELETED: Reason(JmsErrorKind.INVALID_DESTINATION, "amqp:resource-deleted"),
-    Mqrc.Q_FULL: Reason(JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT),
-    Mqrc.Q_MGR_NOT_AVAILABLE: Reason(JmsErrorKind.CONNECTION_LOST, "amqp:connection:forced"),
-    Mqrc.STORAGE_NOT_AVAILABLE: Reason(JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT),
-    Mqrc.UNKNOWN_OBJECT_NAME: Reason(JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND),
-    Mqrc.RESOURCE_PROBLEM: Reason(JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT),
-    Mqrc.STORAGE_MEDIUM_FULL: Reason(JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT),
-    Mqrc.UNEXPECTED_ERROR: Reason(JmsErrorKind.MESSAGING, _INTERNAL),
-    Mqrc.CONNECTION_QUIESCING: Reason(JmsErrorKind.CONNECTION_LOST, "amqp:connection:forced"),
-    Mqrc.FUNCTION_NOT_SUPPORTED: Reason(JmsErrorKind.MESSAGING, "amqp:not-implemented"),
-    Mqrc.TOPIC_STRING_ERROR: Reason(JmsErrorKind.INVALID_DESTINATION, _INVALID_FIELD),
-    Mqrc.NO_SUBSCRIPTION: Reason(JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND),
-    Mqrc.SUBSCRIPTION_IN_USE: Reason(JmsErrorKind.ILLEGAL_STATE, "amqp:resource-locked"),
-    Mqrc.IDENTITY_MISMATCH: Reason(JmsErrorKind.MESSAGING, _ILLEGAL_STATE),
-    Mqrc.SUB_NAME_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD),
-    Mqrc.SELECTOR_SYNTAX_ERROR: Reason(JmsErrorKind.INVALID_SELECTOR, _INVALID_FIELD),
-    Mqrc.PUBLICATION_FAILURE: Reason(JmsErrorKind.MESSAGING, _PRECONDITION),
+    Mqrc.ALIAS_BASE_Q_TYPE_ERROR: Reason(
+        JmsErrorKind.INVALID_DESTINATION,
+        _INVALID_FIELD,
+        "an alias leads to something that is no queue of its own, such as another alias",
+    ),
+    Mqrc.BACKED_OUT: Reason(
+        JmsErrorKind.TRANSACTION_ROLLED_BACK,
+        "amqp:transaction:rollback",
+        "the unit of work was backed out instead of committed",
+    ),
+    Mqrc.CONNECTION_BROKEN: Reason(JmsErrorKind.CONNECTION_LOST, _FORCED, "the connection is gone"),
+    Mqrc.EXPIRY_ERROR: Reason(
+        JmsErrorKind.MESSAGING, _PRECONDITION, "the time to live is none, or ends before the delivery delay"
+    ),
+    Mqrc.FEEDBACK_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the feedback field holds no feedback code"),
+    Mqrc.GET_INHIBITED: Reason(
+        JmsErrorKind.MESSAGING, _NOT_ALLOWED, "the queue, or an alias on the way to it, is disabled for gets"
+    ),
+    Mqrc.SYNCPOINT_LIMIT_REACHED: Reason(
+        JmsErrorKind.RESOURCE_ALLOCATION,
+        _RESOURCE_LIMIT,
+        "the unit of work holds as many messages as it may (MAXUMSGS)",
+    ),
+    Mqrc.MISSING_REPLY_TO_Q: Reason(
+        JmsErrorKind.MESSAGING, _INVALID_FIELD, "a report or a reply is asked for, and no reply-to queue is named"
+    ),
+    Mqrc.MSG_TYPE_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the message type is none"),
+    Mqrc.MSG_TOO_BIG_FOR_Q: Reason(
+        JmsErrorKind.RESOURCE_ALLOCATION, _TOO_BIG, "the message is longer than the queue takes (MAXMSGL)"
+    ),
+    Mqrc.MSG_TOO_BIG_FOR_Q_MGR: Reason(
+        JmsErrorKind.RESOURCE_ALLOCATION, _TOO_BIG, "the message is longer than the queue manager takes (MAXMSGL)"
+    ),
+    Mqrc.NO_MSG_AVAILABLE: Reason(JmsErrorKind.MESSAGING, _NOT_FOUND, "there is no such message"),
+    Mqrc.NOT_AUTHORIZED: Reason(JmsErrorKind.SECURITY, "amqp:unauthorized-access", "the user may not do this"),
+    Mqrc.OBJECT_IN_USE: Reason(JmsErrorKind.ILLEGAL_STATE, _LOCKED, "somebody has the object open"),
+    Mqrc.OPTIONS_ERROR: Reason(
+        JmsErrorKind.MESSAGING, _NOT_ALLOWED, "options that exclude each other, or that the object does not take"
+    ),
+    Mqrc.PERSISTENCE_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the persistence is none"),
+    Mqrc.PERSISTENT_NOT_ALLOWED: Reason(
+        JmsErrorKind.MESSAGING, _NOT_ALLOWED, "the queue takes no persistent messages: it is a temporary dynamic one"
+    ),
+    Mqrc.PRIORITY_ERROR: Reason(JmsErrorKind.MESSAGING, _INVALID_FIELD, "the priority is none"),
+    Mqrc.PUT_INHIBITED: Reason(
+        JmsErrorKind.MESSAGING, _NOT_ALLOWED, "the queue, or an alias on the way to it, is disabled for puts"
+    ),
+    Mqrc.Q_DELETED: Reason(
+        JmsErrorKind.INVALID_DESTINATION, "amqp:resource-deleted", "the queue was deleted after it was opened"
+    ),
+    Mqrc.Q_FULL: Reason(
+        JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT, "the queue holds as many messages as it may (MAXDEPTH)"
+    ),
+    Mqrc.Q_NOT_EMPTY: Reason(
+        JmsErrorKind.ILLEGAL_STATE, _ILLEGAL_STATE, "the queue cannot be deleted while it holds messages"
+    ),
+    Mqrc.Q_MGR_NAME_ERROR: Reason(
+        JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "there is no queue manager of this name"
+    ),
+    Mqrc.Q_MGR_NOT_AVAILABLE: Reason(
+        JmsErrorKind.CONNECTION_LOST, _FORCED, "the queue manager is not running, or cannot be reached"
+    ),
+    Mqrc.REPORT_OPTIONS_ERROR: Reason(
+        JmsErrorKind.MESSAGING,
+        _INVALID_FIELD,
+        "report options that exclude each other, or that must be known and are not",
+    ),
+    Mqrc.STORAGE_NOT_AVAILABLE: Reason(
+        JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT, "the store could not take what was to be kept"
+    ),
+    Mqrc.UNKNOWN_ALIAS_BASE_Q: Reason(
+        JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "an alias leads to a name that nothing has"
+    ),
+    Mqrc.UNKNOWN_OBJECT_NAME: Reason(JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "there is no object of this name"),
+    Mqrc.OBJECT_DAMAGED: Reason(JmsErrorKind.MESSAGING, _INTERNAL, "the stored object cannot be read"),
+    Mqrc.RESOURCE_PROBLEM: Reason(
+        JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT, "the queue manager has not enough of something to go on"
+    ),
+    Mqrc.UNKNOWN_REPORT_OPTION: Reason(
+        JmsErrorKind.MESSAGING, _INVALID_FIELD, "a report option that may be unknown is, and is left aside: a warning"
+    ),
+    Mqrc.STORAGE_CLASS_ERROR: Reason(
+        JmsErrorKind.MESSAGING, _INTERNAL, "the queue's storage class does not exist (z/OS)"
+    ),
+    Mqrc.STORAGE_MEDIUM_FULL: Reason(
+        JmsErrorKind.RESOURCE_ALLOCATION, _RESOURCE_LIMIT, "the disk, page set or coupling facility structure is full"
+    ),
+    Mqrc.UNEXPECTED_ERROR: Reason(
+        JmsErrorKind.MESSAGING, _INTERNAL, "the queue manager failed in a way that it did not foresee"
+    ),
+    Mqrc.CONNECTION_QUIESCING: Reason(
+        JmsErrorKind.CONNECTION_LOST, _FORCED, "the connection, or the queue manager, is being ended"
+    ),
+    Mqrc.MSG_TOO_BIG_FOR_CHANNEL: Reason(
+        JmsErrorKind.RESOURCE_ALLOCATION, _TOO_BIG, "the message is longer than the connection takes"
+    ),
+    Mqrc.MSG_SEQ_NUMBER_ERROR: Reason(
+        JmsErrorKind.MESSAGING, _INVALID_FIELD, "the sequence number in the group is none"
+    ),
+    Mqrc.GROUP_ID_ERROR: Reason(
+        JmsErrorKind.MESSAGING, _INVALID_FIELD, "the group id is none, or is given where there must be none"
+    ),
+    Mqrc.NO_DESTINATIONS_AVAILABLE: Reason(
+        JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "no instance of the cluster queue can be reached"
+    ),
+    Mqrc.FUNCTION_NOT_SUPPORTED: Reason(
+        JmsErrorKind.MESSAGING, "amqp:not-implemented", "this level or platform does not have it"
+    ),
+    Mqrc.OBJECT_NOT_UNIQUE: Reason(
+        JmsErrorKind.INVALID_DESTINATION,
+        _ILLEGAL_STATE,
+        "the name is that of a private and of a shared queue at once (z/OS)",
+    ),
+    Mqrc.BACKOUT_THRESHOLD_REACHED: Reason(
+        JmsErrorKind.MESSAGING, _ILLEGAL_STATE, "the message was backed out as often as it may be (BOTHRESH)"
+    ),
+    Mqrc.Q_INDEX_TYPE_ERROR: Reason(
+        JmsErrorKind.MESSAGING, _ILLEGAL_STATE, "the queue has not the index that the get needs (z/OS)"
+    ),
+    Mqrc.TOPIC_STRING_ERROR: Reason(JmsErrorKind.INVALID_DESTINATION, _INVALID_FIELD, "the topic string is none"),
+    Mqrc.NO_SUBSCRIPTION: Reason(JmsErrorKind.INVALID_DESTINATION, _NOT_FOUND, "there is no subscription of this name"),
+    Mqrc.SUBSCRIPTION_IN_USE: Reason(JmsErrorKind.ILLEGAL_STATE, _LOCKED, "the subscription has a consumer"),
+    Mqrc.SUB_ALREADY_EXISTS: Reason(
+        JmsErrorKind.MESSAGING, _ILLEGAL_STATE, "there is a subscription of this name already"
+    ),
+    Mqrc.IDENTITY_MISMATCH: Reason(
+        JmsErrorKind.MESSAGING, _ILLEGAL_STATE, "the subscription of this name is another one"
+    ),
+    Mqrc.DURABILITY_NOT_ALLOWED: Reason(
+        JmsErrorKind.MESSAGING, _NOT_ALLOWED, "the topic takes no durable subscriptions (DURSUB)"
+    ),
+    Mqrc.SUB_NAME_ERROR: Reason(
+        JmsErrorKind.MESSAGING, _INVALID_FIELD, "the subscription's name is none, or is missing"
+    ),
+    Mqrc.SELECTOR_SYNTAX_ERROR: Reason(JmsErrorKind.INVALID_SELECTOR, _INVALID_FIELD, "the selector does not parse"),
+    Mqrc.PUT_NOT_RETAINED: Reason(
+        JmsErrorKind.RESOURCE_ALLOCATION,
+        _PRECONDITION,
+        "the publication could not be retained, and was given to nobody",
+    ),
+    Mqrc.PUBLICATION_FAILURE: Reason(
+        JmsErrorKind.MESSAGING,
+        _PRECONDITION,
+        "the publication did not reach everybody whom it must reach (PMSGDLV, NPMSGDLV)",
+    ),
+    Mqrc.SUB_INHIBITED: Reason(JmsErrorKind.MESSAGING, _NOT_ALLOWED, "the topic is disabled for subscriptions (SUB)"),
+    Mqrc.NO_SUBS_MATCHED: Reason(
+        JmsErrorKind.MESSAGING, _NOT_FOUND, "the publication has no subscriber, and the sender wanted to know"
+    ),
 }
 
 

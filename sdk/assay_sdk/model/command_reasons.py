@@ -1,0 +1,48 @@
+"""Why an administrative command is refused: IBM MQ's MQRCCF codes, which only administration answers with.
+
+Numbers and names are IBM MQ's (``cmqcfc.h``).  A command may also be refused for one of the reasons of
+`assay_sdk.model.reasons`, such as MQRC_Q_NOT_EMPTY; no number stands in both.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Mqrccf(IntEnum):
+    """MQRCCF reason codes, as far as MQSC needs them."""
+
+    COMMAND_FAILED = 3008
+    PARM_SYNTAX_ERROR = 3097
+    OBJECT_IN_USE = 3160
+    PROFILE_NAME_ERROR = 3170
+    AUTH_VALUE_ERROR = 3171
+    PARM_MISSING = 3228
+    UNKNOWN_OBJECT_NAME = 3312
+    OBJECT_ALREADY_EXISTS = 4001
+    OBJECT_WRONG_TYPE = 4002
+    LIKE_OBJECT_WRONG_TYPE = 4003
+    ATTR_VALUE_ERROR = 4005
+    OBJECT_NAME_ERROR = 4008
+
+    @property
+    def label(self) -> str:
+        """IBM's name with the number, as in ``MQRCCF_PARM_MISSING (3228)``."""
+        return f"MQRCCF_{self.name} ({self.value})"
+
+
+COMMAND_MEANINGS: dict[Mqrccf, str] = {
+    Mqrccf.COMMAND_FAILED: "the command failed; another answer says why",
+    Mqrccf.PARM_SYNTAX_ERROR: "the command does not parse",
+    Mqrccf.OBJECT_IN_USE: "somebody has the object open, or it holds what is not committed",
+    Mqrccf.PROFILE_NAME_ERROR: "the profile of an authority record is none",
+    Mqrccf.AUTH_VALUE_ERROR: "an authority is none, or none of this type of object",
+    Mqrccf.PARM_MISSING: "something that the command needs is missing",
+    Mqrccf.UNKNOWN_OBJECT_NAME: "there is no object of this name",
+    Mqrccf.OBJECT_ALREADY_EXISTS: "there is an object of this name already",
+    Mqrccf.OBJECT_WRONG_TYPE: "the object of this name is of another type",
+    Mqrccf.LIKE_OBJECT_WRONG_TYPE: "the object to be copied from is of another type",
+    Mqrccf.ATTR_VALUE_ERROR: "an attribute's value is none",
+    Mqrccf.OBJECT_NAME_ERROR: "the object's name is none",
+}
+"""What each says, as the rest of a sentence."""
