@@ -10,12 +10,13 @@ from itertools import count
 from typing import cast
 
 from assay_broker.core import commands
-from assay_broker.core.effects import Answer, CloseLink, Deliver
+from assay_broker.core.effects import Answer, CloseLink, Deliver, Value
 from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_sdk import driver
 from assay_sdk.driver import DriverCommand, DriverEvent, Target
 from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.runners.virtual import VirtualRunner
 from assay_sdk.time import Runner
@@ -44,13 +45,17 @@ _CONNECT = -1  # the engine's tokens count from 0
 
 
 @cache
-@cache
 def product_version() -> str:
     """The installed version; "source" when it runs from its source tree."""
     try:
         return version("assay-mq")
     except PackageNotFoundError:
         return "source"
+
+
+def _messages(value: Value) -> tuple[Message, ...] | None:
+    """The messages that a browse has found; a client asks for nothing else that has a value."""
+    return None if value is None else tuple(one for one in value if isinstance(one, Message))
 
 
 class InProcessBroker:
@@ -205,7 +210,7 @@ class InProcessWire:
             return
         if isinstance(command, driver.Drain):
             self._post(driver.Drained(command.link))
-        self._post(driver.Done(answer.token, answer.value), sent)
+        self._post(driver.Done(answer.token, _messages(answer.value)), sent)
         if isinstance(command, driver.Close):
             self._runner.call_soon(partial(self._end, None))
 
@@ -358,6 +363,7 @@ class InProcessWire:
                 name=command.name,
                 shared=command.shared,
                 settled=command.settled,
+                session=command.session,
             )
         )
 
@@ -388,7 +394,7 @@ class InProcessWire:
             return
         if self._session_is_open(command.session, command.token):
             self._units[command.unit] = command.session
-            self._queue_manager.handle(commands.Begin(self._number, command.token, command.unit))
+            self._queue_manager.handle(commands.Begin(self._number, command.token, command.unit, command.session))
 
     def _enlist(self, command: driver.Enlist) -> None:
         self._queue_manager.handle(

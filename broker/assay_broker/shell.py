@@ -14,7 +14,7 @@ from typing import Protocol
 from assay_broker.core.commands import Command, Connect, Disconnect, Put, Stored, StoreFailed, Tick
 from assay_broker.core.core import Core
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist
-from assay_broker.core.settings import Settings
+from assay_broker.core.settings import Settings, pleasant_settings
 from assay_broker.core.tables import TABLES
 from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.stores import Store, StoreError
@@ -75,7 +75,7 @@ class QueueManager:
     Args:
         runner: The world's crank; everything happens on it.
         store: Where records are kept; what it holds is recovered at once.
-        settings: What the queue manager is set to.
+        settings: What the queue manager is set to; None for settings that suit a newcomer.
         seams: Where a defect may stand.
     """
 
@@ -87,7 +87,7 @@ class QueueManager:
         self._runner = runner
         self._store = store
         self._seams = seams
-        self._settings = seams.settings(settings or Settings())
+        self._settings = seams.settings(settings or pleasant_settings())
         self._numbers = count(1)
         self._peers: dict[int, Peer] = {}
         self._begin()

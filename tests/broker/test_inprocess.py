@@ -192,8 +192,9 @@ def test_closing_a_session_backs_out_and_gives_back() -> None:
 
 def test_a_unit_of_work_commits_and_rolls_back() -> None:
     line = World().connect().ready()
+    line.submit(driver.OpenSession(line.token(), 2))
     for unit, end in ((1, driver.Rollback), (2, driver.Commit)):
-        line.submit(driver.Begin(line.token(), 1, unit))
+        line.submit(driver.Begin(line.token(), 2, unit))
         line.send(str(unit), unit=unit)
         line.submit(end(line.token(), unit))
     assert [one.message.body for one in line.arrived()] == ["2"]

@@ -9,9 +9,11 @@ from assay_broker.core.connections import Connection
 from assay_broker.core.delivery import give_back
 from assay_broker.core.entries import Entry, Place
 from assay_broker.core.links import Link, LinkAction, LinkInput, Receiver, Sender
+from assay_broker.core.objects.factory import DURABLE_MODEL, NON_DURABLE_MODEL
 from assay_broker.core.queues import Queue
 from assay_broker.core.records import MessageRemoved, SubscriptionDefined, SubscriptionRemoved
 from assay_broker.core.refusals import illegal_state, refusal
+from assay_broker.core.resolution import managed, resolve
 from assay_broker.core.state import State
 from assay_broker.core.subscriptions import Subscription, Terms, check_reuse, check_terms
 from assay_broker.core.turn import Turn
@@ -82,7 +84,7 @@ def attach_sender(state: State, connection: Connection, command: AttachSender) -
         check_address(state, address)
         _adopt(state, connection, address)
         if address.kind in _QUEUES:
-            queue = state.queues.of(address)
+            queue = resolve(state, address).queue
     sender = Sender(connection.number, command.link, address, queue, state.tables.links)
     if queue is not None:
         queue.senders[sender.key] = sender
@@ -109,7 +111,14 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
                 Mqrc.OPTIONS_ERROR, "A subscription is on a topic, and this is a queue.", command.address.name
             )
         _adopt(state, connection, command.address)
-        queue, subscription, text = state.queues.of(command.address), None, command.selector or None
+        found = resolve(state, command.address).queue
+        if found is None:
+            raise refusal(
+                Mqrc.OPTIONS_ERROR,
+                f"{command.address.name} is an alias of a topic; receive from the topic.",
+                command.address.name,
+            )
+        queue, subscription, text = found, None, command.selector or None
     else:
         subscription = _open_subscription(state, turn, connection, command, selector)
         queue, text, selector = subscription.queue, None, None
@@ -122,6 +131,7 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
         subscription=subscription,
         selector=text,
         settled=command.settled,
+        session=command.session,
     )
     queue.join(receiver, text, selector, state.settings.max_selectors)
     if subscription is not None:
@@ -163,7 +173,10 @@ def make_subscription(
     """Make a subscription with its queue; from now on publications are matched against it."""
     kind = "DURABLE" if terms.durable else "NDURABLE"
     queue = state.queues.make(
-        f"subscription://{number}", terms.name or f"{_SYSTEM}MANAGED.{kind}.{number}", recorded=terms.durable
+        f"subscription://{number}",
+        terms.name or f"{_SYSTEM}MANAGED.{kind}.{number}",
+        managed(state, DURABLE_MODEL if terms.durable else NON_DURABLE_MODEL),
+        recorded=terms.durable,
     )
     subscription = Subscription(number, terms, selector, connection, queue)
     _remember(state, subscription)

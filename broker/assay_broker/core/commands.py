@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from assay_broker.core.changes import Change
 from assay_sdk.driver import Durability, Outcome
 from assay_sdk.model.message import Address, Message
 
@@ -59,6 +60,8 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
         name: Subscription name; None for an unshared non-durable one or a queue.
         shared: Whether others may share the subscription.
         settled: Whether the receiver wants settled deliveries (at most once).
+        session: Which of the connection's sessions it belongs to: it gets what a unit of work of the same session has
+            put and not committed (DD-25); None when nobody says.
     """
 
     connection: int
@@ -71,6 +74,7 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
     name: str | None = None
     shared: bool = False
     settled: bool = False
+    session: int | None = None
 
 
 class Detach(Struct, frozen=True, tag=True):
@@ -122,11 +126,16 @@ class Settle(Struct, frozen=True, tag=True):
 
 
 class Begin(Struct, frozen=True, tag=True):
-    """Begin a local unit of work."""
+    """Begin a local unit of work.
+
+    Args:
+        session: Which of the connection's sessions it belongs to; None when nobody says.
+    """
 
     connection: int
     token: int | None
     unit: int
+    session: int | None = None
 
 
 class Commit(Struct, frozen=True, tag=True):
@@ -170,6 +179,22 @@ class Cancel(Struct, frozen=True, tag=True):
     message_id: str
 
 
+class Administer(Struct, frozen=True, tag=True):
+    """Do what an administrator asks.
+
+    Args:
+        change: What; the answer's value depends on it.
+    """
+
+    connection: int
+    token: int | None
+    change: Change
+
+
+class WorkerDied(Struct, frozen=True, tag=True):
+    """The delivery delay processor's worker has died (DD-65)."""
+
+
 class Tick(Struct, frozen=True, tag=True):
     """Time has come to `Core.next_due_ms`."""
 
@@ -205,6 +230,8 @@ Command = (
     | Unsubscribe
     | Browse
     | Cancel
+    | Administer
+    | WorkerDied
     | Tick
     | Stored
     | StoreFailed

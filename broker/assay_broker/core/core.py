@@ -10,18 +10,21 @@ from collections.abc import Callable, Iterable
 from typing import cast
 
 from assay_broker.core import commands
+from assay_broker.core.administering import administer
 from assay_broker.core.attaching import attach, attach_sender, close_link, parse_selector, unsubscribe
 from assay_broker.core.commands import Command
-from assay_broker.core.delivery import expire_due, give_back, pump, release_due, remove, unstage
+from assay_broker.core.delivery import consume, expire_due, give_back, pump
 from assay_broker.core.effects import Effect
 from assay_broker.core.ending import batch_failed, batch_stored, end_connection, end_unit
 from assay_broker.core.entries import Delivery, Entry
 from assay_broker.core.links import LinkAction, LinkInput
-from assay_broker.core.queues import STAGING_QUEUE
+from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.records import Record
 from assay_broker.core.recovery import recover
 from assay_broker.core.refusals import RefusalError, illegal_state, refusal
-from assay_broker.core.sending import place, prepare, reserve
+from assay_broker.core.release import fail, look, release_due, restart, unstage
+from assay_broker.core.resolution import resolve
+from assay_broker.core.sending import join, place, prepare
 from assay_broker.core.settings import Settings
 from assay_broker.core.state import State
 from assay_broker.core.tables import TABLES, Tables
@@ -63,7 +66,8 @@ class Core:
         core = cls(settings, tables)
         turn = core._turn(now_ms)
         recover(core._state, turn, records)
-        release_due(core._state, turn)
+        expire_due(core._state, turn)
+        look(core._state, turn)  # DD-60
         return core, core._finish(turn)
 
     def handle(self, command: Command, now_ms: int) -> tuple[Effect, ...]:
@@ -80,14 +84,16 @@ class Core:
         try:
             _HANDLERS[type(command)](self._state, turn, command)
         except RefusalError as error:
-            if isinstance(command, commands.Tick | commands.Stored | commands.StoreFailed):
+            if isinstance(command, commands.Tick | commands.WorkerDied | commands.Stored | commands.StoreFailed):
                 raise
             turn.answer(command.connection, command.token, error.refused)
         return self._finish(turn)
 
     def next_due_ms(self) -> int | None:
         """When `Tick` is wanted next, in milliseconds since the epoch; None when nothing is due by itself."""
-        due = (self._state.staging.next_due_ms(), self._state.expiry.next_due_ms())
+        state = self._state
+        staged = state.staging.next_due_ms() if state.processor.watching else None
+        due = (staged, state.processor.restart_ms, state.expiry.next_due_ms())
         return min((moment for moment in due if moment is not None), default=None)
 
     def _turn(self, now_ms: int) -> Turn:
@@ -148,10 +154,9 @@ def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Uni
         return None
     unit = state.connections.get(command.connection).unit(command.unit)
     added = len(command.deliveries) if isinstance(command, commands.Settle) else 1
-    if len(unit) + added > state.settings.max_unit_size:
-        raise refusal(
-            Mqrc.RESOURCE_PROBLEM, f"A unit of work holds {state.settings.max_unit_size} messages; commit or back out."
-        )
+    most = state.objects.queue_manager().number("MAXUMSGS")
+    if len(unit) + added > most:
+        raise refusal(Mqrc.SYNCPOINT_LIMIT_REACHED, f"A unit of work holds {most} messages; commit or back out.")
     unit.step(UnitInput.WORK)
     return unit
 
@@ -167,14 +172,8 @@ def _put(state: State, turn: Turn, command: commands.Put) -> None:
     if unit is None:
         place(state, turn, pending)
     else:
-        reserve(state, pending, 1)
-        unit.puts.append(pending)
+        join(state, turn, unit, pending)
     turn.answer(command.connection, command.token)
-
-
-def _consume(state: State, turn: Turn, delivery: Delivery) -> None:
-    remove(state, turn, delivery.queue, delivery.entry, failed=True)
-    turn.touch(delivery.queue)
 
 
 def _release(state: State, turn: Turn, delivery: Delivery) -> None:
@@ -186,8 +185,8 @@ def _fail(state: State, turn: Turn, delivery: Delivery) -> None:
 
 
 _OUTCOMES: dict[Outcome, Callable[[State, Turn, Delivery], None]] = {
-    Outcome.ACCEPTED: _consume,
-    Outcome.REJECTED: _consume,  # discarded: its consumer has said that it can never be used
+    Outcome.ACCEPTED: consume,
+    Outcome.REJECTED: consume,  # discarded: its consumer has said that it can never be used
     Outcome.RELEASED: _release,
     Outcome.MODIFIED: _fail,
 }
@@ -223,7 +222,7 @@ def _begin(state: State, turn: Turn, command: commands.Begin) -> None:
         raise refusal(
             Mqrc.RESOURCE_PROBLEM, f"The connection has {state.settings.max_units} open units of work; end one first."
         )
-    connection.units[command.unit] = Unit(command.connection, command.unit, state.tables.units)
+    connection.units[command.unit] = Unit(command.connection, command.unit, state.tables.units, command.session)
     turn.answer(command.connection, command.token)
 
 
@@ -253,7 +252,7 @@ def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
     if command.address.name == STAGING_QUEUE:
         entries = list(state.staging)
     else:
-        queue = state.queues.find(str(command.address))
+        queue = resolve(state, command.address).queue
         entries = [] if queue is None else queue.waiting()
     shown = [
         entry
@@ -275,8 +274,19 @@ def _cancel(state: State, turn: Turn, command: commands.Cancel) -> None:
     turn.answer(command.connection, command.token)
 
 
+def _administer(state: State, turn: Turn, command: commands.Administer) -> None:
+    state.connections.get(command.connection)
+    value = administer(state, turn, command.change)
+    turn.answer(command.connection, command.token, value=value, gate=state.gate(state.batch))
+
+
+def _worker_died(state: State, turn: Turn, _command: commands.WorkerDied) -> None:
+    fail(state, turn)
+
+
 def _tick(state: State, turn: Turn, _command: commands.Tick) -> None:
     expire_due(state, turn)
+    restart(state, turn)
     release_due(state, turn)
 
 
@@ -308,6 +318,8 @@ _HANDLERS: dict[type[Command], _Handler] = cast(
         commands.Unsubscribe: _unsubscribe,
         commands.Browse: _browse,
         commands.Cancel: _cancel,
+        commands.Administer: _administer,
+        commands.WorkerDied: _worker_died,
         commands.Tick: _tick,
         commands.Stored: _stored,
         commands.StoreFailed: _store_failed,

@@ -9,6 +9,9 @@ from assay_broker.core.entries import Delivery, Entry, Place
 from assay_broker.core.links import LinkState, Receiver
 from assay_broker.core.queues import Queue
 from assay_broker.core.records import MessageMarked, MessageRemoved
+from assay_broker.core.release import release
+from assay_broker.core.reporting import send_report
+from assay_broker.core.reports import Mqro
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 
@@ -18,7 +21,7 @@ def pump(state: State, turn: Turn, queue: Queue) -> None:
     while (pair := queue.next_pair()) is not None:
         receiver, entry = pair
         if entry.expired(turn.now_ms):  # DD-56: never delivered, even if its Tick has not come yet
-            remove(state, turn, queue, entry, failed=False)
+            discard_expired(state, turn, queue, entry)
         else:
             _hand_out(state, turn, queue, receiver, entry)
     state.queues.forget_if_idle(queue)
@@ -67,10 +70,25 @@ def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool
         turn.record(MessageRemoved(entry.key), partial(_restore, state, queue, entry, failed=failed))
 
 
+def discard_expired(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
+    """A copy's time to live is over: it goes, with a report if it asks for one."""
+    send_report(state, turn, entry, Mqro.EXPIRATION)
+    remove(state, turn, queue, entry, failed=False)
+
+
+def consume(state: State, turn: Turn, delivery: Delivery) -> None:
+    """A receiver has accepted a delivery: its message is gone; a confirmation of delivery goes out if asked for."""
+    entry = delivery.entry
+    if entry.place is Place.HELD:  # otherwise its queue, or the unit of work that put it, has gone
+        send_report(state, turn, entry, Mqro.COD)
+        remove(state, turn, delivery.queue, entry, failed=True)
+        turn.touch(delivery.queue)
+
+
 def _restore(state: State, queue: Queue, entry: Entry, turn: Turn, *, failed: bool) -> None:
     """Undo `remove`."""
     if queue.gone and queue.on_use:
-        queue = state.queues.restore(queue.home)
+        queue = state.queues.restored(queue)
     if queue.gone:
         return
     if failed:
@@ -100,7 +118,7 @@ def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> 
         if entry.recorded:
             turn.record(MessageMarked(entry.key, entry.count), _nothing)
     if entry.expired(turn.now_ms):  # DD-56: its Tick came while it was held
-        remove(state, turn, queue, entry, failed=False)
+        discard_expired(state, turn, queue, entry)
     else:
         queue.put_back(entry)
     turn.touch(queue)
@@ -121,57 +139,13 @@ def take_back_unsent(turn: Turn, delivery: Delivery) -> None:
     turn.touch(delivery.queue)
 
 
-def unstage(state: State, turn: Turn, entry: Entry) -> None:
-    """A staged copy is gone: cancelled, expired, or without a target."""
-    if entry.place is Place.STAGED:
-        state.staging.unstage(entry)
-    entry.place = Place.GONE
-    state.expiry.discard(entry.key)
-    if entry.recorded:
-        turn.record(MessageRemoved(entry.key), partial(_stage_again, state, entry))
-
-
-def stage(state: State, entry: Entry) -> None:
-    """A copy is staged until its delay is over."""
-    if entry.due_ms is None:
-        raise ValueError(f"message {entry.key} has no delay and cannot be staged")
-    state.staging.stage(entry, entry.due_ms)
-    if entry.expires_ms is not None:
-        state.expiry.add(entry.key, entry.expires_ms, entry)
-
-
-def _stage_again(state: State, entry: Entry, _turn: Turn) -> None:
-    """Undo `unstage`."""
-    stage(state, entry)
-
-
 def expire_due(state: State, turn: Turn) -> None:
     """Let everything go whose time to live is over (DD-56), staged or waiting; what is held is left to its holder."""
     while (entry := state.expiry.pop_due(turn.now_ms)) is not None:
         if entry.place is Place.STAGED:
-            unstage(state, turn, entry)
+            release(state, turn, entry)
         elif entry.place is Place.WAITING:
             queue = state.queues.find(entry.home)
             if queue is not None:
-                remove(state, turn, queue, entry, failed=False)
+                discard_expired(state, turn, queue, entry)
                 turn.touch(queue)
-
-
-def release_due(state: State, turn: Turn) -> None:
-    """Move every staged copy whose delay is over to its target (DD-03).
-
-    A copy for a subscription that has gone is dropped (DD-51).  A target that is full is tried again later.
-    """
-    while (entry := state.staging.pop_due(turn.now_ms)) is not None:
-        queue = state.queues.find(entry.home)
-        if queue is None and entry.home.startswith("queue://"):
-            queue = state.queues.restore(entry.home)
-        if queue is None:
-            entry.place = Place.GONE
-            unstage(state, turn, entry)
-        elif queue.full:
-            state.staging.retry(entry, turn.now_ms)
-        else:
-            entry.order = state.next_order()
-            queue.enter(entry)
-            turn.touch(queue)

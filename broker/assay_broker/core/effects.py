@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from assay_broker.core.descriptor import Described
+from assay_broker.core.objects.model import Definition
 from assay_broker.core.records import Record
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Refused
@@ -40,13 +42,17 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True):
     after: int | None
 
 
+Value = tuple[Message, ...] | tuple[Definition, ...] | tuple[Described, ...] | None
+"""What an answer brings: browsed messages, displayed objects, or messages with their descriptors."""
+
+
 class Answer(Struct, frozen=True, tag=True):
     """A command is done, or refused."""
 
     connection: int
     token: int
     refused: Refused | None = None
-    value: tuple[Message, ...] | None = None
+    value: Value = None
     after: int | None = None
 
 

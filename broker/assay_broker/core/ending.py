@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from assay_broker.core.attaching import close_link, drop_temporary
 from assay_broker.core.connections import Connection
-from assay_broker.core.delivery import give_back, remove, take_back_unsent
-from assay_broker.core.entries import Place
+from assay_broker.core.delivery import consume, give_back, take_back_unsent
 from assay_broker.core.links import LinkInput, LinkState, Receiver
-from assay_broker.core.sending import place, reserve
+from assay_broker.core.sending import back_out, commit
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_broker.core.units import Unit, UnitAction, UnitInput
@@ -37,20 +36,15 @@ def _apply(state: State, turn: Turn, unit: Unit) -> None:
     """Everything at once, in the order of the sends; recorded in one batch (JMS 6.2.7)."""
     for delivery in unit.accepted:
         delivery.link.unsettled.pop(delivery.number, None)
-        if delivery.entry.place is Place.HELD:
-            remove(state, turn, delivery.queue, delivery.entry, failed=True)
-            turn.touch(delivery.queue)
+        consume(state, turn, delivery)
     for pending in unit.puts:
-        reserve(state, pending, -1)
-        place(state, turn, pending)
+        commit(state, turn, unit, pending)
 
 
 def _discard(state: State, turn: Turn, unit: Unit) -> None:
     """Nothing was sent; what was accepted is unsettled again, with its link or, without one, on its queue."""
     for pending in unit.puts:
-        reserve(state, pending, -1)
-        for queue in pending.queues:
-            turn.touch(queue)
+        back_out(state, turn, unit, pending)
     for delivery in unit.accepted:
         delivery.unit = None
         if delivery.link.state is LinkState.CLOSED:

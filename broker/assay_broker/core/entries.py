@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from assay_broker.core.headers import DeadLetterHeader
 from assay_sdk.model.message import Message
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ class Place(Enum):
     """Where a copy is."""
 
     STAGED = auto()
+    UNCOMMITTED = auto()
+    """On its queue, but nobody's to get yet except its own unit of work's (DD-25)."""
     WAITING = auto()
     HELD = auto()
     GONE = auto()
@@ -29,13 +32,16 @@ class Entry(Struct, eq=False, kw_only=True):
 
     Args:
         key: Its number; never used again.
-        home: The queue it stands on or is staged for.
+        home: The queue it stands on, or what it is staged for: the name that its sender used, so that an alias is
+            resolved again when the delay is over (DD-50).
         message: The message, as it was sent.
         priority: 0 to 9, the default filled in.
         recorded: Whether the store holds it.
         arrived_ms: When it arrived.
         expires_ms: When it expires; None never.
-        due_ms: When its delay is over; None for one without a delay.
+        due_ms: When its delay is over; None for one without a delay, and once it is.
+        dead: Why it is on the dead-letter queue; None elsewhere.
+        unit: The open unit of work that put it; None once that is committed.
         batch: The batch that stores it; 0 for none.
         order: Its place among those of its priority; given when it enters its queue, kept when it comes back.
         count: Deliveries that failed.
@@ -51,6 +57,8 @@ class Entry(Struct, eq=False, kw_only=True):
     arrived_ms: int
     expires_ms: int | None
     due_ms: int | None
+    dead: DeadLetterHeader | None = None
+    unit: Unit | None = None
     batch: int = 0
     order: int = 0
     count: int = 0

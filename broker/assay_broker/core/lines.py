@@ -36,9 +36,13 @@ class Line:
         for entry in waiting.values():
             self.offer(entry)
 
+    def lets_through(self, entry: Entry) -> bool:
+        """Whether the selector lets a message through."""
+        return self.selector is None or self.selector.matches(entry.message)
+
     def offer(self, entry: Entry) -> None:
         """A message waits, or waits again at its old place."""
-        if entry.key in self._present or (self.selector is not None and not self.selector.matches(entry.message)):
+        if entry.key in self._present or not self.lets_through(entry):
             return
         if len(self._heap) > 2 * len(self._waiting) + _SLACK:
             self._heap = [item for item in self._heap if item[2] in self._waiting]

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from assay_broker.core.subscriptions import Subscription
 
 
+Owner = tuple[int, int | None]
+"""A connection and one of its sessions: whose unit of work it is, and who gets from it (DD-25)."""
+
+
 class LinkState(Enum):
     """What a link is for."""
 
@@ -126,6 +130,7 @@ class Receiver(Link):
         subscription: The subscription it stands for; None on a queue.
         selector: The text of its selector on the queue; a subscription selects before its queue.
         settled: Whether its deliveries are settled as they leave (at most once).
+        session: The session it belongs to; None when nobody said.
     """
 
     line: Line
@@ -141,8 +146,10 @@ class Receiver(Link):
         subscription: Subscription | None,
         selector: str | None,
         settled: bool,
+        session: int | None = None,
     ) -> None:
         super().__init__(connection, number, address, LinkState.RECEIVING, table)
+        self.owner: Owner = (connection, session)
         self.origin = address
         self.queue = queue
         self.subscription = subscription

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from assay_broker.core.entries import Entry, Place
 from assay_broker.core.lines import Line
-from assay_broker.core.links import Receiver, Sender
+from assay_broker.core.links import Owner, Receiver, Sender
+from assay_broker.core.objects.model import Definition
 from assay_broker.core.refusals import refusal
-from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.selectors import Selector
 
-STAGING_QUEUE = "SYSTEM.DDELAY.LOCAL.QUEUE"
-"""Name of the staging queue of delayed messages, IBM MQ's (DELAY:30)."""
+_QUEUE_HOME = f"{AddressKind.QUEUE.value}://"
+
+
+def home_of(name: str) -> str:
+    """The home of an application's queue of that name."""
+    return _QUEUE_HOME + name
+
+
+def name_at(home: str) -> str | None:
+    """The name behind the home of an application's queue; None for any other home."""
+    return home.removeprefix(_QUEUE_HOME) if home.startswith(_QUEUE_HOME) else None
+
+
+def rank(entry: Entry) -> tuple[int, int]:
+    """A message's place in the order of delivery: priority first, then arrival (JMS 3.4.10)."""
+    return -entry.priority, entry.order
 
 
 class Queue:
@@ -22,16 +38,16 @@ class Queue:
     Args:
         home: Its unique name in records.
         name: Its name in refusals.
-        max_depth: How many messages it takes.
+        definition: What it is set to; the model's for a queue that the queue manager made by itself.
         recorded: Whether persistent messages on it are on disk; not for non-durable subscriptions (PD-26, PD-27) and
             temporary queues.
-        on_use: Whether it was made on use and goes as soon as nobody uses it: a queue of an application.
+        on_use: Whether it is a queue of an application: its messages and users are forgotten as soon as there are none.
     """
 
-    def __init__(self, home: str, name: str, max_depth: int, *, recorded: bool, on_use: bool = False) -> None:
+    def __init__(self, home: str, name: str, definition: Definition, *, recorded: bool, on_use: bool = False) -> None:
         self.home = home
         self.name = name
-        self.max_depth = max_depth
+        self.definition = definition
         self.recorded = recorded
         self.on_use = on_use
         self.gone = False
@@ -40,12 +56,17 @@ class Queue:
         self.entries: dict[int, Entry] = {}
         self.lines: dict[str | None, Line] = {}
         self._waiting: dict[int, Entry] = {}
+        self._own: defaultdict[Owner, dict[int, Entry]] = defaultdict(dict)
         self._turn = 0
 
     @property
     def full(self) -> bool:
-        """Whether it takes no further message; places reserved by open units of work count."""
-        return len(self.entries) + self.reserved >= self.max_depth
+        """Whether it takes no further message; uncommitted ones and places reserved by open units of work count."""
+        return self.fills(1)
+
+    def fills(self, further: int) -> bool:
+        """Whether so many further messages are more than it takes."""
+        return len(self.entries) + self.reserved + further > self.definition.number("MAXDEPTH")
 
     @property
     def idle(self) -> bool:
@@ -55,7 +76,7 @@ class Queue:
     @property
     def held(self) -> bool:
         """Whether a receiver or a unit of work holds a message."""
-        return len(self.entries) > len(self._waiting)
+        return any(entry.place is Place.HELD for entry in self.entries.values())
 
     def enter(self, entry: Entry) -> None:
         """A message comes to stand here; `Entry.order` is set."""
@@ -63,16 +84,33 @@ class Queue:
         self.put_back(entry)
 
     def put_back(self, entry: Entry) -> None:
-        """A message waits, again at its original place."""
+        """A message waits, again at its original place; for its own unit of work alone, while that is open (DD-25)."""
+        if entry.unit is not None:
+            entry.place = Place.UNCOMMITTED
+            return
         entry.place = Place.WAITING
         self._waiting[entry.key] = entry
         for line in self.lines.values():
             line.offer(entry)
 
+    def enter_uncommitted(self, entry: Entry, owner: Owner) -> None:
+        """A message of an open unit of work comes: only the unit's own session can get it (DD-25)."""
+        self.entries[entry.key] = entry
+        entry.place = Place.UNCOMMITTED
+        self._own[owner][entry.key] = entry
+
+    def disown(self, entry: Entry, owner: Owner) -> None:
+        """A unit of work is over: its message is no longer its own."""
+        own = self._own.get(owner)
+        if own is not None:
+            own.pop(entry.key, None)
+            if not own:
+                del self._own[owner]
+
     def take(self, entry: Entry) -> None:
         """A message is handed out: it is held, not waiting."""
         entry.place = Place.HELD
-        del self._waiting[entry.key]
+        self._waiting.pop(entry.key, None)
 
     def remove(self, entry: Entry) -> None:
         """A message is gone."""
@@ -84,10 +122,11 @@ class Queue:
         """All messages are gone."""
         self.entries.clear()
         self._waiting.clear()
+        self._own.clear()
 
     def waiting(self) -> list[Entry]:
         """The messages that wait, in the order of delivery."""
-        return sorted(self._waiting.values(), key=lambda entry: (-entry.priority, entry.order))
+        return sorted(self._waiting.values(), key=rank)
 
     def join(self, receiver: Receiver, text: str | None, selector: Selector | None, max_selectors: int) -> Line:
         """A receiver takes its place in the line of its selector.
@@ -121,7 +160,9 @@ class Queue:
 
         Of several lines with a message and a ready receiver, the one whose receiver was served longest ago comes first.
         """
-        best: tuple[Receiver, Entry] | None = None
+        if self.definition.says("GET", "DISABLED"):
+            return None
+        best = self._next_own() if self._own else None
         for line in self.lines.values():
             if not line.ready:
                 continue
@@ -132,6 +173,22 @@ class Queue:
             if best is None or receiver.served < best[0].served:
                 best = (receiver, entry)
         return best
+
+    def _next_own(self) -> tuple[Receiver, Entry] | None:
+        """A receiver and a message that its own open unit of work has put (DD-25); None when no pair fits."""
+        for line in self.lines.values():
+            everybodys = line.first()
+            for receiver in line.ready.values():
+                own = [
+                    entry
+                    for entry in self._own.get(receiver.owner, {}).values()
+                    if entry.place is Place.UNCOMMITTED and line.lets_through(entry)
+                ]
+                entry = min(own, key=rank, default=None)
+                if entry is None or receiver.settled or (everybodys is not None and rank(everybodys) < rank(entry)):
+                    continue
+                return receiver, entry
+        return None
 
     def served(self, receiver: Receiver) -> None:
         """A receiver has had its turn: it goes to the end of its line, or out of it when its credit is used up."""
@@ -149,12 +206,10 @@ class Queues:
 
     Args:
         max_queues: How many there may be.
-        max_depth: How many messages each takes.
     """
 
-    def __init__(self, max_queues: int, max_depth: int) -> None:
+    def __init__(self, max_queues: int) -> None:
         self._max_queues = max_queues
-        self._max_depth = max_depth
         self._queues: dict[str, Queue] = {}
 
     def __iter__(self) -> Iterator[Queue]:
@@ -165,44 +220,50 @@ class Queues:
         """A queue by its home; None when there is none."""
         return self._queues.get(home)
 
-    def of(self, address: Address) -> Queue:
-        """The queue that an address names; made on use.
+    def make(
+        self,
+        home: str,
+        name: str,
+        definition: Definition,
+        *,
+        recorded: bool,
+        on_use: bool = False,
+        limited: bool = True,
+    ) -> Queue:
+        """The queue of that home; made when it is not there.
+
+        Args:
+            home: Its home.
+            name: Its name in refusals.
+            definition: What it is set to.
+            recorded: Whether persistent messages on it are on disk.
+            on_use: Whether it is a queue of an application.
+            limited: Whether there may be too many; not at a start from records.
 
         Raises:
             RefusalError: When there are too many queues.
         """
-        home = str(address)
         queue = self._queues.get(home)
         if queue is not None:
             return queue
-        permanent = address.kind is AddressKind.QUEUE
-        return self.make(home, address.name, recorded=permanent, on_use=permanent)
-
-    def make(self, home: str, name: str, *, recorded: bool, on_use: bool = False) -> Queue:
-        """Make a queue.
-
-        Raises:
-            RefusalError: When there are too many queues.
-        """
-        if len(self._queues) >= self._max_queues:
+        if limited and len(self._queues) >= self._max_queues:
             raise refusal(
                 Mqrc.RESOURCE_PROBLEM, f"{name} cannot be made: there are {self._max_queues} queues already.", name
             )
-        queue = self._queues[home] = Queue(home, name, self._max_depth, recorded=recorded, on_use=on_use)
-        return queue
-
-    def restore(self, home: str) -> Queue:
-        """The application's queue of that home, made when it is not there: for a start from records, without limits."""
-        queue = self._queues.get(home)
-        if queue is None:
-            name = home.partition("://")[2]
-            queue = self._queues[home] = Queue(home, name, self._max_depth, recorded=True, on_use=True)
+        queue = self._queues[home] = Queue(home, name, definition, recorded=recorded, on_use=on_use)
         return queue
 
     def forget_if_idle(self, queue: Queue) -> None:
         """Let a queue go that was made on use and that nobody uses."""
         if queue.on_use and queue.idle:
             self.forget(queue)
+
+    def restored(self, queue: Queue) -> Queue:
+        """The queue at this one's home, this one if there is none."""
+        present = self._queues.get(queue.home)
+        if present is None:
+            self.revive(queue)
+        return present or queue
 
     def revive(self, queue: Queue) -> None:
         """Undo `forget`."""

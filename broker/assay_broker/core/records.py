@@ -1,14 +1,29 @@
 """What the store holds.  Replaying the records flushed so far gives the state after a kill.
 
 Messages are recorded only when they are persistent and stand on a queue or a durable subscription (PD-20, PD-23);
-subscriptions only when they are durable.
+subscriptions only when they are durable.  Objects with which a queue manager begins are recorded once they are changed.
 """
 
 from __future__ import annotations
 
 from msgspec import Struct
 
+from assay_broker.core.headers import DeadLetterHeader
+from assay_broker.core.objects.model import Definition, Namespace
 from assay_sdk.model.message import Address, Message
+
+
+class ObjectDefined(Struct, frozen=True, tag=True):
+    """An object is defined, or defined anew."""
+
+    definition: Definition
+
+
+class ObjectRemoved(Struct, frozen=True, tag=True):
+    """An object is gone."""
+
+    namespace: Namespace
+    name: str
 
 
 class SubscriptionDefined(Struct, frozen=True, tag=True, kw_only=True):
@@ -44,11 +59,12 @@ class MessageStored(Struct, frozen=True, tag=True, kw_only=True):
 
     Args:
         key: The copy's number; never used again.
-        home: The queue it stands on or is staged for.
+        home: The queue it stands on, or what it is staged for.
         message: The message.
         arrived_ms: When it arrived, in milliseconds since the epoch.
         expires_ms: When it expires; None never.
-        due_ms: When its delay is over; None for one without a delay.
+        due_ms: When its delay is over; None for one that stands on its queue.
+        dead: Why it is on the dead-letter queue; None elsewhere.
     """
 
     key: int
@@ -57,6 +73,7 @@ class MessageStored(Struct, frozen=True, tag=True, kw_only=True):
     arrived_ms: int
     expires_ms: int | None
     due_ms: int | None
+    dead: DeadLetterHeader | None = None
 
 
 class MessageMarked(Struct, frozen=True, tag=True):
@@ -80,4 +97,12 @@ class MessageRemoved(Struct, frozen=True, tag=True):
     key: int
 
 
-Record = SubscriptionDefined | SubscriptionRemoved | MessageStored | MessageMarked | MessageRemoved
+Record = (
+    ObjectDefined
+    | ObjectRemoved
+    | SubscriptionDefined
+    | SubscriptionRemoved
+    | MessageStored
+    | MessageMarked
+    | MessageRemoved
+)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay_broker.core.attaching import make_subscription, parse_selector
-from assay_broker.core.delivery import stage, unstage
 from assay_broker.core.entries import Entry, Place
+from assay_broker.core.placing import DEFAULT_PRIORITY, stage_again, watch_expiry
 from assay_broker.core.records import (
     MessageMarked,
     MessageRemoved,
     MessageStored,
+    ObjectDefined,
+    ObjectRemoved,
     Record,
     SubscriptionDefined,
 )
-from assay_broker.core.sending import DEFAULT_PRIORITY
-from assay_broker.core.staging import ProcessorInput
+from assay_broker.core.resolution import recovered
 from assay_broker.core.state import State
 from assay_broker.core.subscriptions import Terms
 from assay_broker.core.turn import Turn
@@ -24,17 +25,21 @@ _NO_CONNECTION = 0
 
 
 def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
-    """Replay records into an empty state and start the delay processor.
+    """Replay records into an empty state.
 
-    Messages stand in the order in which they came to their queues: a delayed one came when its delay was over.  What
-    expired meanwhile, or belongs to a subscription that has gone, is removed.
+    Messages stand in the order in which they came to their queues.  What belongs to a subscription that has gone is
+    removed; what is staged is staged again, whatever became of its target, and left to the delay processor.
     """
     subscriptions: dict[int, SubscriptionDefined] = {}
     messages: dict[int, MessageStored] = {}
     counts: dict[int, int] = {}
     highest_key = highest_subscription = 0
     for record in records:
-        if isinstance(record, MessageStored):
+        if isinstance(record, ObjectDefined):
+            state.objects.put(record.definition)
+        elif isinstance(record, ObjectRemoved):
+            state.objects.remove(record.namespace, record.name)
+        elif isinstance(record, MessageStored):
             messages[record.key] = record
             highest_key = max(highest_key, record.key)
         elif isinstance(record, MessageRemoved):
@@ -51,8 +56,7 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
     state.reserve_numbers(highest_key, highest_subscription)
     for defined in subscriptions.values():
         _define(state, defined)
-    state.staging.step(ProcessorInput.START)
-    for stored in sorted(messages.values(), key=lambda one: (one.due_ms or one.arrived_ms, one.key)):
+    for stored in sorted(messages.values(), key=lambda one: (one.arrived_ms, one.key)):
         _place(state, turn, stored, counts.get(stored.key, 0))
 
 
@@ -80,21 +84,22 @@ def _place(state: State, turn: Turn, stored: MessageStored, count: int) -> None:
         arrived_ms=stored.arrived_ms,
         expires_ms=stored.expires_ms,
         due_ms=stored.due_ms,
+        dead=stored.dead,
         count=count,
         redelivered=count > 0,
     )
-    queue = state.queues.find(stored.home)
-    if queue is None and stored.home.startswith("queue://"):
-        queue = state.queues.restore(stored.home)
-    if queue is None or entry.expired(turn.now_ms):
-        entry.place = Place.GONE
-        unstage(state, turn, entry)
+    if entry.due_ms is not None:
+        stage_again(state, entry, entry.due_ms)
         return
-    if entry.due_ms is not None and entry.due_ms > turn.now_ms:
-        stage(state, entry)
-        turn.touch(queue)
+    queue = recovered(state, stored.home)
+    if queue is None:
+        entry.place = Place.GONE
+        turn.record(MessageRemoved(entry.key), _for_good)
         return
     entry.order = state.next_order()
     queue.enter(entry)
-    if entry.expires_ms is not None:
-        state.expiry.add(entry.key, entry.expires_ms, entry)
+    watch_expiry(state, entry)
+
+
+def _for_good(_turn: Turn) -> None:
+    """Nobody can have what has no place; if the store cannot say so, the next start does."""

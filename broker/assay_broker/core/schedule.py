@@ -46,6 +46,11 @@ class Schedule(Generic[T]):
             heappop(self._heap)
         return None
 
+    def peek_due(self, now_ms: int) -> T | None:
+        """The next thing that is due at this time, which stays; None when nothing is."""
+        due = self.next_due_ms()
+        return None if due is None or due > now_ms else self._live[self._heap[0][1]][1]
+
     def pop_due(self, now_ms: int) -> T | None:
         """Take the next thing that is due at this time; None when nothing is."""
         due = self.next_due_ms()

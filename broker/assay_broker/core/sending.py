@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-from functools import partial
+from msgspec import Struct
+from msgspec.structs import replace
 
 from assay_broker.core.connections import Connection
-from assay_broker.core.delivery import stage
-from assay_broker.core.entries import Entry, Place
-from assay_broker.core.queues import STAGING_QUEUE, Queue
-from assay_broker.core.records import MessageStored
-from assay_broker.core.refusals import refusal
+from assay_broker.core.entries import Place
+from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
+from assay_broker.core.objects.model import Definition, Namespace
+from assay_broker.core.placing import enter, enter_uncommitted, new_entry, stage
+from assay_broker.core.queues import Queue, home_of
+from assay_broker.core.refusals import RefusalError, refusal
+from assay_broker.core.reports import check_options
+from assay_broker.core.resolution import Target, resolve, staging_depth, staging_queue
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
-from assay_broker.core.units import Pending
+from assay_broker.core.units import Pending, Unit
 from assay_sdk.model.message import Address, AddressKind, Message
-from assay_sdk.model.reasons import Mqrc
+from assay_sdk.model.reasons import Mqrc, refused
 
-DEFAULT_PRIORITY = 4  # JMS 3.4.9
 HIGHEST_PRIORITY = 9
 _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
 _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
+
+
+class Obstacle(Struct, frozen=True):
+    """Why a queue cannot take a message.
+
+    Args:
+        name: The object at fault.
+        why: The rest of a sentence that begins with the name.
+    """
+
+    mqrc: Mqrc
+    name: str
+    why: str
 
 
 def prepare(state: State, connection: Connection, address: Address, message: Message, now_ms: int) -> Pending:
@@ -34,13 +50,65 @@ def prepare(state: State, connection: Connection, address: Address, message: Mes
     expires_ms = expiry(message, now_ms)
     if expires_ms is not None and message.delivery_time_ms is not None and expires_ms < message.delivery_time_ms:
         raise refusal(Mqrc.EXPIRY_ERROR, "The message would expire before its delay is over.", address.name)  # DD-14
+    delayed = message.delivery_time_ms is not None and message.delivery_time_ms > now_ms
+    if delayed:
+        _check_level(state)
     if address.kind in _TOPICS:
-        queues = _subscribed(state, connection, address, message)
-    else:
-        queues = (state.queues.of(address),)
-    staged = len(queues) if message.delivery_time_ms is not None and message.delivery_time_ms > now_ms else 0
-    _check_room(state, address, queues, staged)
-    return Pending(message, queues, expires_ms, staged)
+        return _publication(state, connection, address, message, expires_ms, delayed=delayed)
+    target = resolve(state, address)
+    if target.topic is not None:
+        return _publication(state, connection, target.topic, message, expires_ms, delayed=delayed)
+    return _queue_message(state, address, target, message, expires_ms, delayed=delayed)
+
+
+def _queue_message(
+    state: State, address: Address, target: Target, message: Message, expires_ms: int | None, *, delayed: bool
+) -> Pending:
+    found = obstacles(target, size(message))
+    if delayed:
+        found += _staging_obstacles(state, size(message), 1)
+    _refuse(found)
+    settled = _as_defined(message, target.path[0])
+    queue = target.queue
+    if queue is None:
+        raise TypeError("a target that is no topic is a queue")
+    home = queue.home if address.kind in _TEMPORARY else home_of(address.name)
+    if delayed:
+        return Pending(settled, (home,), (), expires_ms, 1)
+    return Pending(settled, (queue.home,), (queue,), expires_ms, 0)
+
+
+def check_put(state: State, name: str, message: Message) -> tuple[Queue, Message]:
+    """The queue that a message without delay is for, and the message as the queue defines it.
+
+    Raises:
+        RefusalError: The message is not acceptable, or the queue cannot take it.
+    """
+    _check(state, message)
+    target = resolve(state, Address(AddressKind.QUEUE, name))
+    if target.queue is None:
+        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{name} is an alias of a topic; name a queue.", name)
+    _refuse(obstacles(target, size(message)))
+    return target.queue, _as_defined(message, target.path[0])
+
+
+def _publication(
+    state: State,
+    connection: Connection,
+    topic: Address,
+    message: Message,
+    expires_ms: int | None,
+    *,
+    delayed: bool,
+) -> Pending:
+    base = state.objects.find(Namespace.TOPIC, BASE_TOPIC)
+    settled = message if base is None else _as_defined(message, base)
+    queues = _subscribed(state, connection, topic, settled)
+    homes = tuple(queue.home for queue in queues)
+    if delayed:
+        _refuse(_staging_obstacles(state, size(message), len(homes)))
+        return Pending(settled, homes, (), expires_ms, len(homes))
+    return Pending(settled, homes, queues, expires_ms, 0)
 
 
 def expiry(message: Message, now_ms: int) -> int | None:
@@ -50,19 +118,33 @@ def expiry(message: Message, now_ms: int) -> int | None:
     return now_ms + message.ttl_ms if message.ttl_ms else None
 
 
-def persistent(state: State, message: Message) -> bool:
-    """Whether a message is persistent; one that does not say is as the queue manager's default says."""
-    return state.settings.default_persistent if message.durable is None else message.durable
+def _as_defined(message: Message, definition: Definition) -> Message:
+    """The message with what its sender left to the destination: fixed at the first resolution (DD-52)."""
+    if message.durable is not None and message.priority is not None:
+        return message
+    durable = definition.says("DEFPSIST", "YES") if message.durable is None else message.durable
+    priority = definition.number("DEFPRTY") if message.priority is None else message.priority
+    return replace(message, durable=durable, priority=priority)
 
 
 def _check(state: State, message: Message) -> None:
-    limit = state.settings.max_message_bytes
+    limit = state.objects.queue_manager().number("MAXMSGL")
     if size(message) > limit:
         raise refusal(Mqrc.MSG_TOO_BIG_FOR_Q_MGR, f"The message has more than {limit} bytes.", state.settings.name)
     if message.priority is not None and not 0 <= message.priority <= HIGHEST_PRIORITY:
         raise refusal(Mqrc.PRIORITY_ERROR, f"Priority {message.priority} is not between 0 and {HIGHEST_PRIORITY}.")
     if any(value is not None and value < 0 for value in (message.ttl_ms, message.expiry_ms, message.delivery_time_ms)):
         raise refusal(Mqrc.EXPIRY_ERROR, "Time to live, expiry and delivery time cannot be negative.")
+    check_options(message)
+
+
+def _check_level(state: State) -> None:
+    if not state.settings.delays:
+        raise refusal(
+            Mqrc.FUNCTION_NOT_SUPPORTED,
+            f"Level {state.settings.level} has no delivery delay; it came with 8.0.",
+            state.settings.name,
+        )
 
 
 def size(message: Message) -> int:
@@ -81,6 +163,52 @@ def _octets(value: str | bytes | None) -> int:
     return len(value) if isinstance(value, bytes) or value.isascii() else len(value.encode(errors="surrogatepass"))
 
 
+def obstacles(target: Target, octets: int, further: int = 1) -> list[Obstacle]:
+    """Why a queue could not take so many further messages of a size now; empty when it could (DD-78)."""
+    found: list[Obstacle] = []
+    queue = target.queue
+    if target.inhibited is not None:
+        found.append(Obstacle(Mqrc.PUT_INHIBITED, target.inhibited, "is disabled for puts"))
+    if queue is not None:
+        found += _limits(queue.definition, queue.name, octets)
+        if queue.fills(further):
+            found.append(_full(queue.name))
+    return found
+
+
+def _limits(definition: Definition, name: str, octets: int) -> list[Obstacle]:
+    longest = definition.number("MAXMSGL")
+    if octets <= longest:
+        return []
+    return [Obstacle(Mqrc.MSG_TOO_BIG_FOR_Q, name, f"takes messages of {longest} bytes, and this one has {octets}")]
+
+
+def _full(name: str) -> Obstacle:
+    return Obstacle(Mqrc.Q_FULL, name, "cannot take another message")
+
+
+def _staging_obstacles(state: State, octets: int, copies: int) -> list[Obstacle]:
+    """Why the staging queue could not take a message now (DD-19, DD-36, DD-40)."""
+    definition = staging_queue(state)
+    if definition is None:
+        return [Obstacle(Mqrc.UNKNOWN_OBJECT_NAME, STAGING_QUEUE, "has not been defined")]
+    found: list[Obstacle] = []
+    if definition.says("PUT", "DISABLED"):
+        found.append(Obstacle(Mqrc.PUT_INHIBITED, STAGING_QUEUE, "is disabled for puts"))
+    found += _limits(definition, STAGING_QUEUE, octets)
+    if staging_depth(state) + copies > definition.number("MAXDEPTH"):
+        found.append(_full(STAGING_QUEUE))
+    return found
+
+
+def _refuse(found: list[Obstacle]) -> None:
+    """Refuse with the first reason, naming every queue at fault (DD-19, DD-21)."""
+    if found:
+        why = " and ".join(dict.fromkeys(f"{one.name} {one.why}" for one in found))
+        names = dict.fromkeys(one.name for one in found)
+        raise RefusalError(refused(found[0].mqrc, f"{found[0].mqrc.label}: {why}.", *names))
+
+
 def _subscribed(state: State, connection: Connection, topic: Address, message: Message) -> tuple[Queue, ...]:
     """The queues of the matching subscriptions that can take the message.
 
@@ -93,22 +221,11 @@ def _subscribed(state: State, connection: Connection, topic: Address, message: M
     found = tuple(state.topics.matching(topic, message, connection.number, connection.client_id))
     full = tuple(subscription for subscription in found if subscription.queue.full)
     failing = tuple(subscription.queue.name for subscription in full if subscription.terms.durable)
-    if failing and persistent(state, message):
+    if failing and message.durable:
         raise refusal(
             Mqrc.PUBLICATION_FAILURE, "A durable subscription is full; nobody receives the publication.", *failing
         )
     return tuple(subscription.queue for subscription in found if subscription not in full)
-
-
-def _check_room(state: State, address: Address, queues: tuple[Queue, ...], staged: int) -> None:
-    """Refuse what does not fit, naming every queue at fault."""
-    at_fault: list[str] = []
-    if address.kind not in _TOPICS:
-        at_fault += [queue.name for queue in queues if queue.full]
-    if len(state.staging) + state.staging.reserved + staged > state.settings.max_staged:
-        at_fault.append(STAGING_QUEUE)
-    if at_fault:
-        raise refusal(Mqrc.Q_FULL, f"{' and '.join(at_fault)} cannot take another message.", *at_fault)
 
 
 def reserve(state: State, pending: Pending, places: int) -> None:
@@ -118,64 +235,68 @@ def reserve(state: State, pending: Pending, places: int) -> None:
         queue.reserved += places
 
 
+def join(state: State, turn: Turn, unit: Unit, pending: Pending) -> None:
+    """A message becomes part of an open unit of work.
+
+    One for a queue stands there at once, for its own session alone, if that is known (DD-25); a delayed one stands
+    nowhere before the commit (DD-26), and a publication reaches nobody.
+    """
+    if len(pending.queues) == 1 and pending.queues[0].on_use and unit.owner[1] is not None:
+        (queue,) = pending.queues
+        entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
+        enter_uncommitted(state, turn, queue, entry, unit)
+        unit.puts.append(replace(pending, entry=entry))
+    else:
+        reserve(state, pending, 1)
+        unit.puts.append(pending)
+
+
+def commit(state: State, turn: Turn, unit: Unit, pending: Pending) -> None:
+    """A message of a unit of work is everybody's."""
+    entry = pending.entry
+    if entry is None:
+        reserve(state, pending, -1)
+        place(state, turn, pending)
+        return
+    (queue,) = pending.queues
+    queue.disown(entry, unit.owner)
+    entry.unit = None
+    turn.touch(queue)
+    if entry.place is Place.GONE:
+        return  # the unit itself has consumed it
+    enter(state, turn, queue, entry)
+
+
+def back_out(state: State, turn: Turn, unit: Unit, pending: Pending) -> None:
+    """A message of a unit of work was never sent."""
+    entry = pending.entry
+    if entry is None:
+        reserve(state, pending, -1)
+    else:
+        pending.queues[0].disown(entry, unit.owner)
+        pending.queues[0].remove(entry)
+    for queue in pending.queues:
+        turn.touch(queue)
+
+
 def place(state: State, turn: Turn, pending: Pending) -> None:
     """Put a message on the queues that it is for, or stage it for them.
 
-    Queues that have gone since (a subscription that ended before the commit) are left out, and so is a message that
-    has expired.
+    Queues that have gone since (a subscription that ended before the commit) are left out.
     """
-    if pending.expires_ms is not None and pending.expires_ms <= turn.now_ms:
+    due_ms = pending.message.delivery_time_ms
+    if pending.staged and due_ms is not None:
+        # DD-27: a commit after the delay stages it all the same, and the processor moves it at once.
+        for home in pending.homes:
+            entry = new_entry(
+                state, home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms, due_ms=due_ms
+            )
+            queue = state.queues.find(home)
+            if queue is None and home.startswith("subscription://"):
+                continue
+            stage(state, turn, entry, due_ms, recorded=queue is None or queue.recorded)
         return
     for queue in pending.queues:
         if not queue.gone:
-            _place(state, turn, pending, queue)
-
-
-def _place(state: State, turn: Turn, pending: Pending, queue: Queue) -> None:
-    message = pending.message
-    due_ms = message.delivery_time_ms
-    if due_ms is not None and due_ms <= turn.now_ms:
-        due_ms = None  # DD-04; DD-27: a commit after the delay delivers at once
-    entry = Entry(
-        key=state.next_key(),
-        home=queue.home,
-        message=message,
-        priority=DEFAULT_PRIORITY if message.priority is None else message.priority,
-        recorded=queue.recorded and persistent(state, message),
-        arrived_ms=turn.now_ms,
-        expires_ms=pending.expires_ms,
-        due_ms=due_ms,
-    )
-    if entry.recorded:  # PD-20, PD-23; anything else never reaches the store (PD-22, PD-31, DD-48)
-        entry.batch = turn.record(stored(entry), partial(_withdraw, state, entry))
-    if due_ms is not None:
-        stage(state, entry)
-    else:
-        entry.order = state.next_order()
-        queue.enter(entry)
-        if entry.expires_ms is not None:
-            state.expiry.add(entry.key, entry.expires_ms, entry)
-    turn.touch(queue)
-
-
-def stored(entry: Entry) -> MessageStored:
-    """The record of a copy."""
-    return MessageStored(
-        key=entry.key,
-        home=entry.home,
-        message=entry.message,
-        arrived_ms=entry.arrived_ms,
-        expires_ms=entry.expires_ms,
-        due_ms=entry.due_ms,
-    )
-
-
-def _withdraw(state: State, entry: Entry, _turn: Turn) -> None:
-    """Undo `_place`: the store could not take the copy."""
-    if entry.place is Place.STAGED:
-        state.staging.unstage(entry)
-    queue = state.queues.find(entry.home)
-    if queue is not None:
-        queue.remove(entry)
-    state.expiry.discard(entry.key)
-    entry.place = Place.GONE
+            entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
+            enter(state, turn, queue, entry)

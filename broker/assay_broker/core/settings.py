@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Literal
+
 from msgspec import Struct
+
+from assay_broker.core.objects.factory import factory, pleasant
+from assay_broker.core.objects.model import Definition
+
+Platform = Literal["distributed", "zos"]
+
+DELAY_SINCE = (8, 0)
+"""The first level with delivery delay (DD-10, DD-43)."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -10,31 +21,43 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     Args:
         name: The queue manager's name.
-        max_depth: Messages on one queue, those held by consumers and by units of work included (IBM MQ's MAXDEPTH,
-            whose factory setting is 5000).
-        max_staged: Messages on the staging queue.
-        max_message_bytes: Largest message (IBM MQ's MAXMSGL, whose factory setting is 4 MiB).
+        platform: Which platform's rules hold for the delivery delay processor.
+        level: The command level, as ``8.0``; delivery delay came with that one.
+        opmode: z/OS's OPMODE; delivery delay is not protected by it (DD-44).
+        objects: The objects with which a fresh queue manager begins; empty for IBM MQ's factory settings.
         max_connections: Connections at a time.
         max_links: Senders and receivers of one connection.
         max_units: Open units of work of one connection.
-        max_unit_size: Messages sent and received in one unit of work (IBM MQ's MAXUMSGS, 10000).
         max_queues: Queues at a time, those of subscriptions included.
         max_selectors: Different selectors at a time on one queue.
         max_name_bytes: Length of destination, client and subscription names, in UTF-8.
-        default_persistent: Persistence of a message whose sender said nothing (DEFPSIST; NO is the factory setting).
         retry_ms: How long the delay processor leaves a due message alone whose target could not take it.
     """
 
     name: str = "ASSAY"
-    max_depth: int = 5_000
-    max_staged: int = 100_000
-    max_message_bytes: int = 4_194_304
+    platform: Platform = "distributed"
+    level: str = "8.0"
+    opmode: Literal["COMPAT", "NEWFUNC"] = "NEWFUNC"
+    objects: tuple[Definition, ...] = ()
     max_connections: int = 1_000
     max_links: int = 1_000
     max_units: int = 256
-    max_unit_size: int = 10_000
     max_queues: int = 10_000
     max_selectors: int = 100
     max_name_bytes: int = 10_240
-    default_persistent: bool = False
     retry_ms: int = 1_000
+
+    def fresh_objects(self) -> tuple[Definition, ...]:
+        """What a fresh queue manager of these settings has."""
+        return self.objects or factory(self.name, zos=self.platform == "zos")
+
+    @property
+    def delays(self) -> bool:
+        """Whether a queue manager of this level knows delivery delay (DD-10, DD-43); OPMODE does not matter (DD-44)."""
+        return tuple(int(part) for part in self.level.split(".")) >= DELAY_SINCE
+
+
+@cache
+def pleasant_settings(name: str = "ASSAY") -> Settings:
+    """Settings under which destinations are created on use and delayed publications are allowed."""
+    return Settings(name=name, objects=pleasant(name))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from assay_broker.core.connections import Connections
 from assay_broker.core.entries import Entry
+from assay_broker.core.objects.directory import Directory
+from assay_broker.core.processor import Processor
 from assay_broker.core.queues import Queues
 from assay_broker.core.schedule import Schedule
 from assay_broker.core.settings import Settings
@@ -26,10 +28,12 @@ class State:
         self.settings = settings
         self.tables = tables
         self.connections = Connections(settings.max_connections)
-        self.queues = Queues(settings.max_queues, settings.max_depth)
+        self.objects = Directory(settings.fresh_objects())
+        self.queues = Queues(settings.max_queues)
         self.subscriptions = Subscriptions()
         self.topics = Topics()
-        self.staging = Staging(tables.processor, settings.retry_ms)
+        self.staging = Staging()
+        self.processor = Processor(tables.processor[settings.platform])
         self.expiry: Schedule[Entry] = Schedule()
         self.temporary: dict[str, int] = {}
         """Owning connections of temporary destinations, by address."""

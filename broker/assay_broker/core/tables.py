@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
+from assay_broker.core.dispositions import RELEASE, ReleaseTable
 from assay_broker.core.links import LINKS, LinkTable
-from assay_broker.core.staging import PROCESSOR, ProcessorTable
+from assay_broker.core.processor import PROCESSOR, ProcessorTable
+from assay_broker.core.settings import Platform
 from assay_broker.core.units import UNITS, UnitTable
 
 
 class Tables(Struct, frozen=True, kw_only=True):
     """All state machines as data."""
 
-    processor: ProcessorTable = PROCESSOR
+    processor: Mapping[Platform, ProcessorTable] = PROCESSOR
+    release: ReleaseTable = RELEASE
     units: UnitTable = UNITS
     links: LinkTable = LINKS
 

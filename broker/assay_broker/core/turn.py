@@ -10,12 +10,11 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist
+from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist, Value
 from assay_broker.core.entries import Delivery
 from assay_broker.core.queues import Queue
 from assay_broker.core.records import Record
 from assay_broker.core.units import Unit
-from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Refused
 
 
@@ -78,7 +77,7 @@ class Turn:
         connection: int,
         token: int | None,
         refused: Refused | None = None,
-        value: tuple[Message, ...] | None = None,
+        value: Value = None,
         gate: int = 0,
     ) -> None:
         """Answer a command, once everything recorded so far, and the gate, is stored."""

@@ -11,7 +11,8 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from assay_broker.core.entries import Delivery
+from assay_broker.core.entries import Delivery, Entry
+from assay_broker.core.links import Owner
 from assay_broker.core.queues import Queue
 from assay_broker.core.refusals import illegal_state
 from assay_sdk.model.message import Message
@@ -63,16 +64,23 @@ UNITS: UnitTable = MappingProxyType(
 
 
 class Pending(Struct, frozen=True, eq=False):
-    """A message that was checked, with the queues it is for as they were found at the send.
+    """A message that was checked, with what it is for as that was found at the send.
 
     Args:
-        staged: How many copies were to be staged at the send.
+        message: The message, persistence and priority settled (DD-52).
+        homes: Where its copies go: a queue by the name its sender used, or subscriptions' queues (DD-51).
+        queues: The queues that have to keep a place for it until the commit.
+        expires_ms: When it expires; None never.
+        staged: How many copies are to be staged.
+        entry: The copy that stands uncommitted on its queue already (DD-25); None when nobody could get it.
     """
 
     message: Message
+    homes: tuple[str, ...]
     queues: tuple[Queue, ...]
     expires_ms: int | None
     staged: int
+    entry: Entry | None = None
 
 
 class Unit:
@@ -82,11 +90,13 @@ class Unit:
         connection: Whose it is.
         number: Its number on the connection.
         table: The transitions.
+        session: Which of the connection's sessions it belongs to; None when nobody said.
     """
 
-    def __init__(self, connection: int, number: int, table: UnitTable) -> None:
+    def __init__(self, connection: int, number: int, table: UnitTable, session: int | None = None) -> None:
         self.connection = connection
         self.number = number
+        self.owner: Owner = (connection, session)
         self.state = UnitState.OPEN
         self.puts: list[Pending] = []
         self.accepted: list[Delivery] = []

@@ -14,16 +14,17 @@ from assay_broker.core.records import (
     MessageMarked,
     MessageRemoved,
     MessageStored,
+    ObjectDefined,
     Record,
     SubscriptionDefined,
+    SubscriptionRemoved,
 )
 from assay_broker.stores import StoreError
 
 Operation = Literal["write", "flush", "drop"]
 Observer = Callable[[Operation, tuple[Record, ...]], None]
 
-_Table = Literal["subscription", "message", "mark"]
-_Slot = tuple[_Table, int]
+_Slot = tuple[str, int | str]
 
 _ADDING = (MessageStored, SubscriptionDefined)
 _ENCODER = msgspec.msgpack.Encoder()
@@ -97,8 +98,12 @@ class MemoryStore:
         elif isinstance(record, MessageRemoved):
             self._delete(("message", record.key))
             self._delete(("mark", record.key))
-        else:
+        elif isinstance(record, SubscriptionRemoved):
             self._delete(("subscription", record.number))
+        elif isinstance(record, ObjectDefined):
+            self._put(("object", f"{record.definition.namespace}({record.definition.name})"), octets)
+        else:  # a queue manager begins with objects, so that one is gone has to be remembered
+            self._put(("object", f"{record.namespace}({record.name})"), octets)
 
     def _put(self, slot: _Slot, octets: bytes) -> None:
         self._delete(slot)

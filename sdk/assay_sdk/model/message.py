@@ -48,8 +48,8 @@ class Message(Struct, frozen=True, kw_only=True):
         to: Where it was sent.
         reply_to: JMSReplyTo.
         subject: JMSType.
-        durable: True persistent, False non-persistent, None when the sender said nothing.
-        priority: 0 to 9; None when the sender said nothing (JMS default 4).
+        durable: True persistent, False non-persistent, None when the sender leaves it to the destination.
+        priority: 0 to 9; None when the sender leaves it to the destination.
         ttl_ms: Time to live from the send, in milliseconds; None or 0 is for ever.
         creation_ms: JMSTimestamp.
         expiry_ms: JMSExpiration: time of day at which it expires; None never.

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from itertools import count
 
+from msgspec.structs import replace
+
 from assay_broker.core import commands
 from assay_broker.core.commands import Command
 from assay_broker.core.core import Core
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist
+from assay_broker.core.objects.factory import (
+    BASE_TOPIC,
+    DURABLE_MODEL,
+    LOCAL_DEFAULT,
+    MODEL_DEFAULT,
+    NON_DURABLE_MODEL,
+    STAGING_QUEUE,
+    pleasant,
+)
+from assay_broker.core.objects.model import Definition, Value
 from assay_broker.core.records import Record
 from assay_broker.core.settings import Settings
 from assay_broker.core.tables import TABLES, Tables
@@ -18,6 +30,32 @@ from assay_sdk.model.reasons import Refused
 QUEUE = Address(AddressKind.QUEUE, "Q")
 TOPIC = Address(AddressKind.TOPIC, "T")
 T0 = 1_000_000
+
+
+def limited(
+    *,
+    staged: int | None = None,
+    units: int | None = None,
+    persistent: bool = False,
+    dead_letters: bool = True,
+    settings: Settings | None = None,
+    **attributes: Value,
+) -> Settings:
+    """Settings with these attributes on every queue that is made on use, or for a subscription."""
+    made = {LOCAL_DEFAULT, MODEL_DEFAULT, DURABLE_MODEL, NON_DURABLE_MODEL}
+    given: dict[str, dict[str, Value]] = {name: dict(attributes) for name in made}
+    if staged is not None:
+        given[STAGING_QUEUE] = {"MAXDEPTH": staged}
+    manager: dict[str, Value] = {} if units is None else {"MAXUMSGS": units}
+    given["ASSAY"] = manager if dead_letters else manager | {"DEADQ": ""}
+    if persistent:
+        given[LOCAL_DEFAULT] = given[BASE_TOPIC] = {"DEFPSIST": "YES"}
+    return replace(
+        settings or Settings(),
+        objects=tuple(
+            Definition(one.kind, one.name, one.attributes | given.get(one.name, {})) for one in pleasant("ASSAY")
+        ),
+    )
 
 
 def message(text: str = "m", *, durable: bool | None = True, **fields: object) -> Message:
@@ -34,7 +72,7 @@ class Bench:
     """
 
     def __init__(self, settings: Settings | None = None, *, auto: bool = True, tables: Tables = TABLES) -> None:
-        self.settings = settings or Settings()
+        self.settings = settings or limited()
         self.tables = tables
         self.auto = auto
         self.now = T0

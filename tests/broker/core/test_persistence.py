@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.broker.core.harness import TOPIC, Bench, message
+from tests.broker.core.harness import TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
 from assay_broker.core.effects import Persist
 from assay_broker.core.records import MessageStored
-from assay_broker.core.settings import Settings
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 
@@ -107,7 +106,7 @@ def test_each_durable_subscription_has_its_copy_on_disk_and_no_other_has(bench: 
 
 def test_a_message_that_says_nothing_is_as_the_queue_managers_default_says() -> None:
     for default in (True, False):
-        bench = Bench(Settings(default_persistent=default))
+        bench = Bench(limited(persistent=default))
         bench.connect(1)
         bench.sender(1, 1)
         bench.put(1, 1, message("a", durable=None))

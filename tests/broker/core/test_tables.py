@@ -2,25 +2,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from typing import cast
 
 import pytest
 
 from assay_broker.core.links import LINKS, Link, LinkInput, LinkState
+from assay_broker.core.processor import PROCESSOR, Processor, ProcessorInput, ProcessorState
 from assay_broker.core.refusals import RefusalError
-from assay_broker.core.staging import PROCESSOR, ProcessorInput, ProcessorState, Staging
+from assay_broker.core.settings import Platform
 from assay_broker.core.units import UNITS, Unit, UnitInput, UnitState
 
 CELLS = (
     *product(["link"], LinkState, LinkInput),
     *product(["unit"], UnitState, UnitInput),
-    *product(["processor"], ProcessorState, ProcessorInput),
+    *product(PROCESSOR, ProcessorState, ProcessorInput),
 )
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _count() -> Iterator[None]:
     yield
-    known = len(LINKS) + len(UNITS) + len(PROCESSOR)
+    known = len(LINKS) + len(UNITS) + sum(map(len, PROCESSOR.values()))
     print(f"\n{len(CELLS)} cells tried: {known} transitions, {len(CELLS) - known} refused")  # noqa: T201 - the count is asked for
 
 
@@ -50,14 +52,15 @@ def test_every_state_takes_every_input_as_its_table_says(
         assert unit.step(happened) is UNITS[state, happened][1]
         assert unit.state is UNITS[state, happened][0]
     elif isinstance(state, ProcessorState) and isinstance(happened, ProcessorInput):
-        staging = Staging(PROCESSOR, 1)
-        staging.state = state
-        if (state, happened) not in PROCESSOR:
+        table = PROCESSOR[cast("Platform", machine)]
+        processor = Processor(table)
+        processor.state = state
+        if (state, happened) not in table:
             with pytest.raises(KeyError):
-                staging.step(happened)
-            assert staging.state is state
+                processor.step(happened)
+            assert processor.state is state
             return
-        assert staging.step(happened) is PROCESSOR[state, happened][1]
-        assert staging.state is PROCESSOR[state, happened][0]
+        assert processor.step(happened) is table[state, happened][1]
+        assert processor.state is table[state, happened][0]
     else:
         pytest.fail(f"{machine} mixes tables")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.broker.core.harness import TOPIC, Bench, message
+from tests.broker.core.harness import TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
 from assay_broker.core.settings import Settings
@@ -112,7 +112,7 @@ def test_a_publication_in_a_unit_is_for_those_who_subscribed_at_the_send(bench: 
 
 
 def test_places_for_uncommitted_messages_are_reserved() -> None:
-    bench = Bench(Settings(max_depth=1))
+    bench = Bench(limited(MAXDEPTH=1))
     bench.connect(1)
     bench.sender(1, 1)
     bench.handle(commands.Begin(1, None, 7))
@@ -133,7 +133,7 @@ def test_a_unit_that_is_over_takes_no_part_in_anything(bench: Bench) -> None:
 
 
 def test_units_have_limits() -> None:
-    bench = Bench(Settings(max_units=1, max_unit_size=1))
+    bench = Bench(limited(units=1, settings=Settings(max_units=1)))
     bench.connect(1)
     bench.sender(1, 1)
     bench.handle(commands.Begin(1, None, 1))
@@ -144,4 +144,4 @@ def test_units_have_limits() -> None:
     bench.put(1, 1, message("a"), unit=1)
     refused = bench.answers[bench.put(1, 1, message("b"), unit=1)].refused
     assert refused is not None
-    assert refused.mqrc == Mqrc.RESOURCE_PROBLEM
+    assert refused.mqrc == Mqrc.SYNCPOINT_LIMIT_REACHED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from assay_broker.core.objects.factory import ON_USE
 from assay_broker.core.objects.model import Definition, Kind, Namespace
 
 
@@ -16,6 +17,7 @@ class Directory:
 
     def __init__(self, definitions: Iterable[Definition] = ()) -> None:
         self._objects: dict[tuple[Namespace, str], Definition] = {}
+        self._manager: Definition | None = None
         for definition in definitions:
             self.put(definition)
 
@@ -37,14 +39,25 @@ class Directory:
         Raises:
             LookupError: It was never defined; the factory always does.
         """
-        for definition in self._objects.values():
-            if definition.kind is Kind.QMGR:
-                return definition
-        raise LookupError("the queue manager has no attributes of its own")
+        if self._manager is None:
+            raise LookupError("the queue manager has no attributes of its own")
+        return self._manager
+
+    @property
+    def on_use(self) -> bool:
+        """Whether queues that nobody has defined are created when they are used."""
+        return ON_USE in self.queue_manager().text("CUSTOM")
+
+    @property
+    def dead_letter_queue(self) -> str:
+        """The name of the dead-letter queue; empty for none."""
+        return self.queue_manager().text("DEADQ")
 
     def put(self, definition: Definition) -> None:
         """Define an object, or define it anew."""
         self._objects[definition.namespace, definition.name] = definition
+        if definition.kind is Kind.QMGR:
+            self._manager = definition
 
     def remove(self, namespace: Namespace, name: str) -> None:
         """An object is gone; nothing happens when there was none."""

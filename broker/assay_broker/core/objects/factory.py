@@ -10,6 +10,13 @@ STAGING_QUEUE = "SYSTEM.DDELAY.LOCAL.QUEUE"
 
 DEAD_LETTER_QUEUE = "SYSTEM.DEAD.LETTER.QUEUE"
 BASE_TOPIC = "SYSTEM.BASE.TOPIC"
+LOCAL_DEFAULT = "SYSTEM.DEFAULT.LOCAL.QUEUE"
+MODEL_DEFAULT = "SYSTEM.DEFAULT.MODEL.QUEUE"
+DURABLE_MODEL = "SYSTEM.DURABLE.MODEL.QUEUE"
+NON_DURABLE_MODEL = "SYSTEM.NDURABLE.MODEL.QUEUE"
+ON_USE = "ONUSE(YES)"
+"""What CUSTOM of the queue manager says when destinations are created on use: our extension, where IBM MQ keeps
+extensions."""
 
 _BASE_TOPIC: dict[str, Value] = {
     "DEFPSIST": "NO",
@@ -37,12 +44,28 @@ def factory(name: str, *, zos: bool) -> tuple[Definition, ...]:
     staging = () if zos else (_of(Kind.QLOCAL, STAGING_QUEUE, MAXDEPTH=100_000, MSGDLVSQ="FIFO"),)
     return (
         _of(Kind.QMGR, name),
-        _of(Kind.QLOCAL, "SYSTEM.DEFAULT.LOCAL.QUEUE"),
+        _of(Kind.QLOCAL, LOCAL_DEFAULT),
         _of(Kind.QALIAS, "SYSTEM.DEFAULT.ALIAS.QUEUE"),
-        _of(Kind.QMODEL, "SYSTEM.DEFAULT.MODEL.QUEUE"),
+        _of(Kind.QMODEL, MODEL_DEFAULT),
+        _of(Kind.QMODEL, DURABLE_MODEL, DEFTYPE="PERMDYN"),
+        _of(Kind.QMODEL, NON_DURABLE_MODEL),
         _of(Kind.TOPIC, "SYSTEM.DEFAULT.TOPIC"),
         _of(Kind.SUB, "SYSTEM.DEFAULT.SUB"),
         _of(Kind.TOPIC, BASE_TOPIC, **_BASE_TOPIC),
         _of(Kind.QLOCAL, DEAD_LETTER_QUEUE),
         *staging,
+    )
+
+
+def pleasant(name: str, *, zos: bool = False) -> tuple[Definition, ...]:
+    """The factory settings, changed so that a newcomer's first message arrives.
+
+    Destinations are created on use, delayed publications are allowed (DD-82), and there is a dead-letter queue.
+    """
+    changes: dict[str, dict[str, Value]] = {
+        name: {"CUSTOM": ON_USE, "DEADQ": DEAD_LETTER_QUEUE},
+        BASE_TOPIC: {"PMSGDLV": "ALLAVAIL"},
+    }
+    return tuple(
+        Definition(one.kind, one.name, one.attributes | changes.get(one.name, {})) for one in factory(name, zos=zos)
     )

@@ -1,0 +1,162 @@
+"""Report options (MQRO) and the report messages that the queue manager generates (DD-57, DD-72, DD-85)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntFlag
+from types import MappingProxyType
+
+from assay_broker.core.refusals import refusal
+from assay_sdk.model.message import Body, Message, Property
+from assay_sdk.model.reasons import Mqrc
+
+_REPORT = 4  # MQMT_REPORT
+_EXCERPT = 100  # bytes of the original's body in a report "with data"
+
+
+class Mqro(IntFlag):
+    """MQRO_* of ``cmqc.h``: the bits of MQMD.Report."""
+
+    PAN = 0x1
+    NAN = 0x2
+    ACTIVITY = 0x4
+    PASS_CORREL_ID = 0x40
+    PASS_MSG_ID = 0x80
+    COA = 0x100
+    COA_WITH_DATA = 0x300
+    COA_WITH_FULL_DATA = 0x700
+    COD = 0x800
+    COD_WITH_DATA = 0x1800
+    COD_WITH_FULL_DATA = 0x3800
+    PASS_DISCARD_AND_EXPIRY = 0x4000
+    EXPIRATION = 0x200000
+    EXPIRATION_WITH_DATA = 0x600000
+    EXPIRATION_WITH_FULL_DATA = 0xE00000
+    EXCEPTION = 0x1000000
+    EXCEPTION_WITH_DATA = 0x3000000
+    EXCEPTION_WITH_FULL_DATA = 0x7000000
+    DISCARD_MSG = 0x8000000
+
+
+_ASKED = Mqro.EXCEPTION | Mqro.EXPIRATION | Mqro.COA | Mqro.COD | Mqro.PAN | Mqro.NAN | Mqro.ACTIVITY
+_KNOWN = int(
+    _ASKED
+    | Mqro.EXCEPTION_WITH_FULL_DATA
+    | Mqro.EXPIRATION_WITH_FULL_DATA
+    | Mqro.COA_WITH_FULL_DATA
+    | Mqro.COD_WITH_FULL_DATA
+    | Mqro.PASS_CORREL_ID
+    | Mqro.PASS_MSG_ID
+    | Mqro.PASS_DISCARD_AND_EXPIRY
+    | Mqro.DISCARD_MSG
+)
+
+FEEDBACK: Mapping[Mqro, int] = MappingProxyType({Mqro.EXPIRATION: 258, Mqro.COA: 259, Mqro.COD: 260})
+"""MQFB of each kind of report; an exception report's is the reason code."""
+
+WHOLE = "JMS_IBM_MQMD_Report"
+"""The property that carries MQMD.Report as a whole: no other one asks for ACTIVITY or PASS_DISCARD_AND_EXPIRY."""
+
+PROPERTIES = (
+    "JMS_IBM_Report_Exception",
+    "JMS_IBM_Report_Expiration",
+    "JMS_IBM_Report_COA",
+    "JMS_IBM_Report_COD",
+    "JMS_IBM_Report_PAN",
+    "JMS_IBM_Report_NAN",
+    "JMS_IBM_Report_Pass_Msg_ID",
+    "JMS_IBM_Report_Pass_Correl_ID",
+    "JMS_IBM_Report_Discard_Msg",
+    WHOLE,
+)
+"""The properties that ask for reports, each a number of MQRO values, added up."""
+
+
+def options(message: Message) -> Mqro:
+    """What a message says in MQMD.Report."""
+    found = Mqro(0)
+    for name in PROPERTIES:
+        value = message.properties.get(name)
+        if isinstance(value, int):
+            found |= Mqro(value & 0xFFFFFFFF)
+    return found
+
+
+def check_options(message: Message) -> None:
+    """Refuse report options that mean nothing, and reports that nobody could be sent.
+
+    Raises:
+        RefusalError: An option is unknown, a bit of a kind stands alone, or a report has no reply-to queue to go to.
+    """
+    asked = options(message)
+    if not asked:
+        return
+    wrong = int(asked) & ~_KNOWN
+    for plain, (_, everything) in _WITH.items():
+        bits = asked & everything
+        if bits and plain not in bits:
+            wrong |= int(bits)
+    if wrong:
+        raise refusal(Mqrc.REPORT_OPTIONS_ERROR, f"0x{wrong:08X} of the report options means nothing by itself.")
+    if asked & _ASKED and message.reply_to is None:
+        raise refusal(Mqrc.MISSING_REPLY_TO_Q, "A report is asked for, and the message names no reply-to queue.")
+
+
+def wants(message: Message, kind: Mqro) -> bool:
+    """Whether a message asks for a kind of report, whatever of its data the report shall bring."""
+    return kind in options(message)
+
+
+def report(
+    original: Message, kind: Mqro, feedback: int, message_id: str, *, now_ms: int, expires_ms: int | None
+) -> Message:
+    """The report on a message: MQMD's rules for MsgId, CorrelId, Persistence, Priority, Expiry and data.
+
+    Args:
+        original: The message as its application sent it.
+        kind: ``Mqro.EXCEPTION``, ``EXPIRATION``, ``COA`` or ``COD``.
+        feedback: MQMD.Feedback: a reason code, or MQFB.
+        message_id: A new message id, used unless the original's is to be passed on.
+        now_ms: When, in milliseconds since the epoch.
+        expires_ms: When the original expires; None never.
+    """
+    asked = options(original)
+    inherits = Mqro.PASS_DISCARD_AND_EXPIRY in asked
+    properties: dict[str, Property] = {"JMS_IBM_MsgType": _REPORT, "JMS_IBM_Feedback": feedback}
+    if inherits and Mqro.DISCARD_MSG in asked:
+        properties[WHOLE] = int(Mqro.DISCARD_MSG)
+    body = _data(original.body, asked, kind)
+    return Message(
+        message_id=original.message_id if Mqro.PASS_MSG_ID in asked else message_id,
+        correlation_id=original.correlation_id if Mqro.PASS_CORREL_ID in asked else original.message_id,
+        to=original.reply_to,
+        durable=original.durable,
+        priority=original.priority,
+        creation_ms=now_ms,
+        expiry_ms=expires_ms if inherits else None,
+        properties=properties,
+        content_type=original.content_type if body is not None else None,
+        body=body,
+    )
+
+
+_WITH: Mapping[Mqro, tuple[Mqro, Mqro]] = MappingProxyType(
+    {
+        Mqro.EXCEPTION: (Mqro.EXCEPTION_WITH_DATA, Mqro.EXCEPTION_WITH_FULL_DATA),
+        Mqro.EXPIRATION: (Mqro.EXPIRATION_WITH_DATA, Mqro.EXPIRATION_WITH_FULL_DATA),
+        Mqro.COA: (Mqro.COA_WITH_DATA, Mqro.COA_WITH_FULL_DATA),
+        Mqro.COD: (Mqro.COD_WITH_DATA, Mqro.COD_WITH_FULL_DATA),
+    }
+)
+"""Of each kind: the option for the first 100 bytes, and the one for everything."""
+
+
+def _data(body: Body, asked: Mqro, kind: Mqro) -> Body:
+    some, everything = _WITH[kind]
+    if everything in asked or body is None:
+        return body if everything in asked else None
+    if some not in asked:
+        return None
+    if isinstance(body, str):
+        return body.encode(errors="surrogatepass")[:_EXCERPT].decode(errors="ignore")
+    return body[:_EXCERPT]
