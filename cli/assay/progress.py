@@ -41,10 +41,6 @@ class RunProgress:
         self._task = self._bar.add_task(title, total=None, outcomes="")
         self._outcomes: Counter[str] = Counter()
         self._total = 0
-        self.unreadable: list[str] = []
-        """What stopped the collection, a sentence each."""
-        self.ended = ""
-        """Why the run ended before its end, where it was not Ctrl-C."""
 
     def __enter__(self) -> Self:
         """Show the bar."""
@@ -72,22 +68,6 @@ class RunProgress:
         if total and total != self._total:
             self._total = total
             self._bar.update(self._task, total=total)
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Keep what stopped the collection."""
-        if report.failed:
-            text = str(report.longrepr)
-            said = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
-            self.unreadable.append(" ".join(said) or text)
-
-    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Keep why the kit gave up."""
-        if isinstance(excinfo.value, pytest.exit.Exception):
-            self.ended = str(excinfo.value.msg)
-
-    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Keep what broke."""
-        self.ended = f"{excinfo.typename}: {excinfo.value}"
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count a scenario that is over."""

@@ -14,14 +14,16 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
+import pytest
 from msgspec import Struct
 
 from assay_evidence.verdicts import Verdict, load_verdicts
 from assay_features import feature_root, load_catalogue
 from assay_steps.defects import all_defects
 from assay_steps.defects.model import Defect
-from assay_steps.folder import VERDICTS
+from assay_steps.folder import LOG, VERDICTS
 from assay_steps.guards import written
+from assay_steps.stops import Stops, last_words
 from assay_steps.suite import SuiteOptions, run_suite
 
 TOO_BROAD = 0.15
@@ -29,6 +31,29 @@ TOO_BROAD = 0.15
 
 Outcomes = Mapping[str, tuple[str, tuple[str, ...]]]
 """Scenario id -> its verdict and its rules."""
+
+
+DONE = frozenset({pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED})
+"""How pytest ends when every scenario of a trial was tried."""
+
+
+class TrialError(RuntimeError):
+    """A trial was not done to its end, so it says nothing of what catches its defect.
+
+    Args:
+        defect: The defect that was switched on; None for none.
+        why: What stopped it.
+    """
+
+    def __init__(self, defect: str | None, why: str) -> None:
+        super().__init__(defect, why)  # both, since it comes out of a process of the pool
+        self.defect = defect
+        self.why = why
+
+    def __str__(self) -> str:
+        """One sentence for the user."""
+        whose = "without a defect" if self.defect is None else f"with defect {self.defect!r}"
+        return f"The trial {whose} was not done to its end, so nothing is known of what catches what: {self.why}"
 
 
 class CaughtDefect(Struct, frozen=True):
@@ -80,16 +105,30 @@ class Trial(Struct, frozen=True):
 
 
 def outcomes_of(trial: Trial) -> Outcomes:
-    """Run a trial in a folder that goes away afterwards."""
+    """Run a trial in a folder that goes away afterwards.
+
+    Raises:
+        TrialError: Its scenarios could not be read, or not all be tried: a verdict is missing, and must not pass for a
+            defect that was not caught.
+    """
     with tempfile.TemporaryDirectory(prefix="assay-defect-") as folder:
         out = Path(folder) / "out"
-        code = run_suite(SuiteOptions(out=out, backend=trial.backend, rules=trial.rules, defect=trial.defect))
-        written = out / VERDICTS
-        if not written.exists():
-            raise RuntimeError(f"The suite with defect {trial.defect!r} ended with {code.name} and gave no verdicts.")
-        verdicts = load_verdicts(written)
+        stops = Stops()
+        options = SuiteOptions(out=out, backend=trial.backend, rules=trial.rules, defect=trial.defect)
+        code = run_suite(options, plugins=[stops])
+        if code not in DONE:
+            raise TrialError(trial.defect, _why(code, stops, out / LOG))
+        verdicts = load_verdicts(out / VERDICTS)
     scenarios = (scenario for rule in verdicts.rules for scenario in rule.scenarios)
     return {scenario.scenario: (scenario.verdict.value, scenario.rules) for scenario in scenarios}
+
+
+def _why(code: pytest.ExitCode, stops: Stops, log: Path) -> str:
+    if code is pytest.ExitCode.NO_TESTS_COLLECTED:
+        return "no scenario tries its rules; name others."
+    if code is pytest.ExitCode.USAGE_ERROR:
+        return last_words(log)
+    return stops.ended or next(iter(stops.unreadable), f"pytest ended with {code.name}.")
 
 
 def kill_matrix(
@@ -106,6 +145,9 @@ def kill_matrix(
         rules: Only these rules; none for all.
         everywhere: Run each defect on all scenarios, not only on those of its rules, to measure how broad it is.
         told: Called after each trial with the defect's name, how many are done, and how many there are.
+
+    Raises:
+        TrialError: A trial was not done to its end; those that have not begun are left out.
     """
     chosen = {rule.id for rule in load_catalogue().select(ids=tuple(rules))}
     defects = [defect for defect in all_defects().values() if chosen & set(defect.rules)]
@@ -117,10 +159,14 @@ def kill_matrix(
             for defect in defects
         }
         broken: dict[str, Outcomes] = {}
-        for done, trial in enumerate(as_completed(trials), start=1):
-            broken[trials[trial].name] = trial.result()
-            told(trials[trial].name, done, len(trials))
-        return _matrix(unbroken.result(), broken, defects)
+        try:
+            for done, trial in enumerate(as_completed(trials), start=1):
+                broken[trials[trial].name] = trial.result()
+                told(trials[trial].name, done, len(trials))
+            return _matrix(unbroken.result(), broken, defects)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _rules(defect: Defect, chosen: set[str]) -> tuple[str, ...]:

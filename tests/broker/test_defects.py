@@ -326,6 +326,87 @@ def live_over_a_kill(story: Story) -> None:
     story.run(3_000)
 
 
+def taken_and_returned(story: Story) -> None:
+    one = story.client("one")
+    one.listen(3, Q, selector="JMSPriority > 4")
+    one.put("unselected")
+    one.close(3)
+    one.listen(4, Q)
+    one.close(4)
+    story.run(10)
+    one.listen(5, Q)
+    one.wire.abort()
+    story.run(10)
+    two = story.client("two")
+    two.listen(3, Q)
+    two.settle(3, 1, driver.Outcome.MODIFIED)
+    story.run(10)
+    story.queue_manager.restart()
+    story.run(10)
+    story.client("three").listen(3, Q)
+    story.run(3_000)
+
+
+def many_at_once(story: Story) -> None:
+    one = story.client("one")
+    one.listen(3, Q)
+    for number in range(10):
+        one.put(f"at once {number}")
+        one.put(f"delayed {number}", delay_ms=500)
+    one.settle(3, 10)
+    story.run(600)
+    one.put("brief", durable=False, delay_ms=10, ttl_ms=20)
+    story.run(10)
+    one.close(3)
+    one.put("brief too", durable=False, ttl_ms=20)
+    story.run(100)
+    one.listen(4, Q)
+    story.run(3_000)
+
+
+def units_over_a_kill(story: Story) -> None:
+    one = story.client("one")
+    one.listen(3, TOPIC)
+    one.submit(driver.Begin(one.token(), 1, 1))
+    for number in range(3):
+        one.put(f"unit {number}", unit=1)
+    one.put("delayed publication", 2, delay_ms=100, unit=1)
+    one.put("brief", ttl_ms=100, unit=1)
+    story.run(50)
+    one.submit(driver.Commit(one.token(), 1))
+    story.run(80)
+    one.listen(4, Q, credit=2)
+    one.submit(driver.Begin(one.token(), 1, 2))
+    one.submit(driver.Enlist(one.token(), 4, one.held(4, 2), 2))
+    story.queue_manager.kill()
+    story.run(10)
+    story.client("two").listen(3, Q)
+    story.run(3_000)
+
+
+def two_restarts(story: Story) -> None:
+    one = story.client("one", "one")
+    one.listen(3, TOPIC, DURABLE, "Picky", selector="JMSPriority >= 0")
+    one.close(3)
+    one.listen(4, TOPIC, DURABLE, "picky")
+    one.close(4)
+    one.listen(5, TOPIC, SHARED_DURABLE, "club")
+    one.close(5)
+    one.put("missed", 2)
+    one.put("later", 2, delay_ms=500)
+    one.put("kept")
+    one.put("kept and delayed", delay_ms=500)
+    for _ in range(2):
+        story.run(10)
+        story.queue_manager.restart()
+    two = story.client("two", "one")
+    two.listen(3, TOPIC, DURABLE, "Picky", selector="JMSPriority >= 0")
+    two.listen(4, TOPIC, DURABLE, "picky")
+    two.listen(5, TOPIC, SHARED_DURABLE, "club")
+    two.listen(6, Q)
+    story.run(3_000)
+
+
 STORIES = (
     delayed_on_queues,
     delayed_over_a_kill,
@@ -339,6 +420,10 @@ STORIES = (
     batches,
     newcomers,
     live_over_a_kill,
+    taken_and_returned,
+    many_at_once,
+    units_over_a_kill,
+    two_restarts,
 )
 
 

@@ -230,6 +230,13 @@ def test_the_other_commands_refuse_in_a_sentence_too(
     assert os.listdir(tmp_path) == []  # noqa: PTH208 - names are enough
 
 
+def test_a_trial_that_does_not_come_about_proves_nothing_of_any_defect(assay: Assay) -> None:
+    ended = assay("defects", "--rule", "QS-01")
+    assert ended.code is Exit.INCONCLUSIVE
+    assert "no scenario tries its rules; name others." in sentence(ended.err)
+    assert ended.out == ""
+
+
 def test_without_a_command_the_help_is_shown(assay: Assay) -> None:
     ended = assay()
     assert ended.code is Exit.USAGE

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
+from assay_steps import guards, suite
 from assay_steps.defects import all_defects, find_defect
 from assay_steps.defects.model import Defect
-from assay_steps.killing import Outcomes, _matrix
+from assay_steps.killing import Outcomes, Trial, TrialError, _matrix, outcomes_of
+from assay_steps.run import Run
 
 DEFECTS = [
     Defect(name="early", rules=("DD-02",), text="It comes early."),
@@ -60,3 +65,52 @@ def test_every_defect_says_in_a_sentence_what_it_does_wrong_to_which_rules(name:
     assert defect.rules
     assert defect.text.endswith(".")
     assert any((defect.broker, defect.wire, defect.port))
+
+
+TRIAL = Trial("reference", "early-delivery", ("PD-34",))
+
+
+def unreadable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The suite's scenarios cannot be imported."""
+    (tmp_path / "test_unreadable.py").write_text("raise RuntimeError('the feature is gone')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(suite, "SUITE", "test_unreadable")
+
+
+def crashing(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
+    """Something in pytest, or in the plugin, breaks."""
+
+    def crash(*_: object) -> None:
+        raise OSError("no room for the plan")
+
+    monkeypatch.setattr(Run, "plan", crash)
+
+
+def uncollected(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
+    """The plugin's own guard stops the run."""
+    monkeypatch.setattr(guards, "uncollected", lambda *_: ["'It' is written 2 times and was collected 1 times"])
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        (unreadable, "RuntimeError: the feature is gone"),
+        (crashing, "OSError: no room for the plan"),
+        (uncollected, "'It' is written 2 times"),
+    ],
+)
+def test_a_trial_that_pytest_could_not_do_is_an_error_and_no_defect_that_nothing_caught(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    broken: Callable[[pytest.MonkeyPatch, Path], None],
+    why: str,
+) -> None:
+    broken(monkeypatch, tmp_path)
+    with pytest.raises(TrialError, match="'early-delivery' was not done to its end") as caught:
+        outcomes_of(TRIAL)
+    assert why in str(caught.value)
+    assert caught.value.defect == TRIAL.defect
+
+
+def test_a_trial_that_is_done_tells_every_scenarios_verdict() -> None:
+    assert {verdict for verdict, _ in outcomes_of(TRIAL).values()} == {"pass"}

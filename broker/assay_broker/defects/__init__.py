@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from assay_broker.defects.backlog import BACKLOG_DEFECTS
 from assay_broker.defects.batch import BATCH_DEFECTS
+from assay_broker.defects.consumers import CONSUMER_DEFECTS
 from assay_broker.defects.delay import DELAY_DEFECTS
 from assay_broker.defects.keeping import KEEPING_DEFECTS
 from assay_broker.defects.model import Defect
@@ -16,6 +18,7 @@ from assay_broker.defects.queues import QUEUE_DEFECTS
 from assay_broker.defects.staging import STAGING_DEFECTS
 from assay_broker.defects.subscribers import SUBSCRIBER_DEFECTS
 from assay_broker.defects.subscriptions import SUBSCRIPTION_DEFECTS
+from assay_broker.defects.units import UNIT_DEFECTS
 
 __all__ = ["DEFECTS", "Defect"]
 
@@ -25,10 +28,13 @@ DEFECTS: Mapping[str, Defect] = MappingProxyType(
         for defect in (
             *DELAY_DEFECTS,
             *STAGING_DEFECTS,
+            *UNIT_DEFECTS,
             *QUEUE_DEFECTS,
+            *CONSUMER_DEFECTS,
             *KEEPING_DEFECTS,
             *SUBSCRIPTION_DEFECTS,
             *SUBSCRIBER_DEFECTS,
+            *BACKLOG_DEFECTS,
             *BATCH_DEFECTS,
         )
     }

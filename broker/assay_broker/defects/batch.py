@@ -12,11 +12,13 @@ from assay_broker.core.effects import Deliver, Effect
 from assay_broker.core.records import MessageRemoved, MessageStored, Record
 from assay_broker.core.tables import Tables
 from assay_broker.core.units import UnitAction, UnitInput, UnitState
-from assay_broker.defects.model import Defect, Watch, commands, deliveries
+from assay_broker.defects.model import Defect, Held, Watch, commands, deliveries
 from assay_broker.seams import Seams
 from assay_sdk.driver import Outcome
 
 _SEVERAL = 3
+_SIX = 6
+_TRIES = 2
 _SHIFT = 10**9
 
 
@@ -45,28 +47,35 @@ def _last_only(*, in_unit: bool) -> Seams:
 
 def _lost_with_the_line() -> Seams:
     """What a lost connection held of several unsettled messages counts as consumed."""
-    held: dict[tuple[int, int], set[int]] = {}
+    held = Held()
 
     def command(passing: Command, _now_ms: int) -> tuple[Command, ...]:
-        if isinstance(passing, Settle):
-            held.get((passing.connection, passing.link), set()).difference_update(passing.deliveries)
-        if not isinstance(passing, Disconnect) or passing.clean:
-            return (passing,)
-        gone = [key for key in held if key[0] == passing.connection]
-        settled = tuple(
-            Settle(passing.connection, None, key[1], tuple(sorted(numbers)), Outcome.ACCEPTED)
-            for key in gone
-            if len(numbers := held.pop(key)) > 1
-        )
+        settled: tuple[Command, ...] = ()
+        if isinstance(passing, Disconnect) and not passing.clean:
+            settled = tuple(
+                Settle(passing.connection, None, link, tuple(one.delivery for one in several), Outcome.ACCEPTED)
+                for link, several in held.of(passing).items()
+                if len(several) > 1
+            )
+        held.note(passing)
         return (*settled, passing)
 
-    def effects(passing: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
-        for effect in passing:
-            if isinstance(effect, Deliver):
-                held.setdefault((effect.connection, effect.link), set()).add(effect.delivery)
-        return passing
+    return Seams(command=command, effects=held.heed)
 
-    return Seams(command=command, effects=effects)
+
+def _six_at_most(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    if not isinstance(command, Settle) or command.outcome is not Outcome.ACCEPTED or len(command.deliveries) <= _SIX:
+        return None
+    return (replace(command, deliveries=command.deliveries[:_SIX]),)
+
+
+def _no_third_try(delivery: Deliver, _watch: Watch) -> Deliver | None:
+    return delivery if delivery.count < _TRIES else None
+
+
+def _in_reverse(effects: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+    again = [effect for effect in effects if isinstance(effect, Deliver) and effect.redelivered]
+    return tuple(again.pop() if isinstance(effect, Deliver) and effect.redelivered else effect for effect in effects)
 
 
 def _last_of_several_twice(records: Sequence[Record]) -> tuple[Record, ...]:
@@ -115,6 +124,24 @@ BATCH_DEFECTS = (
         rules=("BT-16",),
         text="Of several messages acknowledged at once only the last is, and the others come again after a failure.",
         apply=lambda: _last_only(in_unit=False),
+    ),
+    Defect(
+        name="acknowledges-six-at-most",
+        rules=("BT-16",),
+        text="Of more than six messages acknowledged at once only six are, and the others come again after a failure.",
+        apply=lambda: commands(_six_at_most),
+    ),
+    Defect(
+        name="no-third-try",
+        rules=("BT-12",),
+        text="A message that has come back twice is never delivered again.",
+        apply=lambda: deliveries(_no_third_try),
+    ),
+    Defect(
+        name="returned-in-reverse",
+        rules=("BT-12",),
+        text="Messages that come back together come again in reverse order.",
+        apply=lambda: Seams(effects=_in_reverse),
     ),
     Defect(
         name="commits-last-only",

@@ -7,10 +7,20 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay_broker.core import commands as core
-from assay_broker.core.commands import Browse, Cancel, Command, Commit, Put
+from assay_broker.core.commands import Browse, Command, Put
 from assay_broker.core.effects import Answer, Effect
 from assay_broker.core.records import MessageRemoved, MessageStored, Record
-from assay_broker.defects.model import Defect, Watch, also_reading, commands, is_durable, is_topic, puts, read
+from assay_broker.defects.model import (
+    Defect,
+    Watch,
+    also_reading,
+    commands,
+    handed_in,
+    is_durable,
+    is_topic,
+    puts,
+    read,
+)
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
 
@@ -168,33 +178,6 @@ def _staged_without_delay(put: Put, target: Address, now_ms: int, _watch: Watch)
     return _with(put, replace(put.message, delivery_time_ms=now_ms + 3_000))
 
 
-def _delay_from_commit() -> Seams:
-    """A delayed message of a unit of work is staged afresh at the commit, with its whole delay."""
-    sent: dict[tuple[int, int], list[tuple[Put, int]]] = {}
-
-    def rewrite(command: Command, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-        if isinstance(command, Put) and command.unit is not None:
-            due = _due(command, now_ms)
-            if due is None:
-                return None
-            sent.setdefault((command.connection, command.unit), []).append((command, due - now_ms))
-            return _with(command, replace(command.message, delivery_time_ms=now_ms + _FAR_MS))
-        if isinstance(command, core.Backout):
-            sent.pop((command.connection, command.unit), None)
-        if isinstance(command, Commit):
-            after: list[Command] = []
-            for put, delay_ms in sent.pop((command.connection, command.unit), ()):
-                message = replace(put.message, delivery_time_ms=now_ms + delay_ms)
-                after += [
-                    Cancel(put.connection, None, message.message_id or ""),
-                    Put(put.connection, None, put.link, message),
-                ]
-            return (command, *after)
-        return None
-
-    return commands(rewrite)
-
-
 def _matched_at_release() -> Seams:
     """Delayed publications wait on a queue of the defect's own and are published when their delay is over."""
     hold = Address(AddressKind.QUEUE, "DEFECT.HOLD")
@@ -204,11 +187,8 @@ def _matched_at_release() -> Seams:
         due_now = [one for one in waiting if one[0] <= now_ms]
         waiting[:] = [one for one in waiting if one[0] > now_ms]
         before: list[Command] = []
-        if due_now:
-            before = [core.Connect(_AGENT, None), core.AttachSender(_AGENT, None, 1, None)]
-            before += [
-                Put(_AGENT, None, 1, replace(message, to=topic, delivery_time_ms=None)) for _, topic, message in due_now
-            ]
+        for _, topic, message in due_now:
+            before += handed_in(_AGENT, topic, replace(message, delivery_time_ms=None))
         if isinstance(command, Put):
             target, due = watch.target(command), _due(command, now_ms)
             if target is not None and due is not None and is_topic(target) and command.unit is None:
@@ -239,6 +219,10 @@ def _never_expires(put: Put, _target: Address, _now_ms: int, _watch: Watch) -> t
     if not put.message.expiry_ms and not put.message.ttl_ms:
         return None
     return _with(put, replace(put.message, expiry_ms=None, ttl_ms=None))
+
+
+def _non_persistent_never_expires(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    return None if put.message.durable else _never_expires(put, target, now_ms, watch)
 
 
 def _expires_with_delay(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
@@ -334,12 +318,6 @@ DELAY_DEFECTS = (
         apply=lambda: puts(_staged_without_delay),
     ),
     Defect(
-        name="delay-from-commit",
-        rules=("DD-27",),
-        text="The delay counts from the commit and not from the send.",
-        apply=_delay_from_commit,
-    ),
-    Defect(
         name="kept-and-early",
         rules=("DD-48",),
         text="Non-persistent delayed messages survive a restart and then come early.",
@@ -374,6 +352,12 @@ DELAY_DEFECTS = (
         rules=("DD-56",),
         text="Messages are delivered although their time to live is over.",
         apply=lambda: puts(_never_expires),
+    ),
+    Defect(
+        name="non-persistent-never-expires",
+        rules=("DD-56",),
+        text="Non-persistent messages are delivered although their time to live is over.",
+        apply=lambda: puts(_non_persistent_never_expires),
     ),
     Defect(
         name="ttl-ends-with-delay",

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Command, Put
 from assay_broker.core.effects import Deliver, Effect
-from assay_broker.core.records import MessageRemoved, MessageStored, Record
-from assay_broker.defects.model import Defect, Watch, also_reading, commands, is_topic, puts, read, unheard, written
+from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record
+from assay_broker.defects.model import (
+    Defect,
+    Watch,
+    also_reading,
+    commands,
+    dropped,
+    is_topic,
+    puts,
+    read,
+    unheard,
+    written,
+)
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
 
 _PATIENCE_MS = 500
 _LATE_MS = 3000
-
-
-def _dropped(put: Put, now_ms: int) -> Put:
-    """The same send, accepted and forgotten: expired on arrival."""
-    return replace(put, message=replace(put.message, expiry_ms=now_ms))
 
 
 def _altered(message: Message) -> Message:
@@ -40,7 +46,7 @@ def _second_dropped() -> Seams:
         if is_topic(target) or watch.on(target) or _is_delayed(put, now_ms):
             return None
         counts[target] = counts.get(target, 0) + 1
-        return None if counts[target] == 1 else (_dropped(put, now_ms),)
+        return None if counts[target] == 1 else (dropped(put, now_ms),)
 
     return puts(drop)
 
@@ -54,7 +60,7 @@ def _ends_with_consumer() -> Seams:
         target = watch.target(command) if isinstance(command, Put) else None
         if not isinstance(command, Put) or target is None or is_topic(target) or _is_delayed(command, now_ms):
             return None
-        return (_dropped(command, now_ms),) if target in consumed and not watch.on(target) else None
+        return (dropped(command, now_ms),) if target in consumed and not watch.on(target) else None
 
     def start(records: Sequence[Record]) -> tuple[Record, ...]:
         consumed.clear()
@@ -117,6 +123,33 @@ def _altered_on_disk(record: Record) -> tuple[Record, ...]:
     return (record,)
 
 
+def lost_at_second_restart(lost: Callable[[MessageStored], bool]) -> Seams:
+    """Stored messages of that kind are read once, and are gone at the start after the next."""
+    starts: dict[int, int] = {}
+
+    def once(record: Record) -> tuple[Record, ...]:
+        if not isinstance(record, MessageStored) or not lost(record):
+            return (record,)
+        starts[record.key] = starts.get(record.key, 0) + 1
+        return (record,) if starts[record.key] == 1 else ()
+
+    return read(once)
+
+
+def _waits_on_queue(stored: MessageStored) -> bool:
+    return stored.due_ms is None and stored.home.startswith("queue://")
+
+
+def _mortal_lost(record: Record) -> tuple[Record, ...]:
+    mortal = isinstance(record, MessageStored) and _waits_on_queue(record) and record.expires_ms is not None
+    return () if mortal else (record,)
+
+
+def _returned_lost(records: Sequence[Record]) -> tuple[Record, ...]:
+    returned = {record.key for record in records if isinstance(record, MessageMarked)}
+    return tuple(record for record in records if not isinstance(record, MessageStored) or record.key not in returned)
+
+
 def _removals_forgotten(record: Record) -> tuple[Record, ...]:
     return () if isinstance(record, MessageRemoved) else (record,)
 
@@ -173,6 +206,24 @@ KEEPING_DEFECTS = (
         rules=("PD-20",),
         text="The body of a message on a queue is altered by a restart.",
         apply=lambda: read(_altered_on_disk),
+    ),
+    Defect(
+        name="lost-at-second-restart",
+        rules=("PD-20",),
+        text="Persistent messages on queues outlive one restart and are gone after the second.",
+        apply=lambda: lost_at_second_restart(_waits_on_queue),
+    ),
+    Defect(
+        name="mortal-lost-at-restart",
+        rules=("PD-20",),
+        text="Persistent messages with a time to live are gone after a restart, however much of it is left.",
+        apply=lambda: read(_mortal_lost),
+    ),
+    Defect(
+        name="returned-lost-at-restart",
+        rules=("PD-20",),
+        text="Persistent messages that a consumer gave back are gone after a restart.",
+        apply=lambda: Seams(read=_returned_lost),
     ),
     Defect(
         name="acknowledged-comes-back",

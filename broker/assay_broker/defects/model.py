@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, AttachSender, Command, Connect, Detach, Disconnect, Put
+from assay_broker.core.commands import Attach, AttachSender, Command, Connect, Detach, Disconnect, Put, Settle
 from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.records import Record
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability
-from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.message import Address, AddressKind, Message
 
 
 class Defect(Struct, frozen=True, kw_only=True):
@@ -82,6 +82,43 @@ class Watch:
     def on(self, address: Address | None) -> list[Attach]:
         """The receivers on a destination."""
         return [attach for attach in self.receivers.values() if attach.address == address]
+
+
+class Held:
+    """What receivers hold and have not settled, from the deliveries and commands that pass."""
+
+    def __init__(self) -> None:
+        self._links: dict[tuple[int, int], dict[int, Deliver]] = {}
+
+    def note(self, command: Command) -> None:
+        """Take note of a command that has passed; what is settled in a unit of work is not held any more."""
+        if isinstance(command, Settle):
+            link = self._links.get((command.connection, command.link), {})
+            for number in command.deliveries:
+                link.pop(number, None)
+        elif isinstance(command, Detach | Disconnect):
+            for gone in self.of(command):
+                self._links.pop((command.connection, gone), None)
+
+    def heed(self, effects: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+        """Take note of deliveries."""
+        for effect in effects:
+            if isinstance(effect, Deliver):
+                self._links.setdefault((effect.connection, effect.link), {})[effect.delivery] = effect
+        return effects
+
+    def of(self, command: Detach | Disconnect) -> dict[int, tuple[Deliver, ...]]:
+        """What the links that a command ends hold, by the links' numbers."""
+        return {
+            link: tuple(held.values())
+            for (connection, link), held in self._links.items()
+            if connection == command.connection and (isinstance(command, Disconnect) or link == command.link)
+        }
+
+    def settled(self, settle: Settle) -> tuple[Deliver, ...]:
+        """The deliveries that a command settles."""
+        link = self._links.get((settle.connection, settle.link), {})
+        return tuple(link[number] for number in settle.deliveries if number in link)
 
 
 Rewrite = Callable[[Command, int, Watch], tuple[Command, ...] | None]
@@ -168,3 +205,20 @@ def is_durable(attach: Attach) -> bool:
 def unheard(put: Put) -> Put:
     """The same send again, for whose answer nobody waits."""
     return Put(put.connection, None, put.link, put.message, put.unit)
+
+
+def handed_in(agent: int, address: Address, *messages: Message) -> tuple[Command, ...]:
+    """Sends by nobody who is there.
+
+    Args:
+        agent: A connection of the defect's own: a negative number, which no client has.
+        address: Where the messages are sent.
+        messages: What is sent.
+    """
+    sends = (Put(agent, None, agent, replace(message, to=address)) for message in messages)
+    return (Connect(agent, None), AttachSender(agent, None, agent, None), *sends)
+
+
+def dropped(put: Put, now_ms: int) -> Put:
+    """The same send, accepted and forgotten: expired on arrival."""
+    return replace(put, message=replace(put.message, delivery_time_ms=None, expiry_ms=now_ms))

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Command, Put
+from assay_broker.core.commands import Attach, Browse, Cancel, Command, Put
 from assay_broker.core.effects import Deliver
 from assay_broker.core.records import MessageStored, Record
+from assay_broker.defects.keeping import lost_at_second_restart
 from assay_broker.defects.model import (
     Defect,
     Watch,
+    also_reading,
     commands,
     deliveries,
+    dropped,
+    handed_in,
     is_durable,
     is_topic,
     puts,
@@ -26,6 +30,8 @@ from assay_sdk.model.message import Address, Message
 _SECOND_MS = 1_000
 _BITS_32 = 2**32
 _SHIFT = 10**9
+_STAGED_AT_MOST = 8
+_AGENT = -4  # a connection of the defect's own
 
 
 def _delay_ms(put: Put, now_ms: int) -> int:
@@ -67,7 +73,70 @@ def _early_in_unit(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tu
     return _with(put, replace(put.message, delivery_time_ms=None))
 
 
+def _early_for_late_receivers() -> Seams:
+    """A receiver that opens on a queue is handed what is staged for it by then."""
+    staged: dict[Address, list[Message]] = {}
+
+    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        if isinstance(command, Put):
+            target = watch.target(command)
+            if target is not None and not is_topic(target) and command.unit is None and _delay_ms(command, now_ms):
+                staged.setdefault(target, []).append(command.message)
+        if not isinstance(command, Attach) or watch.on(command.address):
+            return None
+        waiting = staged.pop(command.address, ())
+        early = [message for message in waiting if (message.delivery_time_ms or 0) > now_ms]
+        unstaged = (Cancel(command.connection, None, message.message_id or "") for message in early)
+        undelayed = (replace(message, delivery_time_ms=None) for message in early)
+        return (*unstaged, *handed_in(_AGENT, command.address, *undelayed), command)
+
+    def start(records: Sequence[Record]) -> tuple[Record, ...]:
+        staged.clear()
+        return tuple(records)
+
+    return also_reading(commands(rewrite), start)
+
+
 # DD-03
+
+
+def _lost_by_browsing() -> Seams:
+    staged: dict[Address, list[str]] = {}
+
+    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        if isinstance(command, Put) and _delay_ms(command, now_ms):
+            target, message_id = watch.target(command), command.message.message_id
+            if target is not None and message_id is not None:
+                staged.setdefault(target, []).append(message_id)
+        if not isinstance(command, Browse):
+            return None
+        return (command, *(Cancel(command.connection, None, one) for one in staged.pop(command.address, ())))
+
+    return commands(rewrite)
+
+
+def _overflows() -> Seams:
+    staged: dict[Address, list[int]] = {}
+
+    def drop(put: Put, target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+        if not _delay_ms(put, now_ms):
+            return None
+        still = staged[target] = [due for due in staged.get(target, ()) if due > now_ms]
+        if len(still) >= _STAGED_AT_MOST:
+            return (dropped(put, now_ms),)
+        still.append(put.message.delivery_time_ms or 0)
+        return None
+
+    return puts(drop)
+
+
+def _is_staged(stored: MessageStored) -> bool:
+    return stored.due_ms is not None
+
+
+def _publications_lost(record: Record) -> tuple[Record, ...]:
+    lost = isinstance(record, MessageStored) and _is_staged(record) and record.home.startswith("subscription://")
+    return () if lost else (record,)
 
 
 def _staged_twice(records: Sequence[Record]) -> tuple[Record, ...]:
@@ -138,6 +207,11 @@ def _durable_twice(put: Put, target: Address, now_ms: int, watch: Watch) -> tupl
     return (put, unheard(put)) if is_topic(target) and active and _delay_ms(put, now_ms) else None
 
 
+def _shared_twice(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    shared = any(attach.shared for attach in watch.on(target))
+    return (put, unheard(put)) if is_topic(target) and shared and _delay_ms(put, now_ms) else None
+
+
 # DD-14, DD-56
 
 
@@ -187,6 +261,36 @@ STAGING_DEFECTS = (
         apply=lambda: puts(_early_in_unit),
     ),
     Defect(
+        name="early-for-late-receivers",
+        rules=("DD-02",),
+        text="The first receiver that opens on a queue during a delay is handed the delayed message at once.",
+        apply=_early_for_late_receivers,
+    ),
+    Defect(
+        name="staged-lost-by-browsing",
+        rules=("DD-03",),
+        text="Browsing a queue drops the delayed messages that are staged for it.",
+        apply=_lost_by_browsing,
+    ),
+    Defect(
+        name="staging-overflows",
+        rules=("DD-03",),
+        text="Eight delayed messages are staged for a destination; further ones are taken and dropped.",
+        apply=_overflows,
+    ),
+    Defect(
+        name="staged-lost-at-second-restart",
+        rules=("DD-03",),
+        text="Persistent delayed messages outlive one restart during their delay and are gone after the second.",
+        apply=lambda: lost_at_second_restart(_is_staged),
+    ),
+    Defect(
+        name="staged-publications-lost-at-restart",
+        rules=("DD-03",),
+        text="Persistent delayed publications are gone after a restart, and messages on queues are not.",
+        apply=lambda: read(_publications_lost),
+    ),
+    Defect(
         name="staged-twice-at-restart",
         rules=("DD-03",),
         text="Stored delayed messages are recovered twice when the broker starts again.",
@@ -221,6 +325,12 @@ STAGING_DEFECTS = (
         rules=("DD-51",),
         text="Active durable subscribers get delayed publications twice.",
         apply=lambda: puts(_durable_twice),
+    ),
+    Defect(
+        name="delayed-twice-to-shared",
+        rules=("DD-51",),
+        text="Those who share a subscription get delayed publications twice between them.",
+        apply=lambda: puts(_shared_twice),
     ),
     Defect(
         name="raw-expiry-pair-taken",

@@ -6,16 +6,25 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, AttachSender, Command, Connect, Detach, Disconnect, Put
+from assay_broker.core.commands import Attach, Command, Connect, Detach, Disconnect, Put, Unsubscribe
 from assay_broker.core.effects import Deliver, Effect
 from assay_broker.core.records import Record
-from assay_broker.defects.model import Defect, Watch, also_reading, commands, is_durable, is_topic, puts, unheard
+from assay_broker.defects.model import (
+    Defect,
+    Watch,
+    also_reading,
+    commands,
+    handed_in,
+    is_durable,
+    is_topic,
+    puts,
+    unheard,
+)
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, Message
 
 _AGENT = -3  # a connection of the defect's own
-_AGENTS_LINK = -3
 _FIRST_GHOST = -1000
 
 
@@ -79,6 +88,12 @@ def _client_alone(command: Command, _now_ms: int, _watch: Watch) -> tuple[Comman
     if isinstance(command, Attach) and is_durable(command) and not command.shared:
         return (replace(command, name="DEFECT"),)
     return None
+
+
+def _names_without_case(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    if not isinstance(command, Attach | Unsubscribe) or command.name is None:
+        return None
+    return (replace(command, name=command.name.casefold()),)
 
 
 def _is_anonymous_shared(command: Command, watch: Watch) -> bool:
@@ -150,8 +165,7 @@ def _restart_replays() -> Seams:
         message = armed.pop(command.address, None)
         if message is None:
             return None
-        agent = (Connect(_AGENT, None), AttachSender(_AGENT, None, _AGENTS_LINK, None))
-        return (command, *agent, Put(_AGENT, None, _AGENTS_LINK, replace(message, to=command.address)))
+        return (command, *handed_in(_AGENT, command.address, message))
 
     def start(records: Sequence[Record]) -> tuple[Record, ...]:
         armed.update(last)
@@ -184,6 +198,12 @@ SUBSCRIBER_DEFECTS = (
         rules=("PD-16",),
         text="The name is ignored: the client id alone identifies a durable subscription.",
         apply=lambda: commands(_client_alone),
+    ),
+    Defect(
+        name="names-without-case",
+        rules=("PD-16",),
+        text="Subscription names that differ in case alone are taken for one name.",
+        apply=lambda: commands(_names_without_case),
     ),
     Defect(
         name="anonymous-shared-ends",

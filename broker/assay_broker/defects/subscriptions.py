@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core import commands as core
 from assay_broker.core.commands import Attach, Command, Connect, Detach, Disconnect, Put, Unsubscribe
 from assay_broker.core.effects import Deliver
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
@@ -16,6 +15,7 @@ from assay_broker.defects.model import (
     also_reading,
     commands,
     deliveries,
+    handed_in,
     is_durable,
     is_topic,
     puts,
@@ -154,8 +154,7 @@ def _replays(wanted: Callable[[Message], bool], *, first: bool = False, though_h
         message = kept.pop(command.address, None)
         if message is None:
             return None
-        agent = (core.Connect(_AGENT, None), core.AttachSender(_AGENT, None, 1, None))
-        return (command, *agent, Put(_AGENT, None, 1, replace(message, to=command.address)))
+        return (command, *handed_in(_AGENT, command.address, message))
 
     return commands(rewrite)
 
@@ -176,8 +175,7 @@ def _replays_unclaimed() -> Seams:
         message = unclaimed.pop(command.address, None)
         if message is None:
             return None
-        agent = (core.Connect(_AGENT, None), core.AttachSender(_AGENT, None, 1, None))
-        return (command, *agent, Put(_AGENT, None, 1, replace(message, to=command.address)))
+        return (command, *handed_in(_AGENT, command.address, message))
 
     return commands(rewrite)
 

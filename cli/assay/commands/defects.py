@@ -8,11 +8,11 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from assay.exits import Exit, UsageProblem
+from assay.exits import CannotRunError, Exit, UsageProblem
 from assay.terminal import Terminal, write_json
 from assay_adapters.registry import BREAKABLE
 from assay_features import load_catalogue
-from assay_steps.killing import KillMatrix, kill_matrix
+from assay_steps.killing import KillMatrix, TrialError, kill_matrix
 
 
 def defects(
@@ -31,12 +31,15 @@ def defects(
     load_catalogue().select(ids=tuple(rule or ()))
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("defects", total=None)
-        matrix = kill_matrix(
-            backend,
-            tuple(rule or ()),
-            everywhere=everywhere,
-            told=lambda name, done, total: progress.update(task, description=name, completed=done, total=total),
-        )
+        try:
+            matrix = kill_matrix(
+                backend,
+                tuple(rule or ()),
+                everywhere=everywhere,
+                told=lambda name, done, total: progress.update(task, description=name, completed=done, total=total),
+            )
+        except TrialError as problem:
+            raise CannotRunError(str(problem)) from problem
     if as_json:
         write_json(matrix)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import time
 from collections.abc import Sequence
@@ -23,6 +22,7 @@ from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts, load_ver
 from assay_features import FeaturesError, load_catalogue
 from assay_steps.asked import BackendUnavailableError
 from assay_steps.folder import LOG, VERDICTS, room
+from assay_steps.stops import Stops, last_words
 from assay_steps.suite import SuiteOptions, run_suite
 
 REAL_WORKERS = 12
@@ -195,8 +195,9 @@ def attempt(options: SuiteOptions) -> None:
         CannotRunError: The suite could not run.
         StoppedError: It ended before its end.
     """
+    stops = Stops()
     with RunProgress(options.backend) as progress:
-        code = run_suite(options, plugins=[progress])
+        code = run_suite(options, plugins=[progress, stops])
     decided = (options.out / VERDICTS).exists()
     match code:
         case pytest.ExitCode.OK | pytest.ExitCode.TESTS_FAILED if decided:
@@ -208,28 +209,14 @@ def attempt(options: SuiteOptions) -> None:
             )
         case pytest.ExitCode.USAGE_ERROR:
             raise UsageProblem(last_words(options.out / LOG))
-        case pytest.ExitCode.INTERRUPTED if progress.unreadable:
-            raise CannotRunError(f"The scenarios cannot be read: {progress.unreadable[0]}")
+        case pytest.ExitCode.INTERRUPTED if stops.unreadable:
+            raise CannotRunError(f"The scenarios cannot be read: {stops.unreadable[0]}")
         case pytest.ExitCode.INTERRUPTED:
             raise StoppedError("Ctrl-C", decided=decided)
         case _ if decided:
-            raise StoppedError(progress.ended or f"pytest ended with {code.name}", decided=True)
+            raise StoppedError(stops.ended or f"pytest ended with {code.name}", decided=True)
         case _:
-            raise CannotRunError(progress.ended or f"pytest ended with {code.name} and tried nothing")
-
-
-PYTEST_SAYS = re.compile(
-    r"(?:^ERROR: usage: .*?: error: |^ERROR: )(?P<text>.*?)(?:\n  inifile: .*)?\Z", re.MULTILINE | re.DOTALL
-)
-
-
-def last_words(log: Path) -> str:
-    """Pytest's own words about what it was told and does not understand."""
-    text = log.read_text(encoding="utf-8").strip()
-    said = PYTEST_SAYS.search(text[max(text.rfind("ERROR: "), 0) :])
-    return (
-        said["text"].strip() if said else f"Pytest did not begin: {text.splitlines()[-1] if text else 'no word why'}."
-    )
+            raise CannotRunError(stops.ended or f"pytest ended with {code.name} and tried nothing")
 
 
 def default_workers(backend: str) -> int:

@@ -1,0 +1,87 @@
+"""Defects of the backlog: what a topic gathers for durable subscriptions whose subscribers are away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Command, Put
+from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
+from assay_broker.defects.model import Defect, Watch, dropped, is_topic, puts, read
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address
+
+_KEPT_AT_MOST = 6
+
+
+def _home(subscription: SubscriptionDefined) -> str:
+    return f"subscription://{subscription.number}"
+
+
+def _overflows() -> Seams:
+    counts: dict[Address, int] = {}
+
+    def drop(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        if not is_topic(target) or (put.message.delivery_time_ms or 0) > now_ms:
+            return None
+        counts[target] = 0 if watch.on(target) else counts.get(target, 0) + 1
+        return (dropped(put, now_ms),) if counts[target] > _KEPT_AT_MOST else None
+
+    return puts(drop)
+
+
+def _newest_first(record: Record) -> tuple[Record, ...]:
+    """The start puts messages in the order of their arrivals; keys grow with them."""
+    if isinstance(record, MessageStored) and record.home.startswith("subscription://"):
+        return (replace(record, arrived_ms=-record.key),)
+    return (record,)
+
+
+def _selective_not_on_disk() -> Seams:
+    """Messages of durable subscriptions that select never reach the disk."""
+    selective: set[str] = set()
+
+    def learn(records: Sequence[Record]) -> tuple[Record, ...]:
+        found = (record for record in records if isinstance(record, SubscriptionDefined) and record.selector)
+        selective.update(_home(subscription) for subscription in found)
+        return tuple(records)
+
+    def written(records: Sequence[Record]) -> tuple[Record, ...]:
+        return tuple(
+            record for record in learn(records) if not isinstance(record, MessageStored) or record.home not in selective
+        )
+
+    return Seams(written=written, read=learn)
+
+
+def _shared_lost(record: Record) -> tuple[Record, ...]:
+    return () if isinstance(record, SubscriptionDefined) and record.shared else (record,)
+
+
+BACKLOG_DEFECTS = (
+    Defect(
+        name="backlog-overflows",
+        rules=("PD-13",),
+        text="Six publications are kept for the absent subscribers of a topic; further ones are taken and dropped.",
+        apply=_overflows,
+    ),
+    Defect(
+        name="backlog-reversed-by-restart",
+        rules=("PD-15",),
+        text="What a durable subscription gathered comes in reverse order after a restart.",
+        apply=lambda: read(_newest_first),
+    ),
+    Defect(
+        name="selective-not-on-disk",
+        rules=("PD-23",),
+        text="Of a publication the copy of a durable subscription with a selector never reaches the disk.",
+        apply=_selective_not_on_disk,
+    ),
+    Defect(
+        name="shared-lost-at-restart",
+        rules=("PD-25",),
+        text="Shared durable subscriptions are gone after a restart.",
+        apply=lambda: read(_shared_lost),
+    ),
+)
