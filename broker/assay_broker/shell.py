@@ -11,10 +11,12 @@ from functools import partial
 from itertools import count
 from typing import Protocol
 
-from assay_broker.core.commands import Command, Connect, Disconnect, Put, Stored, StoreFailed, Tick
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Command, Connect, Disconnect, Put, Stored, StoreFailed, Tick, WorkerDied
 from assay_broker.core.core import Core
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist
-from assay_broker.core.settings import Settings, pleasant_settings
+from assay_broker.core.settings import Opmode, Settings, pleasant_settings
 from assay_broker.core.tables import TABLES
 from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.stores import Store, StoreError
@@ -90,6 +92,7 @@ class QueueManager:
         self._settings = seams.settings(settings or pleasant_settings())
         self._numbers = count(1)
         self._peers: dict[int, Peer] = {}
+        self._up = False
         self._begin()
 
     @property
@@ -109,6 +112,9 @@ class QueueManager:
             The connection's number, for the commands that follow.
         """
         number = next(self._numbers)
+        if not self._up:
+            self._runner.call_soon(partial(peer.lost, self._unavailable()))
+            return number
         self._peers[number] = peer
         self.handle(Connect(number, token, client_id))
         return number
@@ -121,8 +127,10 @@ class QueueManager:
         """Do what a peer, or time, asks for; to be called on the runner.
 
         Args:
-            command: What is asked.
+            command: What is asked; nothing happens while the queue manager is stopped.
         """
+        if not self._up:
+            return
         if isinstance(command, Put) and command.token is not None:
             self._life.asked[command.connection, command.token] = command.message
         life = self._life
@@ -142,19 +150,47 @@ class QueueManager:
         self._store.drop()
         self._begin()
 
-    def restart(self) -> None:
+    def restart(self, *, level: str | None = None, opmode: Opmode | None = None) -> None:
         """An orderly shutdown and start: connections are closed and everything written is flushed.
+
+        Args:
+            level: Start as a queue manager of this level: a migration, back or forth (DD-43); None as before.
+            opmode: Start with this OPMODE (DD-44); None as before.
 
         Raises:
             StoreError: The store cannot flush; the start is from what it holds.
         """
+        settings = self._settings
+        self._settings = replace(settings, level=level or settings.level, opmode=opmode or settings.opmode)
+        try:
+            self.stop()
+        finally:
+            self.start()
+
+    def stop(self) -> None:
+        """An orderly shutdown; whoever connects is refused until `start`.
+
+        Raises:
+            StoreError: The store cannot flush.
+        """
         for number in tuple(self._peers):
             self.handle(Disconnect(number, None, clean=False))
         self._stop()
-        try:
-            self._store.flush()
-        finally:
+        self._store.flush()
+
+    def start(self) -> None:
+        """Begin from what the store holds, after `stop`; nothing happens to one that is up."""
+        if not self._up:
             self._begin()
+
+    @property
+    def up(self) -> bool:
+        """Whether it runs."""
+        return self._up
+
+    def worker_dies(self) -> None:
+        """The delivery delay processor's worker dies (DD-65)."""
+        self.handle(WorkerDied())
 
     # one command -------------------------------------------------------------------------------------------------
 
@@ -259,6 +295,7 @@ class QueueManager:
     # lives -------------------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
+        self._up = True
         records = self._seams.read(self._store.load())
         core, effects = Core.recover(records, self._settings, self._now_ms(), self._seams.tables(TABLES))
         self._life = _Life(core)
@@ -266,6 +303,7 @@ class QueueManager:
         self._schedule_tick(self._life)
 
     def _stop(self) -> None:
+        self._up = False
         self._life.end()
         peers, self._peers = self._peers, {}
         for peer in peers.values():
@@ -275,6 +313,9 @@ class QueueManager:
         peer = self._peers.pop(number)
         self.handle(Disconnect(number, None, clean=False))
         peer.lost(self._broken())
+
+    def _unavailable(self) -> Refused:
+        return refused(Mqrc.Q_MGR_NOT_AVAILABLE, f"{self.name} is stopped; start it, and connect then.", self.name)
 
     def _broken(self) -> Refused:
         return refused(Mqrc.CONNECTION_BROKEN, f"The connection to {self.name} is lost; connect again.", self.name)

@@ -11,6 +11,7 @@ from assay_broker.core.objects.factory import factory, pleasant
 from assay_broker.core.objects.model import Definition
 
 Platform = Literal["distributed", "zos"]
+Opmode = Literal["COMPAT", "NEWFUNC"]
 
 DELAY_SINCE = (8, 0)
 """The first level with delivery delay (DD-10, DD-43)."""
@@ -37,7 +38,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     name: str = "ASSAY"
     platform: Platform = "distributed"
     level: str = "8.0"
-    opmode: Literal["COMPAT", "NEWFUNC"] = "NEWFUNC"
+    opmode: Opmode = "NEWFUNC"
     objects: tuple[Definition, ...] = ()
     max_connections: int = 1_000
     max_links: int = 1_000

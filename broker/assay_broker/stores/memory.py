@@ -44,10 +44,15 @@ class MemoryStore:
         self._used = 0
         self._written: list[tuple[Record, bytes]] = []
         self._observers: list[Observer] = []
+        self._failing = 0
 
     def observe(self, observer: Observer) -> None:
         """Tell this observer every write (one record each), flush and drop (all records covered), as it happens."""
         self._observers.append(observer)
+
+    def fail(self, flushes: int = 1) -> None:
+        """The next so many flushes cannot be done: the disk has an error, and is well again then (DD-65)."""
+        self._failing = flushes
 
     def write(self, records: Sequence[Record]) -> None:
         """Take records into the buffer.
@@ -67,7 +72,15 @@ class MemoryStore:
             self._tell("write", (record,))
 
     def flush(self) -> None:
-        """Make the buffer durable."""
+        """Make the buffer durable.
+
+        Raises:
+            StoreError: The disk has an error; the buffer is dropped.
+        """
+        if self._failing:
+            self._failing -= 1
+            self.drop()
+            raise StoreError("the simulated disk has an error")
         written, self._written = self._written, []
         for record, octets in written:
             self._apply(record, octets)
