@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from assay_adapters.bodies import sized
 from assay_adapters.outcome import Outcome
 from assay_sdk.driver import Durability, Login
 from assay_sdk.model.capabilities import Capability
@@ -74,6 +75,7 @@ class Mode(StrEnum):
 
     PERSISTENT = "persistent"
     NON_PERSISTENT = "non-persistent"
+    AS_DESTINATION = "as the destination defines"
 
 
 class Qos(StrEnum):
@@ -92,8 +94,15 @@ class Setting(StrEnum):
     PRIORITY = "priority"
 
 
-MODE_VALUES: Mapping[int, Mode] = {1: Mode.NON_PERSISTENT, 2: Mode.PERSISTENT}
-"""JMS's numbers for `Setting.MODE`: DeliveryMode.NON_PERSISTENT is 1, PERSISTENT is 2."""
+AS_DESTINATION = -1
+"""IBM MQ's number for a delivery mode or a priority that the destination defines (DEFPSIST, DEFPRTY; DELAY:58)."""
+
+MODE_VALUES: Mapping[int, Mode] = {
+    1: Mode.NON_PERSISTENT,
+    2: Mode.PERSISTENT,
+    AS_DESTINATION: Mode.AS_DESTINATION,
+}
+"""Numbers for `Setting.MODE`: JMS's DeliveryMode.NON_PERSISTENT is 1, PERSISTENT is 2."""
 
 
 class Origin(Struct, frozen=True, kw_only=True):
@@ -122,9 +131,13 @@ class Draft(Struct, frozen=True, kw_only=True):
     Args:
         kid: The kit's id; the client puts it into the property ``assay_kid`` and it opens the body.
         body: Text.
-        properties: Further application properties.
+        properties: Further properties, those that begin with ``JMS_IBM_`` among them.
         correlation_id: JMSCorrelationID.
         own_mode: JMSDeliveryMode set on the message object before the send (PD-04: without effect).
+        reply_to: JMSReplyTo.
+        group_id: The property JMSXGroupID.
+        group_sequence: The property JMSXGroupSeq.
+        size: Octets to which the body is cut or padded; 0 is an empty body, None leaves it as it is.
     """
 
     kid: str
@@ -132,6 +145,19 @@ class Draft(Struct, frozen=True, kw_only=True):
     properties: dict[str, Property] = {}
     correlation_id: str | None = None
     own_mode: Mode | None = None
+    reply_to: Address | None = None
+    group_id: str | None = None
+    group_sequence: int | None = None
+    size: int | None = None
+
+    @property
+    def text(self) -> str:
+        """The body that a client sends, and whose digest goes into the journal.
+
+        Raises:
+            ValueError: No body of that size can hold the kit's id.
+        """
+        return sized(self.body, self.kid, self.size)
 
 
 class Sent(Struct, frozen=True, kw_only=True):
@@ -243,7 +269,7 @@ class ClientProducer(Protocol):
     """A message producer of either style."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
-        """Set delay, time to live (milliseconds), mode (JMS's number) or priority: refused here or at the send.
+        """Set delay, time to live (milliseconds), mode (`MODE_VALUES`) or priority: refused here or at the send.
 
         A `timedelta` says what milliseconds cannot: a client that takes whole ones only refuses it (DD-01).
         """

@@ -210,7 +210,7 @@ class InProcessWire:
             return
         if isinstance(command, driver.Drain):
             self._post(driver.Drained(command.link))
-        self._post(driver.Done(answer.token, _messages(answer.value)), sent)
+        self._post(driver.Done(answer.token, _messages(answer.value), answer.properties), sent)
         if isinstance(command, driver.Close):
             self._runner.call_soon(partial(self._end, None))
 

@@ -6,7 +6,7 @@ the same words.
 
 from assay_sdk.driver import Login
 from assay_sdk.engine.acknowledgement import AckMode
-from assay_sdk.engine.settings import DeliveryMode
+from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode
 from assay_sdk.errors import (
     ConnectionLostError,
     ConnectionLostRuntimeError,
@@ -48,6 +48,7 @@ from assay_sdk.observer import Observer, SdkEvent
 from assay_sdk.time import StalledError
 
 __all__ = [
+    "AS_DESTINATION",
     "AckMode",
     "Address",
     "AddressKind",

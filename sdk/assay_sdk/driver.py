@@ -17,6 +17,18 @@ from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Refused
 from assay_sdk.time import Runner
 
+PeerProperties = dict[str, str | int | bool]
+"""What a peer says of itself, or of a destination (I-6)."""
+
+LEVEL_PROPERTY = "x-opt-mq-level"
+"""Of a queue manager, when the connection opens: its level, such as ``8.0``."""
+
+DEFBIND_PROPERTY = "x-opt-mq-defbind"
+"""Of a destination, when a sender attaches: its DEFBIND, ``OPEN``, ``NOTFIXED`` or ``GROUP``."""
+
+CLUSTERED_PROPERTY = "x-opt-mq-clustered"
+"""Of a destination, when a sender attaches: whether it is in a cluster."""
+
 
 class Login(Struct, frozen=True):
     """Who connects."""
@@ -276,19 +288,26 @@ class Opened(Struct, frozen=True, tag=True):
 
     Args:
         capabilities: What this wire can do from here on.
-        properties: What the peer said of itself (``product``, ``version`` ...).
+        properties: What the peer said of itself (``product``, ``version`` ..., `LEVEL_PROPERTY`).
     """
 
     epoch: int
     capabilities: frozenset[Capability]
-    properties: dict[str, str | int | bool]
+    properties: PeerProperties
 
 
 class Done(Struct, frozen=True, tag=True):
-    """A command has succeeded."""
+    """A command has succeeded.
+
+    Args:
+        value: What it was asked for, where it was asked for something.
+        properties: To `OpenSender`: what the peer said of the destination (`DEFBIND_PROPERTY`, `CLUSTERED_PROPERTY`);
+            empty where it said nothing.
+    """
 
     token: int
     value: tuple[bytes, ...] | tuple[Message, ...] | str | None = None
+    properties: PeerProperties = {}
 
 
 class Failed(Struct, frozen=True, tag=True):

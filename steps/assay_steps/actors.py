@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from assay_adapters.client import (
+    MODE_VALUES,
     AckMode,
     ClientConnection,
     ClientConsumer,
@@ -327,7 +328,7 @@ class Producer:
         to: Address | None = None,
     ) -> Answer[Sent]:
         """Send; the ``call`` event carries the values in effect."""
-        own_mode = Mode.PERSISTENT if self._settings[Setting.MODE] == 2 else Mode.NON_PERSISTENT  # noqa: PLR2004 - JMS's number
+        own_mode = MODE_VALUES[self._settings[Setting.MODE]]
         args: dict[str, Scalar] = {
             "mode": (mode or own_mode).value,
             "priority": self._settings[Setting.PRIORITY] if priority is None else priority,
@@ -336,7 +337,7 @@ class Producer:
         }
 
         def shown(sent: Sent) -> dict[str, Any]:
-            return {"msg": message_ref(draft.kid, draft.body, sent.message_id, dict(sent.fields))}
+            return {"msg": message_ref(draft.kid, draft.text, sent.message_id, dict(sent.fields))}
 
         return self._recorder.record(
             self.name,
@@ -345,7 +346,7 @@ class Producer:
             args=args,
             destination=str(to or self.to),
             unit=self.session.unit,
-            msg=message_ref(draft.kid, draft.body, fields=dict(draft.properties)),  # type: ignore[arg-type]  # drafts carry scalars only
+            msg=message_ref(draft.kid, draft.text, fields=dict(draft.properties)),  # type: ignore[arg-type]  # drafts carry scalars only
             show=shown,
         )
 

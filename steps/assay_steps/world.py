@@ -302,7 +302,7 @@ class World:
 
     def note_sent(self, label: str, draft: Draft, answer: Answer[Sent], to: Address) -> SentMessage:
         """Remember a send by the scenario's name for its message."""
-        sent = SentMessage(label=label, kid=draft.kid, body=draft.body, answer=answer, destination=to)
+        sent = SentMessage(label=label, kid=draft.kid, body=draft.text, answer=answer, destination=to)
         self.messages[label] = sent
         return sent
 

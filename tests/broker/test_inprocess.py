@@ -3,8 +3,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from msgspec.structs import replace
 
+from assay_broker.core.effects import Answer, Effect
 from assay_broker.inprocess import CAPABILITIES, InProcessDriver, InProcessWire
+from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_sdk import driver
@@ -20,10 +23,10 @@ MS = 1_000_000
 class World:
     """A queue manager, a driver and what its wires say."""
 
-    def __init__(self, store: MemoryStore | None = None) -> None:
+    def __init__(self, store: MemoryStore | None = None, seams: Seams = NO_SEAMS) -> None:
         self.runner = VirtualRunner()
         self.store = store or MemoryStore()
-        self.queue_manager = QueueManager(self.runner, self.store)
+        self.queue_manager = QueueManager(self.runner, self.store, seams=seams)
         self.driver = InProcessDriver(self.queue_manager)
 
     def connect(self, client_id: str | None = None, *, trace: bool = False) -> Line:
@@ -91,6 +94,18 @@ def test_opening_says_what_the_wire_can_do() -> None:
     assert isinstance(opened, driver.Opened)
     assert opened.capabilities == line.wire.capabilities == CAPABILITIES
     assert opened.properties["product"] == "Assay reference broker"
+
+
+def test_what_the_core_says_of_a_destination_comes_with_the_sender() -> None:
+    told = {"x-opt-mq-defbind": "OPEN", "x-opt-mq-clustered": True}
+
+    def say(effects: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+        return tuple(replace(effect, properties=told) if isinstance(effect, Answer) else effect for effect in effects)
+
+    for seams, properties in ((NO_SEAMS, {}), (Seams(effects=say), told)):
+        line = World(seams=seams).connect()
+        line.submit(driver.OpenSession(line.token(), 1), driver.OpenSender(token := line.token(), 1, 1, QUEUE))
+        assert line.outcome(token) == driver.Done(token, properties=properties)
 
 
 def test_a_refused_connection_closes_with_the_reason_and_nothing_else() -> None:

@@ -15,6 +15,7 @@ import pytest
 from msgspec import Struct
 
 from assay_sdk import (
+    AS_DESTINATION,
     AckMode,
     ConnectionLostRuntimeError,
     Context,
@@ -121,6 +122,40 @@ class DriverContract(ABC):
             assert (came.delivery_mode, came.expiration) == (DeliveryMode.NON_PERSISTENT, receipt.expiration)
             assert (came.delivery_count, came.redelivered) == (1, False)
             assert came.destination == world.queue().address
+
+    def test_reply_to_group_and_properties_of_ibm_mq_come_as_they_were_sent(self, world: World) -> None:
+        properties = {
+            "JMS_IBM_Report_Exception": 50331648,
+            "JMS_IBM_MQMD_Report": 134217728,
+            "JMS_IBM_Last_Msg_In_Group": True,
+        }
+        group = {"JMSXGroupID": "g", "JMSXGroupSeq": 1}
+        with world.connect() as ctx:
+            message = Message("a", properties=properties | group, reply_to=world.queue("r").address)
+            ctx.create_producer(world.queue()).send(message)
+            came = ctx.create_consumer(world.queue()).receive(SOON_MS)
+            assert came is not None
+            assert came.reply_to == world.queue("r").address
+            assert {name: came.properties[name] for name in (*properties, *group)} == properties | group
+
+    def test_a_message_whose_destination_defines_mode_and_priority_comes(self, world: World) -> None:
+        with world.connect() as ctx:
+            producer = ctx.create_producer(
+                world.queue(), delivery_mode=DeliveryMode.AS_DESTINATION, priority=AS_DESTINATION
+            )
+            receipt = producer.send("a")
+            assert (receipt.delivery_mode, receipt.priority) == (DeliveryMode.AS_DESTINATION, AS_DESTINATION)
+            came = ctx.create_consumer(world.queue()).receive(SOON_MS)
+            assert came is not None
+            assert came.delivery_mode in {DeliveryMode.PERSISTENT, DeliveryMode.NON_PERSISTENT}
+            assert came.priority in range(10)
+
+    def test_a_large_body_and_an_empty_one_come_whole(self, world: World) -> None:
+        with world.connect() as ctx:
+            producer, consumer = ctx.create_producer(world.queue()), ctx.create_consumer(world.queue())
+            for body in ("", "x" * 300_000):
+                producer.send(body)
+                assert consumer.receive_body(SOON_MS) == body
 
     def test_bytes_come_as_bytes(self, world: World) -> None:
         raw = Queue(world.queue().name, bytes)

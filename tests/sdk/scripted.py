@@ -61,6 +61,7 @@ class FakeWire:
         self.hold: set[type] = set()
         self.refuse: dict[type, Refused] = {}
         self.peer: dict[str, str | int | bool] = {}
+        self.destinations: dict[str, dict[str, str | int | bool]] = {}
         self.stock: dict[str, list[Stored]] = {}
         self.aborted = False
         self._links: dict[int, str] = {}
@@ -133,7 +134,12 @@ class FakeWire:
         value: Any = None
         if isinstance(command, port.Browse):
             value = tuple(stored.message for stored in self.stock.get(command.address.name, []))
-        self.sink(port.Done(command.token, value))
+        told = (
+            self.destinations.get(command.address.name if command.address else "", {})
+            if isinstance(command, port.OpenSender)
+            else {}
+        )
+        self.sink(port.Done(command.token, value, told))
         if isinstance(command, port.Close):
             self.sink(port.Closed(self.epoch, None))
 

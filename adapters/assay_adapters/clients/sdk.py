@@ -134,7 +134,12 @@ class SdkProducer:
         self, draft: Draft, mode: Mode | None, priority: int | None, ttl_ms: int | None, to: Address | None
     ) -> Sent:
         message: Message[str] = Message(
-            draft.body, properties={KID: draft.kid, **draft.properties}, correlation_id=draft.correlation_id
+            draft.text,
+            properties={KID: draft.kid, **draft.properties},
+            correlation_id=draft.correlation_id,
+            reply_to=draft.reply_to,
+            group_id=draft.group_id,
+            group_sequence=draft.group_sequence,
         )
         if draft.own_mode is not None:
             message.delivery_mode = _MODES[draft.own_mode]

@@ -8,7 +8,7 @@ from typing import Literal
 
 from assay_adapters.client import ClientEvent, Seen
 from assay_sdk.engine.settings import DeliveryMode
-from assay_sdk.faces.message import Message, shown
+from assay_sdk.faces.message import Message, show_received
 from assay_sdk.model.message import Body, Property
 from assay_sdk.observer import CallbackEnded, ConnectionLost, FrameSeen, Handed, SdkEvent, Settled, UnitTurned
 from assay_sdk.observer import Seen as SdkSeen
@@ -20,11 +20,12 @@ KID = "assay_kid"
 
 
 def fields_of(message: Message[str]) -> Fields:
-    """Headers and properties by JMS name; a property that no journal can carry as it is becomes text."""
+    """Headers and properties by JMS name, groups among them; a property that no journal can carry becomes text."""
     fields: Fields = {
         "JMSMessageID": message.message_id,
         "JMSTimestamp": message.timestamp,
         "JMSCorrelationID": message.correlation_id,
+        "JMSReplyTo": None if message.reply_to is None else str(message.reply_to),
         "JMSDeliveryMode": DeliveryMode(message.delivery_mode).name,
         "JMSPriority": message.priority,
         "JMSExpiration": message.expiration,
@@ -60,8 +61,7 @@ def _text(body: Body) -> str:
 
 def _seen_in(handed: Handed, handle: int) -> Seen:
     message: Message[str] = Message(_text(handed.message.body))
-    shown(message, handed.message)
-    message.properties = handed.message.properties
+    show_received(message, handed.message)
     message.redelivered = handed.redelivered
     message.delivery_count = handed.count
     return seen_in(message, handle)

@@ -11,6 +11,7 @@ from msgspec import Struct
 from assay_broker.core.descriptor import Described
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.records import Record
+from assay_sdk.driver import PeerProperties
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Refused
 
@@ -47,13 +48,20 @@ Value = tuple[Message, ...] | tuple[Definition, ...] | tuple[Described, ...] | N
 
 
 class Answer(Struct, frozen=True, tag=True):
-    """A command is done, or refused."""
+    """A command is done, or refused.
+
+    Args:
+        value: What was asked for, where something was.
+        properties: To `AttachSender`: what a client should know of the destination (I-6: ``x-opt-mq-defbind``,
+            ``x-opt-mq-clustered``).
+    """
 
     connection: int
     token: int
     refused: Refused | None = None
     value: Value = None
     after: int | None = None
+    properties: PeerProperties = {}
 
 
 class CloseLink(Struct, frozen=True, tag=True):

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, TypeVar, cast
 
-from assay_sdk.model.message import Message
+from assay_sdk.driver import Done
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 T = TypeVar("T")
-
-DoneValue = tuple[bytes, ...] | tuple[Message, ...] | str | None
-"""What `assay_sdk.driver.Done` may carry."""
 
 
 class RefusedError(Exception):
@@ -88,21 +85,21 @@ class Calls:
     """The open calls of one connection, by token."""
 
     def __init__(self) -> None:
-        self._open: dict[int, Pending[DoneValue]] = {}
+        self._open: dict[int, Pending[Done]] = {}
         self._token = 0
 
-    def open(self) -> tuple[int, Pending[DoneValue]]:
+    def open(self) -> tuple[int, Pending[Done]]:
         """A new token and its pending answer."""
         self._token += 1
-        pending: Pending[DoneValue] = Pending()
+        pending: Pending[Done] = Pending()
         self._open[self._token] = pending
         return self._token, pending
 
-    def done(self, token: int, value: DoneValue) -> None:
+    def done(self, answer: Done) -> None:
         """The wire has answered."""
-        pending = self._open.pop(token, None)
+        pending = self._open.pop(answer.token, None)
         if pending is not None:
-            pending.resolve(value)
+            pending.resolve(answer)
 
     def failed(self, token: int, refused: Refused) -> None:
         """The wire has refused."""

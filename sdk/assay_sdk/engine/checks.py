@@ -6,25 +6,39 @@ can be switched off for a connection, so that the broker's own answer is seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable
 from enum import StrEnum
 
 from msgspec import Struct
 
-from assay_sdk.driver import Durability
+from assay_sdk.driver import CLUSTERED_PROPERTY, DEFBIND_PROPERTY, LEVEL_PROPERTY, Durability, PeerProperties
 from assay_sdk.engine.calls import RefusedError
-from assay_sdk.engine.settings import DEFAULT_PRIORITY, MAX_PRIORITY, DeliveryMode, ProducerSettings, Source
+from assay_sdk.engine.settings import (
+    AS_DESTINATION,
+    DEFAULT_PRIORITY,
+    MAX_PRIORITY,
+    DeliveryMode,
+    ProducerSettings,
+    Source,
+)
 from assay_sdk.model.capabilities import Capability
-from assay_sdk.model.message import AddressKind
+from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.properties import LAST_IN_GROUP, RETAIN, RETAIN_PUBLICATION
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
-PeerProperties = Mapping[str, str | int | bool]
+_PRIORITIES = frozenset({AS_DESTINATION, *range(MAX_PRIORITY + 1)})
+"""What a producer's priority may be (JMS 3.4.10, DELAY:58)."""
 
-LEVEL_PROPERTY = "x-opt-mq-level"
-"""Where a queue manager names its level when the connection opens (I-6); absent elsewhere."""
+_TOPICS = frozenset({AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC})
 
 _DELAY_SINCE = (8, 0)
 """The first level with delivery delay (DD-10)."""
+
+_LEVEL = re.compile(r"(?P<version>[0-9]{1,4})(?:\.(?P<release>[0-9]{1,4}))?(?:\.[0-9]{1,4})*", re.ASCII)
+
+_DEFBIND_WITHOUT_DELAY = frozenset({"OPEN", "GROUP"})
+"""The values of DEFBIND with which a clustered destination takes no delay: all but NOTFIXED (DD-11)."""
 
 
 class Moment(StrEnum):
@@ -35,35 +49,87 @@ class Moment(StrEnum):
     SEND = "send"
 
 
+class Attempt(Struct, frozen=True, kw_only=True):
+    """What an application tries to set or to send.
+
+    Args:
+        settings: The producer's, as they would be.
+        peer: What the peer said of itself.
+        to: The destination; None for a producer whose sends name it.
+        destination: What the peer said of the destination; empty where it said nothing, or nothing is known of it.
+        message: What is to be sent; None where something is set.
+    """
+
+    settings: ProducerSettings
+    peer: PeerProperties
+    to: Address | None
+    destination: PeerProperties
+    message: Message | None = None
+
+
 class ProducerRule(Struct, frozen=True):
-    """A rule on what a producer is set to.
+    """A rule on what a producer is set to, and on what it sends.
 
     Args:
         rule: Its id in the catalogue.
         moment: When it is looked at.
-        broken: Whether these settings, with what the peer said of itself, break it.
+        broken: Whether this attempt breaks it.
         mqrc: Its reason.
-        text: What the application is told; ``{ttl_ms}`` and ``{delay_ms}`` are filled in.
+        text: What the application is told; ``{ttl_ms}``, ``{delay_ms}`` and ``{defbind}`` are filled in.
     """
 
     rule: str
     moment: Moment
-    broken: Callable[[ProducerSettings, PeerProperties], bool]
+    broken: Callable[[Attempt], bool]
     mqrc: Mqrc
     text: str
 
 
-def _expires_before_due(settings: ProducerSettings, peer: PeerProperties) -> bool:
+def _expires_before_due(attempt: Attempt) -> bool:
     """A message that never expires (0) is never refused; equal is allowed: the reading of DD-12."""
-    del peer
-    return 0 < settings.ttl_ms < settings.delay_ms
+    return 0 < attempt.settings.ttl_ms < attempt.settings.delay_ms
 
 
-def _peer_is_too_old(settings: ProducerSettings, peer: PeerProperties) -> bool:
-    level = peer.get(LEVEL_PROPERTY)
-    if settings.delay_ms == 0 or not isinstance(level, str):
+def _peer_is_too_old(attempt: Attempt) -> bool:
+    """A peer that names no level, or none that can be read, is asked instead (I-6)."""
+    level = attempt.peer.get(LEVEL_PROPERTY)
+    found = _LEVEL.fullmatch(level) if isinstance(level, str) else None
+    if found is None or attempt.settings.delay_ms == 0:
         return False
-    return tuple(int(part) for part in level.split(".") if part.isdecimal()) < _DELAY_SINCE
+    return (int(found["version"]), int(found["release"] or 0)) < _DELAY_SINCE
+
+
+def _is_bound_in_a_cluster(attempt: Attempt) -> bool:
+    """A destination of which the peer does not say both things is left to the broker (I-6)."""
+    return (
+        attempt.settings.delay_ms > 0
+        and attempt.destination.get(CLUSTERED_PROPERTY) is True
+        and attempt.destination.get(DEFBIND_PROPERTY) in _DEFBIND_WITHOUT_DELAY
+    )
+
+
+def _is_delayed_and_retained(attempt: Attempt) -> bool:
+    """Only what is published is retained: on a message to a queue the property says nothing."""
+    return (
+        attempt.settings.delay_ms > 0
+        and attempt.to is not None
+        and attempt.to.kind in _TOPICS
+        and attempt.message is not None
+        and attempt.message.properties.get(RETAIN) == RETAIN_PUBLICATION
+    )
+
+
+def _is_delayed_in_a_group(attempt: Attempt) -> bool:
+    message = attempt.message
+    return (
+        attempt.settings.delay_ms > 0
+        and message is not None
+        and (
+            message.group_id is not None
+            or message.group_sequence is not None
+            or message.properties.get(LAST_IN_GROUP) is True
+        )
+    )
 
 
 RULES: tuple[ProducerRule, ...] = (
@@ -96,25 +162,50 @@ RULES: tuple[ProducerRule, ...] = (
         "this send's time to live of {ttl_ms} ms would end before the delivery delay of {delay_ms} ms:"
         " make it at least as long",
     ),
+    ProducerRule(
+        "DD-11",
+        Moment.SEND,
+        _is_bound_in_a_cluster,
+        Mqrc.OPTIONS_ERROR,
+        "the destination is clustered with DEFBIND({defbind}), so it takes no delivery delay:"
+        " give it DEFBIND(NOTFIXED), or send without the delay of {delay_ms} ms",
+    ),
+    ProducerRule(
+        "DD-16",
+        Moment.SEND,
+        _is_delayed_and_retained,
+        Mqrc.OPTIONS_ERROR,
+        "a retained publication takes no delivery delay: leave out the delay of {delay_ms} ms, or " + RETAIN,
+    ),
+    ProducerRule(
+        "DD-17",
+        Moment.SEND,
+        _is_delayed_in_a_group,
+        Mqrc.OPTIONS_ERROR,
+        "a message in a group takes no delivery delay: leave out the delay of {delay_ms} ms, or the group",
+    ),
 )
 
 
-def check_rules(moment: Moment, settings: ProducerSettings, peer: PeerProperties, to: str) -> None:
-    """Hold a producer's settings against the rules of a moment.
+def check_rules(moment: Moment, attempt: Attempt) -> None:
+    """Hold an attempt against the rules of a moment.
 
     Args:
         moment: Which rules.
-        settings: As they would be.
-        peer: What the peer said of itself.
-        to: The destination's name, for the refusal.
+        attempt: What is tried.
 
     Raises:
         RefusedError: The first rule broken.
     """
     for rule in RULES:
-        if rule.moment is moment and rule.broken(settings, peer):
-            text = rule.text.format(ttl_ms=settings.ttl_ms, delay_ms=settings.delay_ms)
-            raise RefusedError(refused(rule.mqrc, f"{rule.mqrc.label}: {text}", *([to] if to else [])))
+        if rule.moment is moment and rule.broken(attempt):
+            text = rule.text.format(
+                ttl_ms=attempt.settings.ttl_ms,
+                delay_ms=attempt.settings.delay_ms,
+                defbind=attempt.destination.get(DEFBIND_PROPERTY),
+            )
+            objects = () if attempt.to is None else (attempt.to.name,)
+            raise RefusedError(refused(rule.mqrc, f"{rule.mqrc.label}: {text}", *objects))
 
 
 def check_client_id(source: Source, client_id: str | None) -> None:
@@ -134,13 +225,13 @@ def check_client_id(source: Source, client_id: str | None) -> None:
 
 
 def _is_topic(source: Source) -> bool:
-    return source.address.kind in {AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC}
+    return source.address.kind in _TOPICS
 
 
 PRODUCER_CAPABILITIES: tuple[tuple[Capability, Callable[[ProducerSettings], bool]], ...] = (
     (Capability.DELIVERY_DELAY, lambda settings: settings.delay_ms > 0),
     (Capability.TIME_TO_LIVE, lambda settings: settings.ttl_ms > 0),
-    (Capability.PRIORITY, lambda settings: settings.priority != DEFAULT_PRIORITY),
+    (Capability.PRIORITY, lambda settings: settings.priority not in {DEFAULT_PRIORITY, AS_DESTINATION}),
     (Capability.NON_PERSISTENT, lambda settings: settings.mode is DeliveryMode.NON_PERSISTENT),
 )
 """What a send asks of the wire."""
@@ -193,12 +284,12 @@ def check_source_capabilities(source: Source, offered: frozenset[Capability]) ->
 
 
 def check_priority(priority: object) -> None:
-    """JMS 3.4.10: ten levels.
+    """JMS 3.4.10: ten levels; or as the destination defines.
 
     Raises:
-        RefusedError: It is not an integer of 0 to 9.
+        RefusedError: It is neither an integer of 0 to 9 nor `AS_DESTINATION`.
     """
-    if isinstance(priority, bool) or not isinstance(priority, int) or not 0 <= priority <= MAX_PRIORITY:
-        raise RefusedError(
-            refused(Mqrc.PRIORITY_ERROR, f"a priority is an integer from 0 to {MAX_PRIORITY}, not {priority!r}")
-        )
+    whole = isinstance(priority, int) and not isinstance(priority, bool)
+    if not whole or priority not in _PRIORITIES:
+        text = f"a priority is an integer from 0 to {MAX_PRIORITY}, or {AS_DESTINATION} (as the destination defines)"
+        raise RefusedError(refused(Mqrc.PRIORITY_ERROR, f"{text}, not {priority!r}"))

@@ -21,12 +21,13 @@ from assay_sdk.driver import (
     LinkClosed,
     Opened,
     OpenSession,
+    PeerProperties,
     Target,
     Wire,
 )
 from assay_sdk.engine.acknowledgement import BEHAVIOURS, AckMode
-from assay_sdk.engine.calls import Calls, DoneValue, Pending, RefusedError, lost
-from assay_sdk.engine.checks import PeerProperties, need
+from assay_sdk.engine.calls import Calls, Pending, RefusedError, lost
+from assay_sdk.engine.checks import need
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.session import Session
 from assay_sdk.engine.settings import ConnectionOptions
@@ -211,7 +212,7 @@ class Connection:
         """Forget a link."""
         self._links.pop(link, None)
 
-    def submit(self, command: Callable[[int], DriverCommand]) -> Pending[DoneValue]:
+    def submit(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
         """Hand a command to the wire.
 
         Args:
@@ -227,7 +228,7 @@ class Connection:
             self._wire.submit(command(token))
         return answer
 
-    def post(self, command: Callable[[int], DriverCommand]) -> Pending[DoneValue]:
+    def post(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
         """Hand over a command whose answer nobody waits for; a refusal goes to the exception listener."""
         answer = self.submit(command)
         answer.then(lambda: self._complain(answer.error))
@@ -245,8 +246,8 @@ class Connection:
 
     def _sink(self, event: DriverEvent) -> None:
         match event:
-            case Done(token=token, value=value):
-                self._calls.done(token, value)
+            case Done():
+                self._calls.done(event)
             case Failed(token=token, refused=refused):
                 self._calls.failed(token, refused)
             case Arrived() | Drained() | LinkClosed():

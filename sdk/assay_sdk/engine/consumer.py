@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from assay_sdk.driver import Arrived, CloseLink, Credit, Drain, Outcome
+from assay_sdk.driver import Arrived, CloseLink, Credit, Done, Drain, Outcome
 from assay_sdk.engine.batches import BatchFeed
-from assay_sdk.engine.calls import DoneValue, Pending, RefusedError, lost
+from assay_sdk.engine.calls import Pending, RefusedError, lost
 from assay_sdk.engine.deliveries import Delivery
 from assay_sdk.engine.listening import Feed, Handing, MessageFeed
 from assay_sdk.engine.operations import Operation, Wait
@@ -337,7 +337,7 @@ class Consumer:
         if self._arrival is not None:
             self._arrival.resolve(None)
 
-    def _detach(self) -> Pending[DoneValue]:
+    def _detach(self) -> Pending[Done]:
         answer = self._connection.post(lambda token: CloseLink(token, self.number))
         answer.then(self._detached)
         return answer

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from assay_sdk.driver import Arrived, CloseLink, Send
+from assay_sdk.driver import Arrived, CloseLink, PeerProperties, Send
 from assay_sdk.engine.calls import RefusedError, lost
-from assay_sdk.engine.checks import Moment, check_priority, check_rules, check_send_capabilities
+from assay_sdk.engine.checks import Attempt, Moment, check_priority, check_rules, check_send_capabilities
 from assay_sdk.engine.operations import Operation, Wait, result_of
-from assay_sdk.engine.settings import DeliveryMode, ProducerSettings
+from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode, ProducerSettings
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc, Refused, refused
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     from assay_sdk.engine.session import Session
 
 _NS_PER_MS = 1_000_000
+
+_DURABLE: Mapping[DeliveryMode, bool | None] = {
+    DeliveryMode.PERSISTENT: True,
+    DeliveryMode.NON_PERSISTENT: False,
+    DeliveryMode.AS_DESTINATION: None,
+}
+"""What the durable header says of a mode: nothing, where the destination defines it (DD-52, QS-33)."""
 
 
 class Producer:
@@ -38,9 +46,15 @@ class Producer:
         self._connection = session.connection
         self._life: Machine[Life, LifeEvent] = Machine(LIFE, Life.OPENING, "the producer")
         self._ended: Refused | None = None
+        self._destination: PeerProperties = {}
 
-    def opened(self) -> None:
-        """The link is attached."""
+    def opened(self, destination: PeerProperties) -> None:
+        """The link is attached.
+
+        Args:
+            destination: What the peer said of the destination; it means nothing where each send names its own.
+        """
+        self._destination = destination if self.address is not None else {}
         self._life.take(LifeEvent.OPENED)
 
     # -- operations ------------------------------------------------------------------------------------------------
@@ -62,7 +76,7 @@ class Producer:
         yield from self._set(msgspec.structs.replace(self.settings, ttl_ms=ttl_ms), Moment.SET_TTL)
 
     def set_delivery_mode(self, mode: int) -> Operation[None]:
-        """Send persistent or non-persistent from now on (PD-02).
+        """Send persistent, non-persistent or as the destination defines from now on (PD-02).
 
         Raises:
             RefusedError: There is no such mode, or the wire does not have it.
@@ -73,7 +87,7 @@ class Producer:
         """Send with this priority from now on.
 
         Raises:
-            RefusedError: It is not 0 to 9, or the wire has no priorities.
+            RefusedError: It is neither 0 to 9 nor `AS_DESTINATION`, or the wire has no priorities.
         """
         check_priority(priority)
         yield from self._set(msgspec.structs.replace(self.settings, priority=priority), None)
@@ -93,14 +107,14 @@ class Producer:
             draft: Body, properties and what else the application decides; the rest is filled in here.
             to: Where to, for a producer without a destination.
             mode: For this send only (PD-03), as are the next two.
-            priority: 0 to 9.
+            priority: 0 to 9, or `AS_DESTINATION`.
             ttl_ms: Milliseconds; 0 never expires.
 
         Returns:
             The message with everything that was used.
 
         Raises:
-            RefusedError: By a rule (DD-14), by a missing capability, or by the broker.
+            RefusedError: By a rule (DD-11, DD-14, DD-16, DD-17), by a missing capability, or by the broker.
         """
         # The send starts here: delay and time to live count from now, whatever has to be waited for (DD-27, DD-56).
         wall_ns = self._connection.clock.wall_ns()
@@ -108,8 +122,7 @@ class Producer:
         address = self._address(to)
         settings = self._settings_for(mode, priority, ttl_ms)
         check_send_capabilities(settings, self._connection.capabilities)
-        if self._connection.options.checks:
-            check_rules(Moment.SEND, settings, self._connection.peer, address.name)
+        self._check(Moment.SEND, settings, address, draft)
         message = self._filled(draft, address, settings, wall_ns)
         unit = yield from self._session.unit_of_work()
         self._use()
@@ -161,9 +174,19 @@ class Producer:
         yield from ()
         self._use()
         check_send_capabilities(settings, self._connection.capabilities)
-        if moment is not None and self._connection.options.checks:
-            check_rules(moment, settings, self._connection.peer, self.address.name if self.address else "")
+        if moment is not None:
+            self._check(moment, settings, self.address)
         self.settings = settings
+
+    def _check(
+        self, moment: Moment, settings: ProducerSettings, to: Address | None, message: Message | None = None
+    ) -> None:
+        if self._connection.options.checks:
+            peer = self._connection.peer
+            check_rules(
+                moment,
+                Attempt(settings=settings, peer=peer, to=to, destination=self._destination, message=message),
+            )
 
     def _address(self, to: Address | None) -> Address:
         if self.address is not None and to is not None:
@@ -196,19 +219,19 @@ class Producer:
         )
 
     def _filled(self, draft: Message, to: Address, settings: ProducerSettings, wall_ns: int) -> Message:
-        creation_ms = wall_ns // _NS_PER_MS
-        # Rounded up: a fraction of a millisecond cut off would let the broker deliver early (DD-02).
-        due_ms = -(-wall_ns // _NS_PER_MS) + settings.delay_ms
+        # One moment for all three.  Rounded up: a fraction of a millisecond cut off would let the broker deliver early
+        # (DD-02), and let a message expire before its time to live is over (DD-56).
+        creation_ms = -(-wall_ns // _NS_PER_MS)
         return msgspec.structs.replace(
             draft,
             message_id=self._connection.next_message_id(),
             to=to,
-            durable=settings.mode is DeliveryMode.PERSISTENT,
-            priority=settings.priority,
+            durable=_DURABLE[settings.mode],
+            priority=None if settings.priority == AS_DESTINATION else settings.priority,
             ttl_ms=settings.ttl_ms or None,
             creation_ms=creation_ms,
             expiry_ms=creation_ms + settings.ttl_ms if settings.ttl_ms else None,
-            delivery_time_ms=due_ms if settings.delay_ms else None,
+            delivery_time_ms=creation_ms + settings.delay_ms if settings.delay_ms else None,
             encoded=None,
         )
 
@@ -217,6 +240,5 @@ def _mode(mode: int) -> DeliveryMode:
     try:
         return DeliveryMode(mode)
     except ValueError:
-        raise RefusedError(
-            refused(Mqrc.PERSISTENCE_ERROR, f"a delivery mode is 1 (non-persistent) or 2 (persistent), not {mode!r}")
-        ) from None
+        text = f"a delivery mode is 1 (non-persistent), 2 (persistent) or {AS_DESTINATION} (as the destination defines)"
+        raise RefusedError(refused(Mqrc.PERSISTENCE_ERROR, f"{text}, not {mode!r}")) from None

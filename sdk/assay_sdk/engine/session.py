@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from assay_sdk.driver import Browse, CloseSession, Durability, OpenReceiver, OpenSender, Outcome, Settle, Unsubscribe
+from assay_sdk.driver import (
+    Browse,
+    CloseSession,
+    Done,
+    Durability,
+    OpenReceiver,
+    OpenSender,
+    Outcome,
+    Settle,
+    Unsubscribe,
+)
 from assay_sdk.engine.acknowledgement import Behaviour, Leaving, Settling
-from assay_sdk.engine.calls import DoneValue, Pending, RefusedError
+from assay_sdk.engine.calls import Pending, RefusedError
 from assay_sdk.engine.checks import check_client_id, check_source_capabilities, need
 from assay_sdk.engine.consumer import Consumer, call_back
 from assay_sdk.engine.deliveries import Delivery
@@ -69,14 +79,14 @@ class Session:
         producer = Producer(self, self.connection.next_number(), address)
         self.connection.route(producer.number, producer)
         try:
-            yield from result_of(
+            answer = yield from result_of(
                 self.connection.submit(lambda token: OpenSender(token, self.number, producer.number, address))
             )
         except RefusedError:
             self.connection.unroute(producer.number)
             raise
         self.producers[producer.number] = producer
-        producer.opened()
+        producer.opened(answer.properties)
         return producer
 
     def create_consumer(self, source: Source) -> Operation[Consumer]:
@@ -124,10 +134,10 @@ class Session:
         need(Capability.BROWSE, self.connection.capabilities)
         if selector:
             need(Capability.SELECTOR, self.connection.capabilities)
-        value = yield from result_of(
+        answer = yield from result_of(
             self.connection.submit(lambda token: Browse(token, self.number, address, selector or None))
         )
-        return tuple(message for message in value if isinstance(message, Message)) if isinstance(value, tuple) else ()
+        return tuple(message for message in answer.value or () if isinstance(message, Message))
 
     def unsubscribe(self, name: str, *, shared: bool) -> Operation[None]:
         """Remove a durable subscription.
@@ -291,7 +301,7 @@ class Session:
         if self.behaviour.settling is Settling.LAZILY and self._unsettled and not self.dispatcher.in_callback:
             self.settle(tuple(self._unsettled), Outcome.ACCEPTED)
 
-    def settle(self, deliveries: Iterable[Delivery], outcome: Outcome) -> list[Pending[DoneValue]]:
+    def settle(self, deliveries: Iterable[Delivery], outcome: Outcome) -> list[Pending[Done]]:
         """Settle deliveries, each consumer's with one command; what was settled before is left alone.
 
         Returns:
@@ -302,7 +312,7 @@ class Session:
             if not delivery.settled:
                 delivery.settled = True
                 by_consumer.setdefault(delivery.consumer, []).append(delivery)
-        answers: list[Pending[DoneValue]] = []
+        answers: list[Pending[Done]] = []
         for consumer, group in by_consumer.items():
             for delivery in group:
                 self.connection.observe(Settled(delivery.handed(), outcome))
@@ -322,7 +332,7 @@ class Session:
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _submit_settle(self, link: int, numbers: tuple[int, ...], outcome: Outcome) -> Pending[DoneValue]:
+    def _submit_settle(self, link: int, numbers: tuple[int, ...], outcome: Outcome) -> Pending[Done]:
         return self.connection.post(lambda token: Settle(token, link, numbers, outcome))
 
     def _accept_lazily(self) -> None:
@@ -380,7 +390,7 @@ class Session:
         self.connection.sessions.pop(self.number, None)
 
 
-def _all_of(answers: Iterable[Pending[DoneValue]], *, lost_is_fine: bool = False) -> Operation[None]:
+def _all_of(answers: Iterable[Pending[Done]], *, lost_is_fine: bool = False) -> Operation[None]:
     """Wait for all answers.
 
     Args:

@@ -15,6 +15,14 @@ class DeliveryMode(IntEnum):
 
     NON_PERSISTENT = 1
     PERSISTENT = 2
+    AS_DESTINATION = -1
+    """For a producer to be set to.  A message that was sent so shows it, since only the broker knows more; one that
+    was received shows what the broker decided."""
+
+
+AS_DESTINATION = -1
+"""As delivery mode or priority: whatever the destination defines (DEFPSIST, DEFPRTY), which the broker decides when the
+message is sent (DELAY:58).  IBM MQ has the same number for it in the URI of a destination (``persistence=-1``)."""
 
 
 DEFAULT_PRIORITY = 4
@@ -52,6 +60,7 @@ class ProducerSettings(Struct, frozen=True, kw_only=True):
     """What a producer sends with (JMS 7.8, 7.9, PD-01).
 
     Args:
+        priority: 0 to 9, or `AS_DESTINATION`.
         ttl_ms: Time to live in milliseconds; 0 is for ever.
         delay_ms: Delivery delay in milliseconds.
     """

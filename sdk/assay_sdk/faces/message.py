@@ -7,16 +7,20 @@ from types import MappingProxyType
 from typing import Generic, TypeVar, cast
 
 from assay_sdk.engine.deliveries import Delivery
-from assay_sdk.engine.settings import DeliveryMode
+from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode
 from assay_sdk.errors import MessageFormatError
 from assay_sdk.model import message as wire
 from assay_sdk.model.converters import ConversionError, Converter
 from assay_sdk.model.message import Address, Property
+from assay_sdk.model.properties import GROUP_ID, GROUP_SEQUENCE, group_of, group_properties
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 T = TypeVar("T")
 
 DEFAULT_PRIORITY = 4
+
+_FIELDS = frozenset({GROUP_ID, GROUP_SEQUENCE})
+"""Properties that have fields of their own on the wire."""
 
 
 class Message(Generic[T]):
@@ -28,19 +32,20 @@ class Message(Generic[T]):
 
     Args:
         body: The body, of the destination's type.
-        properties: Application properties.
+        properties: Properties: the application's own, and those that begin with ``JMSX`` or ``JMS_IBM_``.
         correlation_id: JMSCorrelationID.
         reply_to: JMSReplyTo.
         jms_type: JMSType.
-        group_id: JMSXGroupID.
-        group_sequence: JMSXGroupSeq.
+        group_id: JMSXGroupID, which is a property: ``properties["JMSXGroupID"]`` is the same.
+        group_sequence: JMSXGroupSeq, which is a property too.
 
     Attributes:
         message_id: JMSMessageID.
         timestamp: JMSTimestamp: when it was sent, in milliseconds since the epoch.
         destination: JMSDestination.
-        delivery_mode: JMSDeliveryMode.
-        priority: JMSPriority.
+        delivery_mode: JMSDeliveryMode; after a send as the destination defines `DeliveryMode.AS_DESTINATION`, since
+            what the broker decided is known only to who receives it.
+        priority: JMSPriority; after such a send `AS_DESTINATION`.
         expiration: JMSExpiration in milliseconds since the epoch; 0 never.
         delivery_time: JMSDeliveryTime in milliseconds since the epoch; 0 when it was not delayed.
         redelivered: JMSRedelivered.
@@ -58,12 +63,13 @@ class Message(Generic[T]):
         group_id: str | None = None,
         group_sequence: int | None = None,
     ) -> None:
-        self.properties: MutableMapping[str, Property] | Mapping[str, Property] = dict(properties or {})
+        self.properties: MutableMapping[str, Property] | Mapping[str, Property] = {
+            **(properties or {}),
+            **group_properties(group_id, group_sequence),
+        }
         self.correlation_id = correlation_id
         self.reply_to = reply_to
         self.jms_type = jms_type
-        self.group_id = group_id
-        self.group_sequence = group_sequence
         self.message_id: str | None = None
         self.timestamp = 0
         self.destination: Address | None = None
@@ -83,8 +89,7 @@ class Message(Generic[T]):
     ) -> Message[T]:
         """The message that a wire brought; its properties are read-only (JMS 3.10)."""
         message: Message[T] = Message()
-        shown(message, sent)
-        message.properties = MappingProxyType(sent.properties)
+        show_received(message, sent)
         message._undecoded = sent, converter
         message._acknowledge = acknowledge
         return message
@@ -111,6 +116,18 @@ class Message(Generic[T]):
         self._undecoded = None
         self._body = body
 
+    @property
+    def group_id(self) -> str | None:
+        """JMSXGroupID; None where the message belongs to no group."""
+        value = self.properties.get(GROUP_ID)
+        return value if isinstance(value, str) else None
+
+    @property
+    def group_sequence(self) -> int | None:
+        """JMSXGroupSeq; None where it has no place in a group."""
+        value = self.properties.get(GROUP_SEQUENCE)
+        return value if isinstance(value, int) else None
+
     def acknowledge(self) -> None:
         """Acknowledge, in the meaning of the session's mode (JMS 3.6.5); nothing for one that was not received.
 
@@ -132,19 +149,33 @@ def received(delivery: Delivery, converter: Converter[T], acknowledge: Callable[
     return message
 
 
-def shown(message: Message[T], sent: wire.Message) -> None:
-    """Show on a message what was used, after a send or on arrival."""
+def show_sent(message: Message[T], sent: wire.Message) -> None:
+    """Show on a message what was used, after its send."""
+    _show_headers(message, sent)
+    message.delivery_mode = DeliveryMode.AS_DESTINATION if sent.durable is None else _mode(sent)
+    message.priority = AS_DESTINATION if sent.priority is None else sent.priority
+
+
+def show_received(message: Message[T], came: wire.Message) -> None:
+    """Show on a message what came; its properties become read-only (JMS 3.10)."""
+    _show_headers(message, came)
+    message.delivery_mode = _mode(came)
+    message.priority = DEFAULT_PRIORITY if came.priority is None else came.priority
+    message.properties = MappingProxyType({**came.properties, **group_properties(came.group_id, came.group_sequence)})
+
+
+def _mode(message: wire.Message) -> DeliveryMode:
+    """Absent is non-persistent to a receiver, as in JMS's mapping to AMQP 1.0."""
+    return DeliveryMode.PERSISTENT if message.durable else DeliveryMode.NON_PERSISTENT
+
+
+def _show_headers(message: Message[T], sent: wire.Message) -> None:
     message.message_id = sent.message_id
     message.correlation_id = sent.correlation_id
     message.timestamp = sent.creation_ms or 0
     message.destination = sent.to
     message.reply_to = sent.reply_to
     message.jms_type = sent.subject
-    message.group_id = sent.group_id
-    message.group_sequence = sent.group_sequence
-    # Absent is non-persistent to a receiver, as in JMS's mapping to AMQP 1.0.
-    message.delivery_mode = DeliveryMode.PERSISTENT if sent.durable else DeliveryMode.NON_PERSISTENT
-    message.priority = DEFAULT_PRIORITY if sent.priority is None else sent.priority
     message.expiration = sent.expiry_ms or 0
     message.delivery_time = sent.delivery_time_ms or 0
 
@@ -154,15 +185,17 @@ def drafted(message: Message[T], converter: Converter[T]) -> wire.Message:
 
     Raises:
         ConversionError: The body is not of the destination's type.
+        PropertyError: A property that the client itself reads is none.
     """
     body, content_type = converter.encode(message.body)
+    group_id, sequence = group_of(message.properties)
     return wire.Message(
         correlation_id=message.correlation_id,
         reply_to=message.reply_to,
         subject=message.jms_type,
-        group_id=message.group_id,
-        group_sequence=message.group_sequence,
-        properties=dict(message.properties),
+        group_id=group_id,
+        group_sequence=sequence,
+        properties={name: value for name, value in message.properties.items() if name not in _FIELDS},
         content_type=content_type,
         body=body,
     )

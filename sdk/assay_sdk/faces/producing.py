@@ -10,10 +10,11 @@ from msgspec import Struct
 from assay_sdk.engine.producer import Producer as EngineProducer
 from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.faces.calling import Caller, Duration
-from assay_sdk.faces.message import Message, drafted, shown
+from assay_sdk.faces.message import Message, drafted, show_sent
 from assay_sdk.model.converters import ConversionError
 from assay_sdk.model.destinations import Destination
 from assay_sdk.model.message import Address
+from assay_sdk.model.properties import PropertyError
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 T = TypeVar("T")
@@ -28,8 +29,8 @@ class Receipt(Struct, frozen=True, kw_only=True):
         delivery_time: JMSDeliveryTime in milliseconds since the epoch; None when there is no delay.
         timestamp: JMSTimestamp in milliseconds since the epoch.
         expiration: JMSExpiration in milliseconds since the epoch; None when it never expires.
-        delivery_mode: The mode used.
-        priority: The priority used.
+        delivery_mode: The mode used; `DeliveryMode.AS_DESTINATION` where the destination defines it.
+        priority: The priority used, or `AS_DESTINATION`.
     """
 
     message_id: str
@@ -73,7 +74,10 @@ class ProducerBase(Generic[T]):
 
     @property
     def delivery_mode(self) -> DeliveryMode:
-        """Delivery mode of what is sent; persistent unless it was set (PD-01)."""
+        """Delivery mode of what is sent; persistent unless it was set (PD-01).
+
+        `DeliveryMode.AS_DESTINATION` leaves it to the destination (DEFPSIST).
+        """
         return self._engine.settings.mode
 
     @delivery_mode.setter
@@ -82,7 +86,7 @@ class ProducerBase(Generic[T]):
 
     @property
     def priority(self) -> int:
-        """Priority of what is sent, 0 to 9."""
+        """Priority of what is sent: 0 to 9, or `AS_DESTINATION`, which leaves it to the destination (DEFPRTY)."""
         return self._engine.settings.priority
 
     @priority.setter
@@ -103,12 +107,13 @@ class ProducerBase(Generic[T]):
 
         Args:
             message: A `Message`, which shows afterwards what was used, or a body of the destination's type.
-            delivery_mode: Persistent or not.
-            priority: 0 to 9.
+            delivery_mode: Persistent, not, or as the destination defines.
+            priority: 0 to 9, or `AS_DESTINATION`.
             time_to_live: 0 never expires.
 
         Raises:
-            JmsError: A rule (DD-14), something that the connection cannot do, the body, or the broker.
+            JmsError: A rule (DD-11, DD-14, DD-16, DD-17), something that the connection cannot do, the body, a
+                property, or the broker.
         """
         if self._destination is None:
             text = "this producer has no destination: use send_to, or make a producer with one"
@@ -165,12 +170,12 @@ class ProducerBase(Generic[T]):
         message: Message[U] = value if isinstance(value, Message) else Message(value)
         try:
             draft = drafted(message, destination.converter)
-        except ConversionError as error:
+        except (ConversionError, PropertyError) as error:
             objects = (destination.name,)
             raise self._caller.error(Refused(JmsErrorKind.MESSAGE_FORMAT, str(error), objects=objects)) from error
         ttl_ms = self._caller.optional_milliseconds(time_to_live, "a time to live")
         sent = self._caller(self._engine.send(draft, to=to, mode=delivery_mode, priority=priority, ttl_ms=ttl_ms))
-        shown(message, sent)
+        show_sent(message, sent)
         return Receipt(
             message_id=sent.message_id or "",
             delivery_time=sent.delivery_time_ms,

@@ -9,6 +9,7 @@ import pytest
 from tests.sdk.scripted import MS, OTHER, QUEUE, TOPIC, FakeDriver, FakeWire
 
 from assay_adapters.client import (
+    AS_DESTINATION,
     AckMode,
     Client,
     ClientConnection,
@@ -97,6 +98,59 @@ def test_a_draft_is_sent_with_its_kid_in_a_property_and_in_the_body(world: World
     assert sent.delivery_time_ms is None
     assert sent.fields["JMSDeliveryMode"] == "PERSISTENT"
     assert (sent.fields["JMSPriority"], sent.fields["JMSCorrelationID"]) == (4, "x")
+
+
+def test_a_drafts_reply_to_and_group_are_sent_and_shown_on_both_sides(world: World) -> None:
+    session = world.session()
+    draft = Draft(
+        kid="k1",
+        body="k1 body",
+        reply_to=OTHER,
+        group_id="g",
+        group_sequence=2,
+        properties={"JMS_IBM_Last_Msg_In_Group": True, "JMS_IBM_Report_Exception": 16777216},
+    )
+    sent = ok(ok(session.producer(QUEUE)).send(draft))
+    message = world.wire.all(port.Send)[0].message
+    assert (message.reply_to, message.group_id, message.group_sequence) == (OTHER, "g", 2)
+    seen = ok(ok(session.consumer(Origin(address=QUEUE), actor="A")).receive(0))
+    assert seen is not None
+    for fields in (sent.fields, seen.fields):
+        assert (fields["JMSReplyTo"], fields["JMSXGroupID"], fields["JMSXGroupSeq"]) == ("queue://OTHER", "g", 2)
+        assert (fields["JMS_IBM_Last_Msg_In_Group"], fields["JMS_IBM_Report_Exception"]) == (True, 16777216)
+
+
+def test_a_message_without_reply_to_or_group_shows_no_reply_to_and_has_no_group(world: World) -> None:
+    session = world.session()
+    ok(ok(session.producer(QUEUE)).send(Draft(kid="k1", body="k1 body")))
+    seen = ok(ok(session.consumer(Origin(address=QUEUE), actor="A")).receive(0))
+    assert seen is not None
+    assert seen.fields["JMSReplyTo"] is None
+    assert "JMSXGroupID" not in seen.fields
+
+
+@pytest.mark.parametrize("size", [0, 2, 7, 4_000_000])
+def test_a_body_of_a_size_is_what_the_draft_says_it_is(world: World, size: int) -> None:
+    session = world.session()
+    draft = Draft(kid="k1", body="k1 body", size=size)
+    ok(ok(session.producer(QUEUE)).send(draft))
+    seen = ok(ok(session.consumer(Origin(address=QUEUE), actor="A")).receive(0))
+    assert seen is not None
+    assert len(seen.body.encode()) == size
+    assert (seen.kid, seen.body) == ("k1", draft.text)
+
+
+def test_mode_and_priority_can_be_left_to_the_destination(world: World) -> None:
+    producer = ok(world.session().producer(QUEUE))
+    ok(producer.set(Setting.MODE, AS_DESTINATION))
+    ok(producer.set(Setting.PRIORITY, AS_DESTINATION))
+    sent = ok(producer.send(Draft(kid="a", body="a")))
+    assert (sent.fields["JMSDeliveryMode"], sent.fields["JMSPriority"]) == ("AS_DESTINATION", AS_DESTINATION)
+    ok(producer.send(Draft(kid="b", body="b"), mode=Mode.PERSISTENT, priority=4))
+    ok(producer.set(Setting.MODE, 2))
+    ok(producer.send(Draft(kid="c", body="c"), mode=Mode.AS_DESTINATION))
+    messages = [command.message for command in world.wire.all(port.Send)]
+    assert [(message.durable, message.priority) for message in messages] == [(None, None), (True, 4), (None, None)]
 
 
 def test_what_is_given_with_a_send_and_what_is_set_before(world: World) -> None:

@@ -3,13 +3,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.sdk.scripted import MS, OTHER, QUEUE, Bench
+from tests.sdk.scripted import MS, OTHER, QUEUE, TOPIC, Bench
 
 from assay_sdk import driver as port
+from assay_sdk.driver import CLUSTERED_PROPERTY, DEFBIND_PROPERTY, LEVEL_PROPERTY
 from assay_sdk.engine.calls import RefusedError
-from assay_sdk.engine.checks import LEVEL_PROPERTY, RULES, Moment
+from assay_sdk.engine.checks import RULES, Moment
 from assay_sdk.engine.producer import Producer
-from assay_sdk.engine.settings import DeliveryMode, ProducerSettings
+from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode, ProducerSettings
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
@@ -56,6 +57,19 @@ def test_a_delivery_time_is_never_early(start_ns: int, delay_ms: int) -> None:
     message = bench.do(producer.send(Message(body="a")))
     assert message.delivery_time_ms is not None
     assert 0 <= message.delivery_time_ms * MS - (start_ns + delay_ms * MS) < MS
+
+
+@given(start_ns=st.integers(0, 10**19), span_ms=st.integers(1, 10**9))
+def test_delay_and_time_to_live_count_from_one_moment_and_never_cut_a_fraction_off(start_ns: int, span_ms: int) -> None:
+    bench = Bench()
+    bench.runner._clock._start_wall_ns = start_ns
+    producer = producer_of(bench)
+    bench.do(producer.set_time_to_live(span_ms))
+    bench.do(producer.set_delivery_delay(span_ms))
+    message = bench.do(producer.send(Message(body="a")))
+    assert message.creation_ms is not None
+    assert message.expiry_ms == message.delivery_time_ms == message.creation_ms + span_ms
+    assert 0 <= message.expiry_ms * MS - (start_ns + span_ms * MS) < MS
 
 
 def test_time_to_live_counts_from_the_send() -> None:
@@ -149,8 +163,15 @@ def test_without_checks_the_broker_is_asked() -> None:
     assert sent(bench).ttl_ms == 7
 
 
-@pytest.mark.parametrize(("level", "accepted"), [("7.1", False), ("7.5", False), ("8.0", True), ("9.4", True)])
-def test_dd10_an_old_queue_manager_has_no_delay(level: str, accepted: bool) -> None:
+@pytest.mark.parametrize(
+    ("level", "accepted"),
+    [
+        *((level, False) for level in ("7", "7.1", "7.5", "7.10", "7.5.0.9", "0.0")),
+        *((level, True) for level in ("8", "8.0", "8.0.0", "8.0.0.15", "9.4", "10.0")),
+        *((level, True) for level in ("", "unknown", "8.x", "-7.5", "7.", 750, True)),  # none that we can read: ask
+    ],
+)
+def test_dd10_an_old_queue_manager_has_no_delay(level: str | int, accepted: bool) -> None:
     bench = Bench()
     bench.connection.peer = {LEVEL_PROPERTY: level}
     producer = producer_of(bench)
@@ -161,10 +182,91 @@ def test_dd10_an_old_queue_manager_has_no_delay(level: str, accepted: bool) -> N
     with pytest.raises(RefusedError) as caught:
         bench.do(producer.set_delivery_delay(1))
     assert caught.value.refused.mqrc == Mqrc.FUNCTION_NOT_SUPPORTED
+    assert producer.settings.delay_ms == 0
+
+
+def options_error(bench: Bench, producer: Producer, message: Message, to: Address | None = None) -> Refused:
+    """The refusal of a send that breaks one of the rules DD-11, DD-16, DD-17; nothing has been sent."""
+    with pytest.raises(RefusedError) as caught:
+        bench.do(producer.send(message, to=to))
+    assert caught.value.refused.mqrc == Mqrc.OPTIONS_ERROR
+    assert not bench.wire.all(port.Send), "nothing is sent"
+    return caught.value.refused
+
+
+@pytest.mark.parametrize("delay_ms", [0, 100])
+@pytest.mark.parametrize("clustered", [True, False, None])
+@pytest.mark.parametrize("defbind", ["OPEN", "GROUP", "NOTFIXED", None])
+def test_dd11_a_clustered_destination_takes_a_delay_with_defbind_notfixed_only(
+    defbind: str | None, clustered: bool | None, delay_ms: int
+) -> None:
+    bench = Bench()
+    told = {DEFBIND_PROPERTY: defbind, CLUSTERED_PROPERTY: clustered}
+    bench.wire.destinations["Q"] = {name: value for name, value in told.items() if value is not None}
+    producer = producer_of(bench)
+    bench.do(producer.set_delivery_delay(delay_ms))
+    if not (delay_ms and clustered and defbind in {"OPEN", "GROUP"}):
+        bench.do(producer.send(Message(body="a")))
+        return
+    refused = options_error(bench, producer, Message(body="a"))
+    assert f"DEFBIND({defbind})" in refused.text
+    assert refused.objects == ("Q",)
+
+
+def test_dd11_what_was_said_of_no_destination_says_nothing_of_one_that_a_send_names() -> None:
+    bench = Bench()
+    bench.wire.destinations[""] = {DEFBIND_PROPERTY: "OPEN", CLUSTERED_PROPERTY: True}
+    producer = producer_of(bench, None)
+    bench.do(producer.set_delivery_delay(100))
+    bench.do(producer.send(Message(body="a"), to=QUEUE))
+    assert bench.wire.bodies() == ["a"]
+
+
+@pytest.mark.parametrize("delay_ms", [0, 100])
+@pytest.mark.parametrize("retain", [None, 0, 1])
+@pytest.mark.parametrize("to", [TOPIC, QUEUE])
+def test_dd16_a_retained_publication_takes_no_delay(to: Address, retain: int | None, delay_ms: int) -> None:
+    bench = Bench()
+    producer = producer_of(bench, to)
+    bench.do(producer.set_delivery_delay(delay_ms))
+    message = Message(body="a", properties={} if retain is None else {"JMS_IBM_Retain": retain})
+    if not (delay_ms and retain and to is TOPIC):
+        bench.do(producer.send(message))
+        return
+    assert "JMS_IBM_Retain" in options_error(bench, producer, message).text
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Message(group_id="g"),
+        Message(group_sequence=1),
+        Message(group_sequence=0),
+        Message(properties={"JMS_IBM_Last_Msg_In_Group": True}),
+        Message(group_id="g", group_sequence=2, properties={"JMS_IBM_Last_Msg_In_Group": True}),
+    ],
+)
+def test_dd17_a_message_in_a_group_takes_no_delay(message: Message) -> None:
+    bench = Bench()
+    producer = producer_of(bench, None)
+    bench.do(producer.set_delivery_delay(100))
+    assert "group" in options_error(bench, producer, message, OTHER).text
+    bench.do(producer.send(Message(properties={"JMS_IBM_Last_Msg_In_Group": False}), to=OTHER))
+    bench.do(producer.set_delivery_delay(0))
+    bench.do(producer.send(message, to=OTHER))
+
+
+def test_without_checks_the_broker_is_asked_about_clusters_groups_and_retained_publications() -> None:
+    bench = Bench(checks=False)
+    bench.wire.destinations["T"] = {DEFBIND_PROPERTY: "OPEN", CLUSTERED_PROPERTY: True}
+    producer = producer_of(bench, TOPIC)
+    bench.do(producer.set_delivery_delay(100))
+    bench.do(producer.send(Message(group_id="g", properties={"JMS_IBM_Retain": 1})))
+    assert sent(bench).delivery_time_ms is not None
 
 
 def test_every_rule_of_the_table_names_a_rule_a_moment_and_a_reason() -> None:
-    assert [rule.rule for rule in RULES] == ["DD-10", "DD-12", "DD-13", "DD-14"]
+    assert sorted(rule.rule for rule in RULES) == ["DD-10", "DD-11", "DD-12", "DD-13", "DD-14", "DD-16", "DD-17"]
     assert {rule.moment for rule in RULES} == set(Moment)
 
 
@@ -188,7 +290,7 @@ def test_what_the_connection_cannot_do_is_refused_before_anything_is_sent(
     assert caught.value.refused.objects == (lacks.value,)
 
 
-@pytest.mark.parametrize("priority", [-1, 10, True, 4.0, "4"])
+@pytest.mark.parametrize("priority", [-2, 10, True, False, 4.0, "4"])
 def test_a_priority_is_an_integer_of_zero_to_nine(priority: int) -> None:
     bench = Bench()
     producer = producer_of(bench)
@@ -198,11 +300,25 @@ def test_a_priority_is_an_integer_of_zero_to_nine(priority: int) -> None:
         assert caught.value.refused.mqrc == Mqrc.PRIORITY_ERROR
 
 
-def test_a_delivery_mode_is_one_or_two() -> None:
+@pytest.mark.parametrize("mode", [-2, 0, 3])
+def test_a_delivery_mode_is_one_or_two_or_as_the_destination_defines(mode: int) -> None:
     bench = Bench()
     with pytest.raises(RefusedError) as caught:
-        bench.do(producer_of(bench).set_delivery_mode(3))
+        bench.do(producer_of(bench).set_delivery_mode(mode))
     assert caught.value.refused.mqrc == Mqrc.PERSISTENCE_ERROR
+
+
+def test_what_the_destination_defines_is_left_out_of_the_message() -> None:
+    bench = Bench(capabilities=frozenset(Capability) - {Capability.PRIORITY, Capability.NON_PERSISTENT})
+    producer = producer_of(bench)
+    bench.do(producer.set_delivery_mode(AS_DESTINATION))
+    bench.do(producer.set_priority(AS_DESTINATION))
+    bench.do(producer.send(Message(body="a")))
+    assert (sent(bench).durable, sent(bench).priority) == (None, None)
+    bench.do(producer.send(Message(body="a"), mode=2, priority=4))
+    assert (sent(bench).durable, sent(bench).priority) == (True, 4)
+    bench.do(producer_of(bench).send(Message(body="a"), mode=AS_DESTINATION, priority=AS_DESTINATION))
+    assert (sent(bench).durable, sent(bench).priority) == (None, None)
 
 
 def test_a_producer_without_a_destination_is_told_one_with_each_send() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ from tests.sdk.scripted import MS, FakeDriver, FakeWire
 
 import assay_sdk
 from assay_sdk import (
+    AS_DESTINATION,
     AckMode,
     ConnectionFactory,
     Context,
@@ -34,6 +36,7 @@ from assay_sdk.runners.virtual import VirtualRunner
 FACES = ["classic", "simplified"]
 ROOTS: dict[str, type[JmsError]] = {"classic": MessagingError, "simplified": MessagingRuntimeError}
 Q = Queue("Q")
+T = Topic("T")
 
 
 class Order(msgspec.Struct):
@@ -136,18 +139,135 @@ def test_the_defaults_of_a_producer_are_those_of_jms(world: World) -> None:
     assert (receipt.delivery_mode, receipt.priority) == (DeliveryMode.NON_PERSISTENT, 0)
 
 
-def test_a_refusal_is_the_same_in_both_faces_but_for_its_branch() -> None:
+def _old(world: World) -> None:
+    world.wire.peer["x-opt-mq-level"] = "7.5"
+    world.session.create_producer(T).delivery_delay = 1
+
+
+def _clustered(world: World) -> None:
+    world.wire.destinations["T"] = {"x-opt-mq-defbind": "OPEN", "x-opt-mq-clustered": True}
+    _delayed(world, Message("a"))
+
+
+def _delayed(world: World, message: Message[str]) -> None:
+    producer = world.session.create_producer(T)
+    producer.delivery_delay = 100
+    producer.send(message)
+
+
+def _expiring(world: World) -> None:
+    producer = world.session.create_producer(T)
+    producer.delivery_delay = 100
+    producer.time_to_live = 99
+
+
+def _expiring_first(world: World) -> None:
+    producer = world.session.create_producer(T)
+    producer.time_to_live = 99
+    producer.delivery_delay = 100
+
+
+def _expiring_at_the_send(world: World) -> None:
+    producer = world.session.create_producer(T)
+    producer.delivery_delay = 100
+    producer.send("a", time_to_live=99)
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        pytest.param(_old, Mqrc.FUNCTION_NOT_SUPPORTED, id="DD-10"),
+        pytest.param(_clustered, Mqrc.OPTIONS_ERROR, id="DD-11"),
+        pytest.param(_expiring, Mqrc.EXPIRY_ERROR, id="DD-12"),
+        pytest.param(_expiring_first, Mqrc.EXPIRY_ERROR, id="DD-13"),
+        pytest.param(_expiring_at_the_send, Mqrc.EXPIRY_ERROR, id="DD-14"),
+        pytest.param(
+            lambda world: _delayed(world, Message("a", properties={"JMS_IBM_Retain": 1})),
+            Mqrc.OPTIONS_ERROR,
+            id="DD-16",
+        ),
+        pytest.param(lambda world: _delayed(world, Message("a", group_id="g")), Mqrc.OPTIONS_ERROR, id="DD-17"),
+    ],
+)
+def test_dd18_a_refusal_is_the_same_in_both_faces_but_for_its_branch(
+    broken: Callable[[World], None], reason: Mqrc
+) -> None:
     refusals: list[JmsError] = []
     for face in FACES:
-        producer = World(face).session.create_producer(Q)
-        producer.delivery_delay = 100
         with pytest.raises(ROOTS[face]) as caught:
-            producer.time_to_live = 99
+            broken(World(face))
         refusals.append(caught.value)
     checked, runtime = refusals
     assert checked.refused == runtime.refused
-    assert checked.reason is runtime.reason is Mqrc.EXPIRY_ERROR
-    assert str(checked).startswith("MQRC_EXPIRY_ERROR (2013): ")
+    assert checked.objects == ("T",)
+    assert checked.reason is runtime.reason is reason
+    assert str(checked) == str(runtime)
+    assert str(checked).startswith(f"{reason.label}: ")
+
+
+def test_a_group_is_given_and_shown_as_properties(world: World) -> None:
+    producer, consumer = world.session.create_producer(Q), world.session.create_consumer(Q)
+    shown = {"JMSXGroupID": "g", "JMSXGroupSeq": 2, "colour": "red"}
+    for message in (
+        Message("a", properties=shown),
+        Message("a", properties={"colour": "red"}, group_id="g", group_sequence=2),
+    ):
+        producer.send(message)
+        sent = world.wire.all(port.Send)[-1].message
+        assert (sent.group_id, sent.group_sequence, sent.properties) == ("g", 2, {"colour": "red"})
+        came = consumer.receive(0)
+        assert came is not None
+        for side in (message, came):
+            assert side.properties == shown
+            assert (side.group_id, side.group_sequence) == ("g", 2)
+
+
+def test_a_message_without_a_group_shows_none(world: World) -> None:
+    world.session.create_producer(Q).send(Message("a", properties={"JMSXGroupID": None}))
+    sent = world.wire.all(port.Send)[-1].message
+    assert (sent.group_id, sent.group_sequence, sent.properties) == (None, None, {})
+    came = world.session.create_consumer(Q).receive(0)
+    assert came is not None
+    assert (came.group_id, came.group_sequence, dict(came.properties)) == (None, None, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("JMSXGroupID", 7), ("JMSXGroupSeq", "2"), ("JMSXGroupSeq", True), ("JMSXGroupSeq", -1)]
+)
+def test_a_group_that_is_none_is_refused_before_it_is_sent(world: World, name: str, value: str | int) -> None:
+    with pytest.raises(ROOTS[world.face], match=name) as caught:
+        world.session.create_producer(Q).send(Message("a", properties={name: value}))
+    assert caught.value.kind is JmsErrorKind.MESSAGE_FORMAT
+    assert not world.wire.all(port.Send)
+
+
+def test_properties_of_ibm_mq_pass_through_as_they_are(world: World) -> None:
+    given = {
+        "JMS_IBM_Retain": 1,
+        "JMS_IBM_Last_Msg_In_Group": True,
+        "JMS_IBM_Report_Exception": 50331648,
+        "JMS_IBM_MQMD_Report": 134217728,
+    }
+    world.session.create_producer(Q).send(Message("a", properties=given))
+    assert world.wire.all(port.Send)[-1].message.properties == given
+    came = world.session.create_consumer(Q).receive(0)
+    assert came is not None
+    assert came.properties == given
+
+
+def test_what_the_destination_defines_is_shown_as_such_until_it_is_received(world: World) -> None:
+    producer = world.session.create_producer(Q)
+    producer.delivery_mode = DeliveryMode.AS_DESTINATION
+    producer.priority = AS_DESTINATION
+    message = Message("a")
+    receipt = producer.send(message)
+    assert producer.delivery_mode is message.delivery_mode is receipt.delivery_mode is DeliveryMode.AS_DESTINATION
+    assert producer.priority == message.priority == receipt.priority == AS_DESTINATION
+    sent = world.wire.all(port.Send)[-1].message
+    assert (sent.durable, sent.priority) == (None, None)
+    came = world.session.create_consumer(Q).receive(0)
+    assert came is not None
+    assert (came.delivery_mode, came.priority) == (DeliveryMode.NON_PERSISTENT, 4), "as an absent header is read"
 
 
 def test_a_body_of_the_wrong_type_is_refused_before_it_is_sent(world: World) -> None:

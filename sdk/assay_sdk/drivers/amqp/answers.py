@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay_sdk.driver import Done, DriverEvent, Failed
+from assay_sdk.driver import Done, DriverEvent, Failed, PeerProperties
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Refused
 
@@ -27,11 +27,19 @@ class Answers:
         """A command has come."""
         self._open[token] = None
 
-    def done(self, token: int, value: tuple[Message, ...] | None = None) -> None:
-        """It has succeeded."""
+    def done(
+        self, token: int, value: tuple[Message, ...] | None = None, properties: PeerProperties | None = None
+    ) -> None:
+        """It has succeeded.
+
+        Args:
+            token: Whose answer it is.
+            value: What it was asked for.
+            properties: What the peer said of the destination.
+        """
         if token in self._open:
             del self._open[token]
-            self.emit(Done(token, value))
+            self.emit(Done(token, value, properties or {}))
 
     def fail(self, token: int, why: Refused) -> None:
         """It was refused."""

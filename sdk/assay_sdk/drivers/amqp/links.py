@@ -26,7 +26,7 @@ from proton import (
     ulong,
 )
 
-from assay_sdk.driver import Durability, OpenReceiver, OpenSender
+from assay_sdk.driver import Durability, OpenReceiver, OpenSender, PeerProperties
 from assay_sdk.drivers.amqp.codec import Prefixes, wire_name
 from assay_sdk.drivers.amqp.frames import Mend
 from assay_sdk.model.message import Address, AddressKind
@@ -225,6 +225,16 @@ def missing_filters(link: Receiver, wanted: Iterable[str]) -> tuple[str, ...]:
     data.rewind()
     names = {str(name) for name in data.get_dict()} if data.next() is not None else set[str]()
     return tuple(name for name in wanted if name not in names)
+
+
+def peer_properties(fields: object) -> PeerProperties:
+    """What the peer said in the properties of its open or attach (2.7.1, 2.7.3); types that are not plain become text.
+
+    Args:
+        fields: The map as the engine gives it; None where there is none.
+    """
+    told = cast("dict[object, object]", fields) if isinstance(fields, dict) else {}
+    return {str(name): value if isinstance(value, bool | int) else str(value) for name, value in told.items()}
 
 
 def has_terminus(terminus: Terminus) -> bool:

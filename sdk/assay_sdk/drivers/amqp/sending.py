@@ -11,7 +11,7 @@ from assay_sdk.driver import Send
 from assay_sdk.drivers.amqp import codec
 from assay_sdk.drivers.amqp.ends import Context, LinkEnd, State
 from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
-from assay_sdk.drivers.amqp.links import TRANSACTIONAL, has_terminus, set_state_data
+from assay_sdk.drivers.amqp.links import TRANSACTIONAL, has_terminus, peer_properties, set_state_data
 from assay_sdk.drivers.amqp.transactions import Unit
 from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
@@ -46,8 +46,13 @@ class SenderEnd(LinkEnd):
         return has_terminus(self.engine.remote_target)
 
     def opened(self) -> None:
-        """The sender can be used; credit may have come with the attach."""
-        super().opened()
+        """The sender can be used; credit, and what there is to know of the destination, may have come with the attach.
+
+        Of a null target the attach says nothing: each message names its own destination.
+        """
+        if self.opening is not None:
+            told = peer_properties(self.engine.remote_properties) if self.objects else {}
+            self.answers.done(self.opening, properties=told)
         self.flow()
 
     def send(self, command: Send, unit: Unit | None) -> None:

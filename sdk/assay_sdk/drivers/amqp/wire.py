@@ -32,7 +32,7 @@ from assay_sdk.drivers.amqp.ends import LinkEnd
 from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
 from assay_sdk.drivers.amqp.frames import Mend
 from assay_sdk.drivers.amqp.line import Line, LoopRunner, Place
-from assay_sdk.drivers.amqp.links import LinkNames
+from assay_sdk.drivers.amqp.links import LinkNames, peer_properties
 from assay_sdk.drivers.amqp.sessions import SessionEnd
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
@@ -240,7 +240,7 @@ class AmqpWire:
         self._line.drop(refused(Mqrc.Q_MGR_NOT_AVAILABLE, text))
 
     def _on_open(self, _event: Event) -> None:
-        properties = {str(name): value for name, value in (self.connection.remote_properties or {}).items()}
+        properties = peer_properties(self.connection.remote_properties)
         if _REFUSED_AT_OPEN in properties:
             return  # its close follows, with the reason
         self._timer()
@@ -249,10 +249,7 @@ class AmqpWire:
         self.capabilities = ALWAYS | {meant for name, meant in OFFERED.items() if name in offered}
         self.prefixes = Prefixes(str(properties.get("queue-prefix", "")), str(properties.get("topic-prefix", "")))
         self._line.beat()
-        plain: dict[str, str | int | bool] = {
-            name: value if isinstance(value, bool | int) else str(value) for name, value in properties.items()
-        }
-        self.answers.emit(Opened(self.epoch, self.capabilities, plain))
+        self.answers.emit(Opened(self.epoch, self.capabilities, properties))
 
     def _on_close(self, _event: Event) -> None:
         condition = self.connection.remote_condition

@@ -88,6 +88,26 @@ def test_an_absent_durable_is_not_a_false_one() -> None:
     assert decode(encode(false)).message.durable is False
 
 
+@pytest.mark.parametrize(("durable", "priority"), [(None, 7), (False, None), (True, None)])
+def test_what_the_destination_defines_is_absent_and_the_rest_is_not(durable: bool | None, priority: int | None) -> None:
+    read = decode(encode(Message(body="x", durable=durable, priority=priority))).message
+    assert (read.durable, read.priority) == (durable, priority)
+
+
+def test_a_group_travels_in_its_own_fields_and_ibms_properties_with_the_application_s() -> None:
+    properties = {
+        "JMS_IBM_Report_Expiration": 14680064,
+        "JMS_IBM_MQMD_Report": -1,
+        "JMS_IBM_Last_Msg_In_Group": True,
+        "JMS_IBM_Retain": 1,
+    }
+    read = proton.Message()
+    read.decode(encode(Message(body="x", group_id="g", group_sequence=2, properties=dict(properties))))
+    assert (read.group_id, read.group_sequence) == ("g", 2)
+    assert {str(name): value for name, value in read.properties.items()} == properties
+    assert {type(value) for value in read.properties.values()} == {proton.int32, bool}, "ints, as JMS has them"
+
+
 def test_a_delay_travels_as_an_absolute_time() -> None:
     octets = encode(Message(body="x", delivery_time_ms=1_700_000_000_123))
     assert b"x-opt-delivery-time" + types.long(1_700_000_000_123) in octets

@@ -261,6 +261,19 @@ def test_an_anonymous_sender_names_the_destination_in_the_message(opened: Bench)
     assert codec.decode(opened.peer.initial[-1]).message.to == QUEUE
 
 
+def test_what_the_broker_says_of_a_destination_comes_with_the_sender(opened: Bench) -> None:
+    def accept(link: Any) -> None:
+        link.properties = {symbol("x-opt-mq-defbind"): symbol("OPEN"), symbol("x-opt-mq-clustered"): True}
+        opened.peer.accept_link(link)
+
+    assert opened.done(OpenSender, 1, 1, QUEUE).properties == {}
+    opened.peer.handlers["LINK_REMOTE_OPEN"] = accept
+    told = opened.done(OpenSender, 1, 2, QUEUE).properties
+    assert told == {"x-opt-mq-defbind": "OPEN", "x-opt-mq-clustered": True}
+    assert type(told["x-opt-mq-defbind"]) is str
+    assert opened.done(OpenSender, 1, 3, None).properties == {}, "nothing is known of what each send will name"
+
+
 def test_a_message_that_amqp_cannot_carry_is_refused_by_itself(opened: Bench) -> None:
     opened.done(OpenSender, 1, 1, QUEUE)
     assert opened.refused(Send, 1, Message(properties={"big": 2**70})).kind is JmsErrorKind.MESSAGE_FORMAT

@@ -1,0 +1,30 @@
+"""Bodies of a given size: what the limits of queues and the data of reports are tried with."""
+
+from __future__ import annotations
+
+_PADDING = "."
+
+
+def sized(body: str, kid: str, size: int | None) -> str:
+    """A body cut or padded to a size; it says whose it is all the same.
+
+    Args:
+        body: What it would be; it holds the kit's id.
+        kid: The kit's id.
+        size: Octets of UTF-8; 0 is an empty body, None leaves it as it is.
+
+    Raises:
+        ValueError: The size is negative, too small for the kit's id, or would cut a character in two.
+    """
+    if size is None:
+        return body
+    if size == 0:
+        return ""
+    octets = body.encode()
+    try:
+        made = octets[: max(size, 0)].decode() + _PADDING * (size - len(octets))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"A body of {size} bytes would cut a character of {body[:60]!r}; ask for another.") from error
+    if kid not in made:
+        raise ValueError(f"A body of {size} bytes cannot hold the kit's id {kid!r}; ask for more, or for an empty one.")
+    return made
