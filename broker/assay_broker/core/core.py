@@ -11,6 +11,7 @@ from typing import cast
 
 from assay_broker.core import commands
 from assay_broker.core.administering import administer
+from assay_broker.core.arriving import join, place
 from assay_broker.core.attaching import attach, attach_sender, close_link, parse_selector, unsubscribe
 from assay_broker.core.commands import Command
 from assay_broker.core.delivery import consume, expire_due, give_back, pump
@@ -24,7 +25,7 @@ from assay_broker.core.recovery import recover
 from assay_broker.core.refusals import RefusalError, illegal_state, refusal
 from assay_broker.core.release import fail, look, release_due, restart, unstage
 from assay_broker.core.resolution import resolve
-from assay_broker.core.sending import join, place, prepare
+from assay_broker.core.sending import prepare
 from assay_broker.core.settings import Settings
 from assay_broker.core.state import State
 from assay_broker.core.tables import TABLES, Tables

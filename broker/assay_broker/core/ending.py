@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from assay_broker.core.arriving import back_out, commit
 from assay_broker.core.attaching import close_link, drop_temporary
 from assay_broker.core.connections import Connection
 from assay_broker.core.delivery import consume, give_back, take_back_unsent
 from assay_broker.core.links import LinkInput, LinkState, Receiver
-from assay_broker.core.sending import back_out, commit
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_broker.core.units import Unit, UnitAction, UnitInput

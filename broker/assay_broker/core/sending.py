@@ -1,4 +1,4 @@
-"""From a sender to queues: checks, resolution of the destination, placing."""
+"""What a sender asks: checks, and the resolution of the destination.  Nothing is changed here."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay_broker.core.connections import Connection
-from assay_broker.core.entries import Place
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Namespace
-from assay_broker.core.placing import enter, enter_uncommitted, new_entry, stage
 from assay_broker.core.queues import Queue, home_of
 from assay_broker.core.refusals import RefusalError, refusal
 from assay_broker.core.reports import check_options
 from assay_broker.core.resolution import Target, resolve, staging_depth, staging_queue
 from assay_broker.core.state import State
-from assay_broker.core.turn import Turn
-from assay_broker.core.units import Pending, Unit
+from assay_broker.core.units import Pending
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc, refused
 
@@ -226,77 +223,3 @@ def _subscribed(state: State, connection: Connection, topic: Address, message: M
             Mqrc.PUBLICATION_FAILURE, "A durable subscription is full; nobody receives the publication.", *failing
         )
     return tuple(subscription.queue for subscription in found if subscription not in full)
-
-
-def reserve(state: State, pending: Pending, places: int) -> None:
-    """Reserve places for a message of an open unit of work (1), or give them back (-1)."""
-    state.staging.reserved += places * pending.staged
-    for queue in pending.queues:
-        queue.reserved += places
-
-
-def join(state: State, turn: Turn, unit: Unit, pending: Pending) -> None:
-    """A message becomes part of an open unit of work.
-
-    One for a queue stands there at once, for its own session alone, if that is known (DD-25); a delayed one stands
-    nowhere before the commit (DD-26), and a publication reaches nobody.
-    """
-    if len(pending.queues) == 1 and pending.queues[0].on_use and unit.owner[1] is not None:
-        (queue,) = pending.queues
-        entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
-        enter_uncommitted(state, turn, queue, entry, unit)
-        unit.puts.append(replace(pending, entry=entry))
-    else:
-        reserve(state, pending, 1)
-        unit.puts.append(pending)
-
-
-def commit(state: State, turn: Turn, unit: Unit, pending: Pending) -> None:
-    """A message of a unit of work is everybody's."""
-    entry = pending.entry
-    if entry is None:
-        reserve(state, pending, -1)
-        place(state, turn, pending)
-        return
-    (queue,) = pending.queues
-    queue.disown(entry, unit.owner)
-    entry.unit = None
-    turn.touch(queue)
-    if entry.place is Place.GONE:
-        return  # the unit itself has consumed it
-    enter(state, turn, queue, entry)
-
-
-def back_out(state: State, turn: Turn, unit: Unit, pending: Pending) -> None:
-    """A message of a unit of work was never sent."""
-    entry = pending.entry
-    if entry is None:
-        reserve(state, pending, -1)
-    else:
-        pending.queues[0].disown(entry, unit.owner)
-        pending.queues[0].remove(entry)
-    for queue in pending.queues:
-        turn.touch(queue)
-
-
-def place(state: State, turn: Turn, pending: Pending) -> None:
-    """Put a message on the queues that it is for, or stage it for them.
-
-    Queues that have gone since (a subscription that ended before the commit) are left out.
-    """
-    due_ms = pending.message.delivery_time_ms
-    if pending.staged and due_ms is not None:
-        # DD-27: a commit after the delay stages it all the same, and the processor moves it at once.
-        for home in pending.homes:
-            entry = new_entry(
-                state, home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms, due_ms=due_ms
-            )
-            queue = state.queues.find(home)
-            if queue is None and home.startswith("subscription://"):
-                continue
-            stage(state, turn, entry, due_ms, recorded=queue is None or queue.recorded)
-        return
-    for queue in pending.queues:
-        if not queue.gone:
-            entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
-            enter(state, turn, queue, entry)
