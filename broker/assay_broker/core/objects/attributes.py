@@ -25,7 +25,7 @@ class Number(Struct, frozen=True):
 
 
 class Text(Struct, frozen=True):
-    """Any text of at most so many characters; blank is allowed."""
+    """Any text of at most so many bytes in UTF-8; blank is allowed."""
 
     longest: int
 
@@ -36,6 +36,13 @@ class Name(Struct, frozen=True):
     longest: int = 48
 
 
+class Flag(Struct, frozen=True):
+    """Said by the bare keyword, or by the keyword with NO in front; kept as ``YES`` and ``NO``."""
+
+
+Values = Choice | Number | Text | Name | Flag
+
+
 class Attribute(Struct, frozen=True, kw_only=True):
     """One attribute of one kind of object.
 
@@ -44,32 +51,52 @@ class Attribute(Struct, frozen=True, kw_only=True):
         values: What it can be.
         default: The factory setting, which SYSTEM.DEFAULT objects carry.
         fixed: Whether it can be given at DEFINE only.
-        shown: Whether it is only shown: the queue manager sets it.
+        shown: Whether it is only shown: the queue manager sets it, and no definition holds it.
         zos: Whether only a queue manager on z/OS has it.
+        since: The first command level that knows it.
     """
 
     keyword: str
-    values: Choice | Number | Text | Name
+    values: Values
     default: Value
     fixed: bool = False
     shown: bool = False
     zos: bool = False
+    since: int = 0
 
+
+SYNONYMS: Mapping[str, str] = MappingProxyType({"TARGQ": "TARGET"})
+"""Older keywords that are still understood."""
+
+NO_LIMIT = -1
+"""What NOLIMIT and UNLIMITED stand for."""
+AS_PARENT = -2
+AS_PUBLISHED = -3
+AS_QUEUE_DEFINES = -4
 
 _SWITCH = Choice(("ENABLED", "DISABLED"))
+_INHERITED_SWITCH = Choice(("ASPARENT", "ENABLED", "DISABLED"))
 _YES = Choice(("NO", "YES"))
-_BIND = Choice(("OPEN", "NOTFIXED", "GROUP"))
-_ANY = 999_999_999
-_LARGEST_MESSAGE = 104_857_600
+_INHERITED_YES = Choice(("ASPARENT", "YES", "NO"))
 _DELIVERY = Choice(("ASPARENT", "ALL", "ALLDUR", "ALLAVAIL"))
+_SCOPE = Choice(("ASPARENT", "ALL", "QMGR"))
+_ANY = 999_999_999
+_PRIORITY = (0, 9)
+_LARGEST_MESSAGE = 104_857_600
+_LONGEST_TEXT = 10_240
+
+_DESCR = Attribute(keyword="DESCR", values=Text(64), default="")
 
 _QUEUE = (
-    Attribute(keyword="DESCR", values=Text(64), default=""),
+    _DESCR,
     Attribute(keyword="PUT", values=_SWITCH, default="ENABLED"),
     Attribute(keyword="GET", values=_SWITCH, default="ENABLED"),
     Attribute(keyword="DEFPSIST", values=_YES, default="NO"),
-    Attribute(keyword="DEFPRTY", values=Number(0, 9), default=0),
-    Attribute(keyword="DEFBIND", values=_BIND, default="OPEN"),
+    Attribute(keyword="DEFPRTY", values=Number(*_PRIORITY), default=0),
+    Attribute(keyword="TYPE", values=Choice(("QLOCAL", "QALIAS", "QMODEL")), default="QLOCAL", shown=True),
+)
+_CLUSTERED = (
+    Attribute(keyword="DEFBIND", values=Choice(("OPEN", "NOTFIXED", "GROUP")), default="OPEN"),
     Attribute(keyword="CLUSTER", values=Name(), default=""),
     Attribute(keyword="CLUSNL", values=Name(), default=""),
 )
@@ -77,8 +104,12 @@ _STORED = (
     Attribute(keyword="MAXDEPTH", values=Number(0, _ANY), default=5_000),
     Attribute(keyword="MAXMSGL", values=Number(0, _LARGEST_MESSAGE), default=4_194_304),
     Attribute(keyword="MSGDLVSQ", values=Choice(("PRIORITY", "FIFO")), default="PRIORITY"),
+    Attribute(keyword="NPMCLASS", values=Choice(("NORMAL", "HIGH")), default="NORMAL"),
     Attribute(keyword="BOTHRESH", values=Number(0, _ANY), default=0),
     Attribute(keyword="BOQNAME", values=Name(), default=""),
+    Attribute(keyword="SHARE", values=Flag(), default="YES"),
+    Attribute(keyword="HARDENBO", values=Flag(), default="YES"),
+    Attribute(keyword="CAPEXPRY", values=Number(1, _ANY, {"NOLIMIT": NO_LIMIT}), default=NO_LIMIT, since=940),
     Attribute(
         keyword="INDXTYPE",
         values=Choice(("NONE", "MSGID", "CORRELID", "GROUPID", "MSGTOKEN")),
@@ -90,12 +121,64 @@ _STORED = (
     ),
     Attribute(keyword="STGCLASS", values=Name(8), default="DEFAULT", zos=True),
 )
+_IN_USE = (
+    Attribute(keyword="CURDEPTH", values=Number(0, _ANY), default=0, shown=True),
+    Attribute(keyword="IPPROCS", values=Number(0, _ANY), default=0, shown=True),
+    Attribute(keyword="OPPROCS", values=Number(0, _ANY), default=0, shown=True),
+)
+_TOPIC = (
+    _DESCR,
+    Attribute(keyword="TOPICSTR", values=Text(_LONGEST_TEXT), default="", fixed=True),
+    Attribute(keyword="DEFPSIST", values=Choice(("ASPARENT", "NO", "YES")), default="ASPARENT"),
+    Attribute(keyword="DEFPRTY", values=Number(*_PRIORITY, {"ASPARENT": AS_PARENT}), default=AS_PARENT),
+    Attribute(keyword="PUB", values=_INHERITED_SWITCH, default="ASPARENT"),
+    Attribute(keyword="SUB", values=_INHERITED_SWITCH, default="ASPARENT"),
+    Attribute(keyword="DURSUB", values=_INHERITED_YES, default="ASPARENT"),
+    Attribute(keyword="PMSGDLV", values=_DELIVERY, default="ASPARENT"),
+    Attribute(keyword="NPMSGDLV", values=_DELIVERY, default="ASPARENT"),
+    Attribute(keyword="USEDLQ", values=_INHERITED_YES, default="ASPARENT"),
+    Attribute(keyword="PUBSCOPE", values=_SCOPE, default="ASPARENT"),
+    Attribute(keyword="SUBSCOPE", values=_SCOPE, default="ASPARENT"),
+    Attribute(keyword="PROXYSUB", values=Choice(("FIRSTUSE", "FORCE")), default="FIRSTUSE"),
+    Attribute(keyword="TYPE", values=Choice(("LOCAL",)), default="LOCAL", shown=True),
+)
+_SUB = (
+    Attribute(keyword="TOPICSTR", values=Text(_LONGEST_TEXT), default="", fixed=True),
+    Attribute(keyword="TOPICOBJ", values=Name(), default="", fixed=True),
+    Attribute(keyword="DEST", values=Name(), default=""),
+    Attribute(keyword="DESTQMGR", values=Name(), default=""),
+    Attribute(keyword="DESTCLAS", values=Choice(("PROVIDED", "MANAGED")), default="PROVIDED", fixed=True),
+    Attribute(keyword="EXPIRY", values=Number(1, _ANY, {"UNLIMITED": NO_LIMIT}), default=NO_LIMIT),
+    Attribute(
+        keyword="PUBPRTY",
+        values=Number(*_PRIORITY, {"ASPUB": AS_PUBLISHED, "ASQDEF": AS_QUEUE_DEFINES}),
+        default=AS_PUBLISHED,
+    ),
+    Attribute(keyword="SELECTOR", values=Text(_LONGEST_TEXT), default="", fixed=True),
+    Attribute(keyword="SUBSCOPE", values=Choice(("ALL", "QMGR")), default="ALL", fixed=True),
+    Attribute(keyword="DURABLE", values=_YES, default="YES", shown=True),
+    Attribute(keyword="SUBID", values=Text(48), default="", shown=True),
+    Attribute(keyword="SUBTYPE", values=Choice(("ADMIN", "API", "PROXY")), default="ADMIN", shown=True),
+)
+_QMGR = (
+    _DESCR,
+    Attribute(keyword="DEADQ", values=Name(), default=""),
+    Attribute(keyword="CUSTOM", values=Text(128), default=""),
+    Attribute(keyword="MAXMSGL", values=Number(32_768, _LARGEST_MESSAGE), default=4_194_304),
+    Attribute(keyword="MAXUMSGS", values=Number(1, _ANY), default=10_000),
+    Attribute(keyword="PARENT", values=Name(), default=""),
+    Attribute(keyword="PSMODE", values=Choice(("ENABLED", "COMPAT", "DISABLED")), default="ENABLED"),
+    Attribute(keyword="CMDLEVEL", values=Number(0, _ANY), default=800, shown=True),
+    Attribute(keyword="MAXPRTY", values=Number(*_PRIORITY), default=9, shown=True),
+    Attribute(keyword="PLATFORM", values=Choice(("UNIX", "MVS")), default="UNIX", shown=True),
+)
 
 ATTRIBUTES: Mapping[Kind, tuple[Attribute, ...]] = MappingProxyType(
     {
-        Kind.QLOCAL: (*_QUEUE, *_STORED),
+        Kind.QLOCAL: (*_QUEUE, *_CLUSTERED, *_STORED, *_IN_USE),
         Kind.QALIAS: (
             *_QUEUE,
+            *_CLUSTERED,
             Attribute(keyword="TARGET", values=Name(), default=""),
             Attribute(keyword="TARGTYPE", values=Choice(("QUEUE", "TOPIC")), default="QUEUE"),
         ),
@@ -104,38 +187,39 @@ ATTRIBUTES: Mapping[Kind, tuple[Attribute, ...]] = MappingProxyType(
             *_STORED,
             Attribute(keyword="DEFTYPE", values=Choice(("TEMPDYN", "PERMDYN", "SHAREDYN")), default="TEMPDYN"),
         ),
-        Kind.TOPIC: (
-            Attribute(keyword="DESCR", values=Text(64), default=""),
-            Attribute(keyword="TOPICSTR", values=Text(10_240), default="", fixed=True),
-            Attribute(keyword="DEFPSIST", values=Choice(("ASPARENT", "NO", "YES")), default="ASPARENT"),
-            Attribute(keyword="DEFPRTY", values=Number(0, 9, {"ASPARENT": -2}), default=-2),
-            Attribute(keyword="PUB", values=Choice(("ASPARENT", "ENABLED", "DISABLED")), default="ASPARENT"),
-            Attribute(keyword="SUB", values=Choice(("ASPARENT", "ENABLED", "DISABLED")), default="ASPARENT"),
-            Attribute(keyword="DURSUB", values=Choice(("ASPARENT", "YES", "NO")), default="ASPARENT"),
-            Attribute(keyword="PMSGDLV", values=_DELIVERY, default="ASPARENT"),
-            Attribute(keyword="NPMSGDLV", values=_DELIVERY, default="ASPARENT"),
-            Attribute(keyword="USEDLQ", values=Choice(("ASPARENT", "YES", "NO")), default="ASPARENT"),
-        ),
-        Kind.SUB: (
-            Attribute(keyword="TOPICSTR", values=Text(10_240), default="", fixed=True),
-            Attribute(keyword="TOPICOBJ", values=Name(), default="", fixed=True),
-            Attribute(keyword="DEST", values=Name(), default=""),
-            Attribute(keyword="DESTCLAS", values=Choice(("PROVIDED", "MANAGED")), default="PROVIDED", fixed=True),
-            Attribute(keyword="SELECTOR", values=Text(10_240), default="", fixed=True),
-        ),
-        Kind.QMGR: (
-            Attribute(keyword="DESCR", values=Text(64), default=""),
-            Attribute(keyword="DEADQ", values=Name(), default=""),
-            Attribute(keyword="CUSTOM", values=Text(128), default=""),
-            Attribute(keyword="MAXMSGL", values=Number(32_768, _LARGEST_MESSAGE), default=4_194_304),
-            Attribute(keyword="MAXUMSGS", values=Number(1, _ANY), default=10_000),
-            Attribute(keyword="PARENT", values=Name(), default=""),
-        ),
+        Kind.TOPIC: _TOPIC,
+        Kind.SUB: _SUB,
+        Kind.QMGR: _QMGR,
     }
 )
 """All attributes by kind; DISPLAY sorts by keyword."""
 
+_BY_KEYWORD = {kind: {row.keyword: row for row in rows} for kind, rows in ATTRIBUTES.items()}
+
 
 def defaults(kind: Kind) -> dict[str, Value]:
     """The factory settings of a kind of object."""
-    return {attribute.keyword: attribute.default for attribute in ATTRIBUTES[kind]}
+    return {row.keyword: row.default for row in ATTRIBUTES[kind] if not row.shown}
+
+
+def attribute(kind: Kind, keyword: str, *, zos: bool, level: int) -> Attribute | None:
+    """An attribute by its keyword or a synonym of it; None when such a queue manager knows none.
+
+    Args:
+        kind: Of what.
+        keyword: In upper case.
+        zos: Whether the queue manager is on z/OS.
+        level: Its command level, as 800.
+    """
+    row = _BY_KEYWORD[kind].get(SYNONYMS.get(keyword, keyword))
+    return row if row is not None and _known(row, zos=zos, level=level) else None
+
+
+def attributes(kind: Kind, *, zos: bool, level: int) -> tuple[Attribute, ...]:
+    """The attributes of a kind of object that such a queue manager knows, in the order of their keywords."""
+    rows = (row for row in ATTRIBUTES[kind] if _known(row, zos=zos, level=level))
+    return tuple(sorted(rows, key=lambda row: row.keyword))
+
+
+def _known(row: Attribute, *, zos: bool, level: int) -> bool:
+    return level >= row.since and (zos or not row.zos)

@@ -27,6 +27,8 @@ _BASE_TOPIC: dict[str, Value] = {
     "PMSGDLV": "ALLDUR",
     "NPMSGDLV": "ALLAVAIL",
     "USEDLQ": "YES",
+    "PUBSCOPE": "ALL",
+    "SUBSCOPE": "ALL",
 }
 
 

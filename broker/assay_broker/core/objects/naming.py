@@ -1,0 +1,95 @@
+"""Names: which are valid, and which fit a generic one."""
+
+from __future__ import annotations
+
+import re
+
+from assay_broker.core.objects.model import Kind
+from assay_broker.core.objects.reasons import object_refusal
+from assay_sdk.model.command_reasons import Mqrccf
+
+LONGEST_NAME = 48
+LONGEST_SUBSCRIPTION = 10_240
+LONGEST_ZOS_QUEUE_MANAGER = 4
+_VALID = re.compile(r"[A-Za-z0-9._/%]+")
+
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+
+_RULE = "letters, digits, period, slash, underscore and per cent sign"
+
+
+def name_fault(name: str, longest: int = LONGEST_NAME) -> str | None:
+    """What is wrong with an object's name, as the end of a sentence; None when it is valid.
+
+    Args:
+        name: The name; case matters.
+        longest: How many characters it may have.
+    """
+    if not name:
+        return "is empty"
+    if len(name) > longest:
+        return f"has {len(name)} characters, and a name has at most {longest}"
+    if _VALID.fullmatch(name) is None:
+        odd = next(letter for letter in name if _VALID.match(letter) is None)
+        return f"holds {odd!a}, and a name is made of {_RULE}"
+    return None
+
+
+def check_name(kind: Kind, name: str) -> None:
+    """Refuse a name that no object of this kind can have.
+
+    Args:
+        kind: Of what.
+        name: The name; a subscription's is any text of up to 10,240 bytes.
+
+    Raises:
+        RefusalError: It is not valid.
+    """
+    fault = _subscription_fault(name) if kind is Kind.SUB else name_fault(name)
+    if fault is not None:
+        raise object_refusal(Mqrccf.OBJECT_NAME_ERROR, f"The name {shortened(name)} {fault}.", name[:LONGEST_NAME])
+
+
+def _subscription_fault(name: str) -> str | None:
+    if not name.strip():
+        return "is blank"
+    if _UNPRINTABLE.search(name) is not None:
+        return "holds a control character"
+    size = len(name.encode())
+    return f"has {size} bytes, and at most {LONGEST_SUBSCRIPTION} are allowed" if size > LONGEST_SUBSCRIPTION else None
+
+
+def check_queue_manager_name(name: str, *, zos: bool) -> None:
+    """Refuse a queue manager's name: at most 48 characters, on z/OS at most 4 in upper case.
+
+    Raises:
+        RefusalError: It is not valid.
+    """
+    fault = name_fault(name, LONGEST_ZOS_QUEUE_MANAGER if zos else LONGEST_NAME)
+    if fault is None and zos and (name != name.upper() or not name[0].isalpha()):
+        fault = "is not in upper case with a letter in front, as on z/OS it must be"
+    if fault is not None:
+        raise object_refusal(
+            Mqrccf.OBJECT_NAME_ERROR, f"The queue manager's name {shortened(name)} {fault}.", name[:48]
+        )
+
+
+def shortened(text: str) -> str:
+    """A text in quotes for a sentence, cut when it is long."""
+    longest = 60
+    return f'"{text}"' if len(text) <= longest else f'"{text[:longest]}..."'
+
+
+def is_generic(name: str) -> bool:
+    """Whether a name stands for all that begin like it."""
+    return name.endswith("*")
+
+
+def fits(name: str, pattern: str) -> bool:
+    """Whether a name is the one said, or begins like the generic one said.
+
+    Args:
+        name: A name.
+        pattern: A name, or a generic one: ``*`` at its end only.
+    """
+    return name.startswith(pattern[:-1]) if is_generic(pattern) else name == pattern

@@ -1,0 +1,123 @@
+"""Values of attributes: what is accepted for each, in one place for MQSC and the `Admin` port alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from assay_broker.core.objects.attributes import Attribute, Choice, Flag, Name, Number, Text
+from assay_broker.core.objects.model import Value
+from assay_broker.core.objects.naming import name_fault, shortened
+
+_NUMERAL = re.compile(r"-?[0-9]{1,18}")
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+class ValueFaultError(ValueError):
+    """A value that an attribute cannot have; its text is a sentence."""
+
+
+class OutOfRangeError(ValueFaultError):
+    """A number below the lowest or above the highest."""
+
+
+class TooLongError(ValueFaultError):
+    """A text or a name that is too long."""
+
+
+def accepted(row: Attribute, value: Value) -> Value:
+    """The value as it is kept: numbers as numbers, words in upper case, a blank text as the empty one.
+
+    Args:
+        row: The attribute.
+        value: What is given: a word or a numeral may come as text.
+
+    Raises:
+        ValueFaultError: The attribute cannot have this value.
+    """
+    return _ACCEPT[type(row.values)](row.keyword, row.values, value)
+
+
+def shown(row: Attribute, value: Value) -> str:
+    """A value as it is displayed: a word for a number that stands for one, empty for blank."""
+    if isinstance(row.values, Number):
+        words = {number: word for word, number in row.values.words.items()}
+        return words.get(int(value), str(value))
+    return str(value)
+
+
+def words_of(row: Attribute) -> tuple[str, ...]:
+    """The words that an attribute can have; empty when it takes names, texts or numbers only."""
+    if isinstance(row.values, Choice):
+        return row.values.words
+    if isinstance(row.values, Number):
+        return tuple(row.values.words)
+    return ("YES", "NO") if isinstance(row.values, Flag) else ()
+
+
+def expected(row: Attribute) -> str:
+    """What an attribute takes, for a sentence."""
+    values = row.values
+    if isinstance(values, Number):
+        return " or ".join((f"a whole number from {values.lowest} to {values.highest}", *values.words))
+    if isinstance(values, Text):
+        return f"a text of at most {values.longest} bytes"
+    if isinstance(values, Name):
+        return f"a name of at most {values.longest} characters, or ' '"
+    *most, last = words_of(row)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _choice(keyword: str, values: Choice | Flag, value: Value) -> Value:
+    words = values.words if isinstance(values, Choice) else ("YES", "NO")
+    word = str(value).upper()
+    if word not in words:
+        raise ValueFaultError(f"{keyword} is {' or '.join(words)}, not {shortened(str(value))}.")
+    return word
+
+
+def _number(keyword: str, values: Number, value: Value) -> Value:
+    if isinstance(value, str):
+        word = value.upper()
+        if word in values.words:
+            return values.words[word]
+        if _NUMERAL.fullmatch(value) is None:
+            allowed = " or ".join(("a whole number", *values.words))
+            raise ValueFaultError(f"{keyword} is {allowed}, not {shortened(value)}.")
+        value = int(value)
+    elif value in values.words.values():  # as it is kept
+        return value
+    if not values.lowest <= value <= values.highest:
+        raise OutOfRangeError(f"{keyword} is {values.lowest} to {values.highest}, not {value}.")
+    return value
+
+
+def _text(keyword: str, values: Text, value: Value) -> Value:
+    text = str(value)
+    if _UNPRINTABLE.search(text) is not None:
+        raise ValueFaultError(f"{keyword} holds a control character, and no text may.")
+    size = len(text.encode())
+    if size > values.longest:
+        raise TooLongError(f"{keyword} has {size} bytes, and at most {values.longest} are allowed.")
+    return text if text.strip(" ") else ""
+
+
+def _name(keyword: str, values: Name, value: Value) -> Value:
+    name = str(value).strip(" ")
+    if not name:
+        return ""
+    fault = name_fault(name, values.longest)
+    if fault is not None:
+        kind = TooLongError if len(name) > values.longest else ValueFaultError
+        raise kind(f"The name {shortened(name)} in {keyword} {fault}.")
+    return name
+
+
+_ACCEPT: dict[type, Callable[[str, Any, Value], Value]] = {
+    Choice: _choice,
+    Flag: _choice,
+    Number: _number,
+    Text: _text,
+    Name: _name,
+}

@@ -1,0 +1,115 @@
+"""Answers: what DISPLAY shows, and the frame around commands, written as runmqsc writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from assay_broker.core.authority import AuthorityRecord
+from assay_broker.core.objects.attributes import Flag, attributes
+from assay_broker.core.objects.model import Definition, Kind, Namespace
+from assay_broker.core.objects.planning import Host
+from assay_broker.core.objects.values import shown
+from assay_broker.mqsc.lines import SourceCommand
+from assay_broker.mqsc.reading import Showing
+
+_INDENT = "   "
+_COLUMN = 40
+_HEADS = {Namespace.QUEUE: "QUEUE", Namespace.TOPIC: "TOPIC", Namespace.SUB: "SUB", Namespace.QMGR: "QMNAME"}
+_FEW = {0: "No", 1: "One"}
+
+
+def echo(number: int, command: SourceCommand) -> Iterator[str]:
+    """A command's own lines, the first with its number.
+
+    Args:
+        number: The command's; END has one too.
+        command: The command.
+    """
+    for place, line in enumerate(command.lines):
+        yield f"{number:6d} : {line}" if place == 0 else echo_remark(line)
+
+
+def echo_remark(line: str) -> str:
+    """A line that begins no command."""
+    return f"       : {line}"
+
+
+def tail(read: int, syntax_errors: int, not_processed: int) -> tuple[str, str, str]:
+    """The three lines at the end.
+
+    Args:
+        read: Commands read.
+        syntax_errors: Commands that were none.
+        not_processed: Valid commands that were refused.
+    """
+    have = "has" if syntax_errors == 1 else "have"
+    return (
+        f"{_FEW.get(read, read)} MQSC command{_plural(read)} read.",
+        f"{_FEW.get(syntax_errors, syntax_errors)} command{_plural(syntax_errors)} {have} a syntax error.",
+        "All valid MQSC commands were processed."
+        if not_processed == 0
+        else f"{_FEW.get(not_processed, not_processed)} valid MQSC command{_plural(not_processed)}"
+        " could not be processed.",
+    )
+
+
+def _plural(count: int) -> str:
+    return "" if count == 1 else "s"
+
+
+def object_lines(definition: Definition, showing: Showing, host: Host, *, status: bool = False) -> list[str]:
+    """What DISPLAY shows of one object.
+
+    Args:
+        definition: The object, with what is only shown of it.
+        showing: What was asked for.
+        host: The queue manager.
+        status: Whether its status was asked for and not its definition.
+    """
+    return _columns(_items(definition, showing, host, status=status))
+
+
+def authority_lines(record: AuthorityRecord) -> list[str]:
+    """What DISPLAY AUTHREC shows of one record."""
+    return _columns(
+        (
+            f"PROFILE({record.profile})",
+            f"ENTITY({record.entity})",
+            f"ENTTYPE({'GROUP' if record.group else 'PRINCIPAL'})",
+            f"OBJTYPE({record.object_type})",
+            f"AUTHLIST({','.join(record.authorities) or 'NONE'})",
+        )
+    )
+
+
+def _items(definition: Definition, showing: Showing, host: Host, *, status: bool) -> Iterator[str]:
+    yield f"{_HEADS[definition.namespace]}({definition.name})"
+    if definition.namespace is Namespace.QUEUE:
+        yield "TYPE(QUEUE)" if status else f"TYPE({definition.kind})"
+    for row in attributes(definition.kind, zos=host.zos, level=host.level):
+        wanted = showing.keywords is None or row.keyword in showing.keywords
+        if not wanted or (row.keyword == "TYPE" and definition.kind is not Kind.TOPIC):
+            continue
+        value = shown(row, definition.attributes[row.keyword])
+        if isinstance(row.values, Flag):
+            yield row.keyword if value == "YES" else f"NO{row.keyword}"
+        else:
+            yield f"{row.keyword}({value or ' '})"
+
+
+def _columns(items: Iterable[str]) -> list[str]:
+    """Two columns; what is too long for one stands alone."""
+    lines: list[str] = []
+    left = ""
+    for item in items:
+        if len(item) >= _COLUMN:
+            lines.extend([left, item] if left else [item])
+            left = ""
+        elif left:
+            lines.append(left.ljust(_COLUMN) + item)
+            left = ""
+        else:
+            left = item
+    if left:
+        lines.append(left)
+    return [_INDENT + line for line in lines]

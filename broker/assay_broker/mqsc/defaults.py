@@ -1,0 +1,49 @@
+"""The objects and authorities of `default.mqsc`, worked out once for each kind of queue manager."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+
+from msgspec import Struct
+
+from assay_broker.core.authority import AuthorityRecord
+from assay_broker.core.objects.factory import factory
+from assay_broker.core.objects.model import Definition
+from assay_broker.core.objects.planning import Host
+from assay_broker.mqsc.script import statements
+from assay_broker.mqsc.sketch import Sketch
+from assay_sdk.model.reasons import Refused
+
+
+class Beginning(Struct, frozen=True):
+    """What a fresh queue manager has."""
+
+    objects: tuple[Definition, ...]
+    authorities: tuple[AuthorityRecord, ...]
+
+
+def default_script() -> str:
+    """The text of `default.mqsc`."""
+    return files("assay_broker.mqsc").joinpath("default.mqsc").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=64)
+def default_objects(name: str, *, zos: bool = False) -> Beginning:
+    """What a queue manager has that begins with `default.mqsc`.
+
+    On z/OS, whose MQSC has no SET AUTHREC, its records stand for what the external security manager says.
+
+    Args:
+        name: The queue manager's name.
+        zos: Whether it is on z/OS.
+
+    Raises:
+        ValueError: The script has a mistake; it is part of this package, and a test runs it.
+    """
+    sketch = Sketch(factory(name, zos=zos), Host(zos=zos))
+    for statement in statements(default_script(), Host()):
+        answer = sketch.ask(statement.change)
+        if isinstance(answer, Refused):
+            raise ValueError(f"default.mqsc: {answer.text}")
+    return Beginning(tuple(sketch.directory), tuple(sketch.authorities))

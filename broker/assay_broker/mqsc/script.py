@@ -1,0 +1,206 @@
+"""Scripts: the commands of a text, asked one after the other of whoever answers for the queue manager."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from assay_broker.core.authority import AuthorityRecord
+from assay_broker.core.changes import Change
+from assay_broker.core.objects.model import Definition
+from assay_broker.core.objects.planning import Host
+from assay_broker.core.objects.reasons import ObjectRefused
+from assay_broker.mqsc.answers import authority_lines, echo, echo_remark, object_lines, tail
+from assay_broker.mqsc.asking import read
+from assay_broker.mqsc.lines import Position, Remark, SourceCommand, source_commands
+from assay_broker.mqsc.messages import DONE, REFUSED, REFUSED_OTHERWISE, SHOWN
+from assay_broker.mqsc.reading import Statement
+from assay_broker.mqsc.syntax import MqscFaultError, parameters
+from assay_sdk.model.command_reasons import Mqrccf
+from assay_sdk.model.reasons import Mqrc, Refused
+
+Shown = Definition | AuthorityRecord
+Ask = Callable[[Change], tuple[Shown, ...] | Refused]
+"""Asks the core for a change: what it shows, nothing for one that shows nothing, or its refusal."""
+
+_QUEUES = frozenset({"QLOCAL", "QALIAS", "QMODEL", "QUEUE"})
+_LONGEST_SEGMENT = 200
+_INDENT = "   "
+
+
+class CommandRefused(Struct, frozen=True, kw_only=True):
+    """Why a command was not carried out.
+
+    Args:
+        at: Where in the script.
+        reason: MQRC or MQRCCF.
+        text: One sentence.
+        syntax: Whether it was no valid command at all.
+        objects: Names of the objects at fault.
+    """
+
+    at: Position
+    reason: int
+    text: str
+    syntax: bool
+    objects: tuple[str, ...] = ()
+
+
+class CommandAnswer(Struct, frozen=True, kw_only=True):
+    """The answer to one command.
+
+    Args:
+        number: The command's number in its script, from 1.
+        command: The command.
+        lines: The answer as runmqsc would write it; one item of DISPLAY after the other.
+        refused: Why it was not carried out; None when it was.
+        shown: What DISPLAY has found.
+    """
+
+    number: int
+    command: SourceCommand
+    lines: tuple[str, ...]
+    refused: CommandRefused | None = None
+    shown: tuple[Shown, ...] = ()
+
+
+class ScriptAnswer(Struct, frozen=True):
+    """The answers to a script.
+
+    Args:
+        answers: Those to its commands.
+        lines: Everything as runmqsc would write it: commands, answers and the three lines at the end.
+    """
+
+    answers: tuple[CommandAnswer, ...]
+    lines: tuple[str, ...]
+
+    @property
+    def refused(self) -> tuple[CommandRefused, ...]:
+        """Why commands were not carried out; empty when all were."""
+        return tuple(answer.refused for answer in self.answers if answer.refused is not None)
+
+
+def run_script(script: str, ask: Ask, host: Host) -> ScriptAnswer:
+    """Carry out the commands of a script, one after the other; a refused one changes nothing, and the next follows.
+
+    Args:
+        script: Its text.
+        ask: Who answers for the queue manager.
+        host: The queue manager.
+    """
+    answers: list[CommandAnswer] = []
+    lines: list[str] = []
+    for item in source_commands(script):
+        if isinstance(item, Remark):
+            lines.append(echo_remark(item.line))
+            continue
+        number = len(answers) + 1
+        lines.extend(echo(number, item))
+        if item.ends:
+            break
+        answer = run_command(number, item, ask, host)
+        answers.append(answer)
+        lines.extend(answer.lines)
+    reasons = [answer.refused for answer in answers if answer.refused is not None]
+    wrong = sum(reason.syntax for reason in reasons)
+    lines.extend(tail(len(answers), wrong, len(reasons) - wrong))
+    return ScriptAnswer(tuple(answers), tuple(lines))
+
+
+def statements(script: str, host: Host) -> Iterator[Statement]:
+    """The statements of a script that is ours and has no mistakes.
+
+    Args:
+        script: Its text.
+        host: The queue manager.
+
+    Raises:
+        MqscFaultError: It has one all the same.
+    """
+    for item in source_commands(script):
+        if isinstance(item, SourceCommand) and not item.ends:
+            yield read(parameters(item), host)
+
+
+def run_command(number: int, command: SourceCommand, ask: Ask, host: Host) -> CommandAnswer:
+    """Carry out one command.
+
+    Args:
+        number: Its number.
+        command: The command.
+        ask: Who answers for the queue manager.
+        host: The queue manager.
+    """
+    if command.fault is not None:
+        fault = command.fault
+        refused = CommandRefused(at=fault.at, reason=int(Mqrccf.PARM_SYNTAX_ERROR), text=fault.text, syntax=True)
+        return _refused(number, command, refused, "AMQ8405I", Mqrccf.PARM_SYNTAX_ERROR.label)
+    try:
+        statement = read(parameters(command), host)
+    except MqscFaultError as error:
+        refused = CommandRefused(
+            at=command.position(error.begin), reason=int(error.reason), text=error.text, syntax=True
+        )
+        segment = command.text[: error.end]
+        if len(segment) > _LONGEST_SEGMENT:
+            segment = f"...{segment[-_LONGEST_SEGMENT:]}"
+        more = (f"{_INDENT}{segment}", error.hint) if error.hint else (f"{_INDENT}{segment}",)
+        return _refused(number, command, refused, error.identifier, error.reason.label, more)
+    answer = ask(statement.change)
+    if isinstance(answer, Refused):
+        return _refused_by_core(number, command, statement, answer)
+    return _done(number, command, statement, answer, host)
+
+
+def _refused(  # noqa: PLR0917  the parts of one sentence
+    number: int,
+    command: SourceCommand,
+    refused: CommandRefused,
+    identifier: str,
+    label: str,
+    more: tuple[str, ...] = (),
+) -> CommandAnswer:
+    line = f"{identifier}: {refused.text} (line {refused.at.line}, column {refused.at.column}; {label})"
+    return CommandAnswer(number=number, command=command, lines=(line, *more), refused=refused)
+
+
+def _refused_by_core(number: int, command: SourceCommand, statement: Statement, answer: Refused) -> CommandAnswer:
+    keyword = answer.keyword if isinstance(answer, ObjectRefused) else ""
+    begin, _ = statement.places.get(keyword, statement.places[""])
+    reason = answer.mqrc if answer.mqrc is not None else int(Mqrccf.COMMAND_FAILED)
+    label, colon, text = answer.text.partition(": ")
+    if not colon or not label.startswith("MQRC"):
+        label, text = Mqrccf.COMMAND_FAILED.label, answer.text
+    refused = CommandRefused(at=command.position(begin), reason=reason, text=text, syntax=False, objects=answer.objects)
+    return _refused(number, command, refused, REFUSED.get(reason, REFUSED_OTHERWISE), label)
+
+
+def _done(
+    number: int, command: SourceCommand, statement: Statement, answer: tuple[Shown, ...], host: Host
+) -> CommandAnswer:
+    noun = "QUEUE" if statement.noun in _QUEUES else statement.noun
+    if statement.verb != "DISPLAY":
+        return CommandAnswer(number=number, command=command, lines=(DONE[statement.verb, noun],))
+    found = tuple(one for one in answer if _asked_for(statement, one))
+    if not found:
+        at = command.position(statement.places[""][0])
+        what = f' "{statement.name[:48]}"' if statement.name else ""
+        refused = CommandRefused(
+            at=at, reason=int(Mqrc.UNKNOWN_OBJECT_NAME), text=f"No {noun}{what} is found.", syntax=False
+        )
+        return _refused(number, command, refused, REFUSED[Mqrc.UNKNOWN_OBJECT_NAME], Mqrc.UNKNOWN_OBJECT_NAME.label)
+    lines: list[str] = []
+    for one in found:
+        lines.append(SHOWN[noun])
+        if isinstance(one, AuthorityRecord):
+            lines.extend(authority_lines(one))
+        else:
+            lines.extend(object_lines(one, statement.showing, host, status=noun == "QSTATUS"))
+    return CommandAnswer(number=number, command=command, lines=tuple(lines), shown=found)
+
+
+def _asked_for(statement: Statement, one: Shown) -> bool:
+    subtypes = statement.showing.subtypes
+    return subtypes is None or not isinstance(one, Definition) or one.attributes.get("SUBTYPE") in subtypes

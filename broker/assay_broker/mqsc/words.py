@@ -1,0 +1,98 @@
+"""The words of MQSC: verbs, nouns, and which go together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from assay_broker.core.objects.model import Kind
+
+VERBS: Mapping[str, str] = MappingProxyType(
+    {
+        "DEFINE": "DEFINE",
+        "DEF": "DEFINE",
+        "ALTER": "ALTER",
+        "ALT": "ALTER",
+        "DISPLAY": "DISPLAY",
+        "DIS": "DISPLAY",
+        "DELETE": "DELETE",
+        "CLEAR": "CLEAR",
+        "SET": "SET",
+    }
+)
+"""Verbs by themselves and their synonyms; a synonym is no prefix, and DELETE has none."""
+
+NOUNS: Mapping[str, str] = MappingProxyType(
+    {
+        "QLOCAL": "QLOCAL",
+        "QL": "QLOCAL",
+        "QALIAS": "QALIAS",
+        "QA": "QALIAS",
+        "QMODEL": "QMODEL",
+        "QM": "QMODEL",
+        "QUEUE": "QUEUE",
+        "Q": "QUEUE",
+        "QSTATUS": "QSTATUS",
+        "QS": "QSTATUS",
+        "TOPIC": "TOPIC",
+        "TPSTATUS": "TPSTATUS",
+        "TPS": "TPSTATUS",
+        "SUB": "SUB",
+        "QMGR": "QMGR",
+        "SYSTEM": "SYSTEM",
+        "AUTHREC": "AUTHREC",
+    }
+)
+"""Nouns by themselves and their synonyms."""
+
+QUEUE_KINDS = (Kind.QLOCAL, Kind.QALIAS, Kind.QMODEL)
+
+KINDS: Mapping[str, tuple[Kind, ...]] = MappingProxyType(
+    {
+        "QLOCAL": (Kind.QLOCAL,),
+        "QALIAS": (Kind.QALIAS,),
+        "QMODEL": (Kind.QMODEL,),
+        "QUEUE": QUEUE_KINDS,
+        "QSTATUS": (Kind.QLOCAL,),
+        "TOPIC": (Kind.TOPIC,),
+        "SUB": (Kind.SUB,),
+        "QMGR": (Kind.QMGR,),
+        "SYSTEM": (Kind.QMGR,),
+    }
+)
+"""The kinds of objects that a noun is for."""
+
+DEFINABLE = ("QLOCAL", "QALIAS", "QMODEL", "TOPIC", "SUB")
+
+VALID: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "DEFINE": DEFINABLE,
+        "ALTER": (*DEFINABLE, "QMGR"),
+        "DISPLAY": (
+            "QUEUE",
+            "QLOCAL",
+            "QALIAS",
+            "QMODEL",
+            "QSTATUS",
+            "TOPIC",
+            "TPSTATUS",
+            "SUB",
+            "QMGR",
+            "AUTHREC",
+            "SYSTEM",
+        ),
+        "DELETE": DEFINABLE,
+        "CLEAR": ("QLOCAL",),
+        "SET": ("AUTHREC",),
+    }
+)
+"""Which nouns each verb takes."""
+
+ZOS_ONLY = frozenset({("DISPLAY", "SYSTEM")})
+NOT_ON_ZOS = frozenset({("SET", "AUTHREC"), ("DISPLAY", "AUTHREC")})
+"""On z/OS authority is the external security manager's."""
+
+STATUS_KEYWORDS = ("CURDEPTH", "IPPROCS", "OPPROCS")
+"""What DISPLAY QSTATUS knows."""
+
+SYSTEM_KEYWORDS = ("OPMODE",)

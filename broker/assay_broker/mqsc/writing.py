@@ -1,0 +1,53 @@
+"""Writing: an object as the DEFINE command that makes it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay_broker.core.objects.attributes import Flag, Name, Text, attributes
+from assay_broker.core.objects.model import Definition, Kind, Value
+from assay_broker.core.objects.planning import Host
+from assay_broker.core.objects.values import shown
+
+_LONGEST = 2_000
+"""How much of a value stands on one line, the limit being 2,048 characters."""
+
+
+def written(definition: Definition, host: Host) -> str:
+    """The command that defines an object like this one, in place of one that may be there.
+
+    What is only shown of an object is left out, since no DEFINE takes it; a queue manager is altered.
+
+    Args:
+        definition: The object.
+        host: The queue manager it is for.
+    """
+    if definition.kind is Kind.QMGR:
+        parts = ["ALTER QMGR"]
+    else:
+        parts = [f"DEFINE {definition.kind}({_quoted(definition.name)}) REPLACE"]
+    for row in attributes(definition.kind, zos=host.zos, level=host.level):
+        if row.shown:
+            continue
+        value = definition.attributes[row.keyword]
+        if isinstance(row.values, Flag):
+            parts.append(row.keyword if value == "YES" else f"NO{row.keyword}")
+        elif isinstance(row.values, Text | Name):
+            parts.append(f"{row.keyword}({_quoted(value)})")
+        else:
+            parts.append(f"{row.keyword}({shown(row, value)})")
+    return " +\n    ".join("".join(_folded(part)) for part in parts) + "\n"
+
+
+def _quoted(value: Value) -> str:
+    text = str(value).replace("'", "''")
+    return f"'{text or ' '}'"
+
+
+def _folded(part: str) -> Iterator[str]:
+    """Fold a long part: ``-`` goes on at the first column; where an asterisk would begin a comment there, ``+``."""
+    while len(part) > _LONGEST:
+        piece, part = part[:_LONGEST], part[_LONGEST:]
+        yield piece
+        yield "+\n " if part.startswith("*") else "-\n"
+    yield part

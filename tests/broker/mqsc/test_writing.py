@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay_broker.core.changes import AlterObject, DefineObject, DisplayObjects
+from assay_broker.core.objects.attributes import Attribute, Choice, Flag, Name, Number, Text, attributes
+from assay_broker.core.objects.factory import factory
+from assay_broker.core.objects.model import Definition, Kind, Value
+from assay_broker.core.objects.planning import Host
+from assay_broker.mqsc.script import run_script
+from assay_broker.mqsc.sketch import Sketch
+from assay_broker.mqsc.writing import written
+
+_NAMES = st.text("ABab09._/%", min_size=1, max_size=48)
+_LETTERS = st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc"])
+
+
+def _texts(longest: int) -> st.SearchStrategy[str]:
+    """Texts that are not blank, or empty; long ones of the characters that have a meaning in MQSC."""
+    short = st.text(_LETTERS, max_size=60)
+    long = st.builds(
+        lambda piece, times: (piece * times)[:longest], st.text("'+-*; (x", min_size=1), st.integers(1, 10_240)
+    )
+    return (
+        st.one_of(short, long)
+        .filter(lambda text: len(text.encode()) <= longest)
+        .map(lambda text: text if text.strip(" ") else "")
+    )
+
+
+def _values(row: Attribute) -> st.SearchStrategy[Value]:
+    match row.values:
+        case Choice(words):
+            return st.sampled_from(words)
+        case Flag():
+            return st.sampled_from(("YES", "NO"))
+        case Number(lowest, highest, words):
+            return st.one_of(st.integers(lowest, highest), *(st.just(number) for number in words.values()))
+        case Text(longest):
+            return _texts(longest)
+        case Name(longest):
+            return st.one_of(st.just(""), _NAMES.map(lambda name: name[:longest]))
+
+
+@st.composite
+def changes(draw: st.DrawFn, host: Host) -> DefineObject | AlterObject:
+    kind = draw(st.sampled_from(list(Kind)))
+    given_ = {
+        row.keyword: draw(_values(row))
+        for row in attributes(kind, zos=host.zos, level=host.level)
+        if not row.shown and draw(st.booleans())
+    }
+    if kind is Kind.QMGR:
+        return AlterObject(kind, "", given_)
+    if kind in {Kind.TOPIC, Kind.SUB}:
+        given_["TOPICSTR"] = draw(_texts(10_240))
+        given_.pop("TOPICOBJ", None)
+    if kind is Kind.SUB:
+        managed = draw(st.booleans())
+        given_ |= {"DESTCLAS": "MANAGED" if managed else "PROVIDED", "DEST": "" if managed else draw(_NAMES)}
+    name = draw(_texts(200).filter(bool) if kind is Kind.SUB else _NAMES)
+    return DefineObject(kind=kind, name=name, attributes=given_, replace=draw(st.booleans()))
+
+
+def _everything(sketch: Sketch) -> list[Definition]:
+    shown = sketch.ask(DisplayObjects(kinds=tuple(Kind), name="*"))
+    assert isinstance(shown, tuple)
+    found = [one for one in shown if isinstance(one, Definition)]
+    return sorted(found, key=lambda one: (one.namespace, one.name))
+
+
+@settings(deadline=None)  # a busy machine is no bug
+@given(st.data(), st.sampled_from([Host(), Host(level=942), Host(zos=True)]))
+def test_what_display_shows_of_every_object_makes_the_same_objects_again(data: st.DataObject, host: Host) -> None:
+    original = Sketch(factory("QM1", zos=host.zos), host)
+    for change in data.draw(st.lists(changes(host), max_size=6)):
+        original.ask(change)
+    shown = _everything(original)
+    again = Sketch(factory("QM1", zos=host.zos), host)
+    answer = run_script("".join(written(one, host) for one in shown), again.ask, host)
+    assert answer.refused == ()
+    assert _everything(again) == shown
+
+
+def test_an_object_is_written_as_people_write_it() -> None:
+    sketch = Sketch(factory("QM1", zos=False), Host())
+    sketch.ask(DefineObject(kind=Kind.QALIAS, name="Front", attributes={"TARGET": "ORDERS", "DESCR": "it's"}))
+    (shown,) = (one for one in _everything(sketch) if one.name == "Front")
+    assert written(shown, Host()) == (
+        "DEFINE QALIAS('Front') REPLACE +\n"
+        "    CLUSNL(' ') +\n"
+        "    CLUSTER(' ') +\n"
+        "    DEFBIND(OPEN) +\n"
+        "    DEFPRTY(0) +\n"
+        "    DEFPSIST(NO) +\n"
+        "    DESCR('it''s') +\n"
+        "    GET(ENABLED) +\n"
+        "    PUT(ENABLED) +\n"
+        "    TARGET('ORDERS') +\n"
+        "    TARGTYPE(QUEUE)\n"
+    )
