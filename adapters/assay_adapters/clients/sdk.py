@@ -3,40 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count
 from typing import Literal, TypeVar
 
 from assay_adapters.client import (
-    MODE_VALUES,
     AckMode,
     ClientEvent,
     ClientIdentity,
     ClientObserver,
-    Draft,
     Endpoint,
-    Mode,
     Origin,
     Qos,
-    Script,
     Seen,
-    Sent,
-    Setting,
     Source,
     XaResource,
 )
-from assay_adapters.clients.listeners import ScriptedListener
-from assay_adapters.clients.telling import KID, Teller, fields_of, seen_in
-from assay_adapters.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_adapters.clients.links import SdkConsumer, SdkProducer, attempt
+from assay_adapters.clients.telling import Teller, seen_in
+from assay_adapters.outcome import JmsErrorKind, Outcome, Refused
 from assay_sdk.driver import Driver, Durability, Login
 from assay_sdk.engine.acknowledgement import AckMode as SdkAckMode
-from assay_sdk.engine.settings import DeliveryMode
-from assay_sdk.errors import JmsError, MessagingError
 from assay_sdk.faces import classic, simplified
 from assay_sdk.faces.calling import shared_runner
-from assay_sdk.faces.message import Message
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.destinations import Destination, DestinationError, Queue, Topic, destination
 from assay_sdk.model.message import Address
@@ -46,8 +36,6 @@ from assay_sdk.time import Runner
 T = TypeVar("T")
 
 SdkFace = Literal["classic", "simplified"]
-
-_MODES: Mapping[Mode, DeliveryMode] = {mode: DeliveryMode(value) for value, mode in MODE_VALUES.items()}
 
 _SOURCE = Source("Our SDK has it.", "sdk/assay_sdk/faces")
 
@@ -70,143 +58,6 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
     _SOURCE,
 )
 """What the SDK can do in both faces; what a connection can do depends on driver and broker too."""
-
-
-def attempt(action: Callable[[], T]) -> Outcome[T]:
-    """Call the SDK, and turn what it raises into a value."""
-    try:
-        return Ok(action())
-    except JmsError as error:
-        return Refused(
-            kind=error.kind,
-            text=error.text,
-            checked=isinstance(error, MessagingError),
-            mqrc=error.refused.mqrc,
-            objects=error.objects,
-        )
-
-
-def acknowledge_message(message: Message[str]) -> None:
-    """Acknowledge through a message, as JMS's applications do."""
-    message.acknowledge()
-
-
-class SdkProducer:
-    """A producer of either face."""
-
-    def __init__(self, port: classic.MessageProducer[str] | simplified.Producer[str]) -> None:
-        self._port = port
-
-    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
-        """Set delay, time to live (milliseconds or a span), mode (JMS's number) or priority."""
-        return attempt(lambda: self._set(setting, value))
-
-    def send(
-        self,
-        message: Draft,
-        *,
-        mode: Mode | None = None,
-        priority: int | None = None,
-        ttl_ms: int | None = None,
-        to: Address | None = None,
-    ) -> Outcome[Sent]:
-        """Send; what is given here applies to this send only (PD-03)."""
-        return attempt(lambda: self._send(message, mode, priority, ttl_ms, to))
-
-    def close(self) -> Outcome[None]:
-        """Close the producer."""
-        return attempt(self._port.close)
-
-    def _set(self, setting: Setting, value: int | timedelta) -> None:
-        match setting, value:
-            case Setting.DELAY, _:
-                self._port.delivery_delay = value
-            case Setting.TTL, _:
-                self._port.time_to_live = value
-            case Setting.MODE, int() as mode:
-                self._port.delivery_mode = mode
-            case Setting.PRIORITY, int() as priority:
-                self._port.priority = priority
-            case _:
-                raise TypeError(f"The {setting.value} is a number, not the span {value!r}.")
-
-    def _send(
-        self, draft: Draft, mode: Mode | None, priority: int | None, ttl_ms: int | None, to: Address | None
-    ) -> Sent:
-        message: Message[str] = Message(
-            draft.text,
-            properties={KID: draft.kid, **draft.properties},
-            correlation_id=draft.correlation_id,
-            reply_to=draft.reply_to,
-            group_id=draft.group_id,
-            group_sequence=draft.group_sequence,
-        )
-        if draft.own_mode is not None:
-            message.delivery_mode = _MODES[draft.own_mode]
-        sdk_mode = None if mode is None else _MODES[mode]
-        if to is None:
-            receipt = self._port.send(message, delivery_mode=sdk_mode, priority=priority, time_to_live=ttl_ms)
-        else:
-            receipt = self._port.send_to(
-                destination(to), message, delivery_mode=sdk_mode, priority=priority, time_to_live=ttl_ms
-            )
-        return Sent(message_id=receipt.message_id, delivery_time_ms=receipt.delivery_time, fields=fields_of(message))
-
-
-class SdkConsumer:
-    """A consumer of either face."""
-
-    def __init__(
-        self,
-        port: classic.MessageConsumer[str] | simplified.Consumer[str],
-        session: classic.Session | simplified.Context,
-        teller: Teller,
-        runner: Runner,
-    ) -> None:
-        self._port = port
-        self._session = session
-        self._teller = teller
-        self._runner = runner
-
-    def receive(self, timeout_ms: int) -> Outcome[Seen | None]:
-        """Wait for one message; None when none came in time.  0 takes what is there at once."""
-        return attempt(lambda: self._receive(timeout_ms))
-
-    def listen(self, script: Script | None) -> Outcome[None]:
-        """Set a message listener that follows a script; None takes it away."""
-        if script is None:
-            return attempt(lambda: self._port.set_message_listener(None))
-        listener = self._scripted(script)
-        return attempt(lambda: self._port.set_message_listener(lambda message: listener([message])))
-
-    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        """Set a batch listener (BATCH:26-34); None takes it away."""
-        listener = None if script is None else self._scripted(script)
-        return attempt(lambda: self._port.set_batch_listener(listener, batch_size=size, batch_timeout=timeout_ms))
-
-    def close(self) -> Outcome[None]:
-        """Close the consumer."""
-        return attempt(self._port.close)
-
-    def _receive(self, timeout_ms: int) -> Seen | None:
-        message = self._port.receive(timeout_ms)
-        return None if message is None else self._teller.match(self._port.number, message)
-
-    def _scripted(self, script: Script) -> Callable[[list[Message[str]]], None]:
-        scripted = ScriptedListener[Message[str]](
-            script,
-            self._runner,
-            acknowledge=acknowledge_message,
-            commit=self._session.commit,
-            rollback=self._session.rollback,
-        )
-
-        def listener(messages: list[Message[str]]) -> None:
-            for message in messages:
-                self._teller.match(self._port.number, message)
-            scripted(messages)
-
-        return listener
 
 
 class SdkSession:
