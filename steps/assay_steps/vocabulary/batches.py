@@ -7,15 +7,23 @@ from __future__ import annotations
 
 from pytest_bdd import given, then, when
 
-from assay_adapters.client import Script
+from assay_adapters.client import Origin, Script
+from assay_adapters.outcome import Ok
 from assay_evidence import events
 from assay_steps.actors import Answer
 from assay_steps.evidence import Evidence, listed
-from assay_steps.parsing import phrase
+from assay_steps.parsing import Place, phrase
 from assay_steps.vocabulary.receiving import RECEIVER
+from assay_steps.vocabulary.sending import send
 from assay_steps.world import World
 
 PLAIN = Script()
+
+FILL_MS = 1_000
+"""How long a batch that is to be lost may be filled: its messages wait already."""
+
+LOST_WITHIN_MS = 100
+"""How long the callback works whose client is lost: the loss comes at its beginning, and nothing is acknowledged."""
 
 
 @given(phrase("the receiver takes batches of at most {size:Number} within {timeout:Duration}"))
@@ -60,6 +68,41 @@ def _(world: World, name: str) -> None:
 def _(world: World, name: str) -> None:
     answer = world.consumers[name].receive(0)
     world.last = Answer(answer.ref, answer.outcome)
+
+
+@when(
+    phrase(
+        "{count:Number} times a batch of {size:Number} messages from {place:Place} is lost with {name:Name}, "
+        "and {other:Name} takes what comes again"
+    )
+)
+def _(world: World, count: int, size: int, place: Place, name: str, other: str) -> None:
+    origin = Origin(address=world.address(place))
+    producer = world.producer(origin.address)
+    world.many = tuple(f"many{number}" for number in range(1, count * size + 1))
+    for first in range(0, count * size, size):
+        labels = world.many[first : first + size]
+        for label in labels:
+            send(world, producer, label, place)
+        _lose_with_batch(world, origin, name, labels)
+        _take(world, origin, other, size)
+
+
+def _lose_with_batch(world: World, origin: Origin, name: str, labels: tuple[str, ...]) -> None:
+    consumer = world.consumer(name, origin).needed()
+    connection = consumer.session.connection
+    world.at_first_sight(labels[-1], connection.abort)
+    consumer.listen_batch(Script(take_ms=LOST_WITHIN_MS), len(labels), FILL_MS).needed()
+    world.wait_until(lambda: not connection.open, world.patience.expected_ms)
+
+
+def _take(world: World, origin: Origin, name: str, count: int) -> None:
+    consumer = world.consumer(name, origin).needed()
+    for _turn in range(count):
+        answer = consumer.receive(world.patience.expected_ms)
+        if not isinstance(answer.outcome, Ok) or answer.outcome.value is None:
+            break
+    consumer.session.connection.close().needed()
 
 
 def _await_all(world: World, name: str) -> None:
