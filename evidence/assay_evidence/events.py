@@ -28,6 +28,8 @@ Predicate = Literal[
     "redelivered",
     "in-order",
     "equal-fields",
+    "mentions",
+    "in-range",
     "found-by-browse",
     "flushed-before",
     "batch-shape",

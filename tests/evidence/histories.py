@@ -63,10 +63,15 @@ class Memory:
 
 
 def refusal(
-    kind: str = "messaging", *, mqrc: int | None = None, checked: bool = False, text: str = "no"
+    kind: str = "messaging",
+    *,
+    mqrc: int | None = None,
+    checked: bool = False,
+    text: str = "no",
+    objects: tuple[str, ...] = (),
 ) -> ev.RefusedInfo:
     """A refusal."""
-    return ev.RefusedInfo(kind=kind, checked=checked, mqrc=mqrc, text=text)
+    return ev.RefusedInfo(kind=kind, checked=checked, mqrc=mqrc, objects=objects, text=text)
 
 
 def message(kid: str, body: str | None = None, fields: dict[str, ev.Scalar] | None = None) -> ev.MessageRef:

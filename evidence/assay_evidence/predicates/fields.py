@@ -1,6 +1,8 @@
-"""Predicates over what a message or an answer shows: equal-fields, found-by-browse."""
+"""Predicates over what a message or an answer shows: equal-fields, mentions, in-range, found-by-browse."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
 
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import Admin, AnyEvent, Call, Claim, MessageRef, RefusedInfo, Return, Scalar, Seen
@@ -32,17 +34,90 @@ def equal_fields(claim: Claim, history: History) -> Finding:
             return say.not_demonstrated("The message was never sent, so there is no body to compare.", event.ref)
         wanted[_DIGEST] = sent
     shown = _shown(event, history)
-    observed = ", ".join(f"{name} = {shown.get(name, 'absent')}" for name in wanted)
-    answer = history.answer(event) if isinstance(event, Call) else event
-    if any(name not in shown for name in wanted):
-        if answer is None:
-            return say.inconclusive("The call has not come back.", observed)
-        if isinstance(answer, Return) and answer.refused is not None:
-            return say.inconclusive(f"The call was refused: {phrase(answer.refused)}.", observed)
+    observed = _listing(wanted, shown)
+    if (open_call := _unless_shown(event, history, wanted, shown, say)) is not None:
+        return open_call
     wrong = [name for name, value in wanted.items() if shown.get(name) != value]
     if wrong:
         return say.failed(f"{', '.join(wrong)} differ or are absent.", observed)
     return say.passed("All fields are as they must be.", observed)
+
+
+def _listing(names: Iterable[str], shown: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} = {shown.get(name, 'absent')}" for name in names)
+
+
+def _unless_shown(
+    event: AnyEvent, history: History, wanted: Iterable[str], shown: Mapping[str, str], say: Saying
+) -> Finding | None:
+    """Inconclusive when a field is absent because its call was refused or has not come back; else None."""
+    if all(name in shown for name in wanted):
+        return None
+    answer = history.answer(event) if isinstance(event, Call) else event
+    observed = _listing(wanted, shown)
+    if answer is None:
+        return say.inconclusive("The call has not come back.", observed)
+    if isinstance(answer, Return) and answer.refused is not None:
+        return say.inconclusive(f"The call was refused: {phrase(answer.refused)}.", observed)
+    return None
+
+
+def mentions(claim: Claim, history: History) -> Finding:
+    """Decide whether fields of an event contain what the claim lists for each of them.
+
+    With the bound `exactly`, a field is itself a list and holds these entries and no others, in any order; with
+    `absent`, it contains none of them.
+    """
+    wanted = {
+        name.removeprefix(FIELD): tuple(value.split(SEPARATOR))
+        for name, value in claim.of.items()
+        if name.startswith(FIELD)
+    }
+    exactly, absent = bool(claim.bounds.get("exactly")), bool(claim.bounds.get("absent"))
+    if not wanted:
+        raise ClaimError(f"The claim {claim.ref} (mentions) names no field.")
+    if exactly and absent:
+        raise ClaimError(f"The claim {claim.ref} (mentions) asks for just these entries and for none of them.")
+    verb = "lists just" if exactly else "does not contain" if absent else "contains"
+    say = Saying(claim, "; ".join(f"{name} {verb} {', '.join(entries)}" for name, entries in wanted.items()))
+    event = _event(claim, history)
+    if event is None:
+        return say.not_demonstrated("There is no such event.", "nothing")
+    shown = _shown(event, history)
+    observed = _listing(wanted, shown)
+    if (open_call := _unless_shown(event, history, wanted, shown, say)) is not None:
+        return open_call
+    wrong = [name for name, entries in wanted.items() if name not in shown or not _fits(shown[name], entries, claim)]
+    if wrong:
+        return say.failed(f"{', '.join(wrong)} says something else, or is absent.", observed)
+    return say.passed("All fields say what they must.", observed)
+
+
+def _fits(text: str, entries: tuple[str, ...], claim: Claim) -> bool:
+    if claim.bounds.get("exactly"):
+        return sorted(text.split(SEPARATOR)) == sorted(entries)
+    contained = [entry in text for entry in entries]
+    return not any(contained) if claim.bounds.get("absent") else all(contained)
+
+
+def in_range(claim: Claim, history: History) -> Finding:
+    """Decide whether a field of an event is a number between two bounds; its value is disclosed."""
+    name, least, most = reference(claim, "field"), claim.bounds.get("least", 0), claim.bounds.get("most")
+    say = Saying(claim, f"{name} is at least {least}" + ("" if most is None else f" and at most {most}"))
+    event = _event(claim, history)
+    if event is None:
+        return say.not_demonstrated("There is no such event.", "nothing")
+    shown = _shown(event, history)
+    observed = _listing((name,), shown)
+    if (open_call := _unless_shown(event, history, (name,), shown, say)) is not None:
+        return open_call
+    try:
+        value = int(shown[name])
+    except (KeyError, ValueError):
+        return say.failed(f"{name} is no number, or absent.", observed)
+    if value < least or (most is not None and value > most):
+        return say.failed(f"{name} is out of range.", observed)
+    return say.passed(f"{name} is in range.", observed, disclosed=str(value))
 
 
 def _event(claim: Claim, history: History) -> AnyEvent | None:

@@ -22,6 +22,8 @@ PREDICATES: Mapping[Predicate, Decide] = {
     "redelivered": delivery.redelivered,
     "in-order": delivery.in_order,
     "equal-fields": fields.equal_fields,
+    "mentions": fields.mentions,
+    "in-range": fields.in_range,
     "found-by-browse": fields.found_by_browse,
     "flushed-before": storage.flushed_before,
     "batch-shape": batches.batch_shape,
