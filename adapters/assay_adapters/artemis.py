@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
+from assay_adapters.administration import Admin
 from assay_adapters.backend import (
-    Admin,
     Available,
     BackendError,
     DiskEvent,

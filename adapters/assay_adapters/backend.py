@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from assay_adapters.administration import Admin
 from assay_adapters.client import Client, ClientIdentity, Endpoint, Source
 from assay_adapters.outcome import Outcome
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Clock, Runner
 
-Scalar = str | int
 WireProtocol = Literal["amqp", "stomp", "http", "in-process"]
 Topology = Literal["single", "cluster", "sharing-group", "hierarchy"]
 Platform = Literal["distributed", "zos"]
@@ -27,6 +26,9 @@ class Needs(Struct, frozen=True, kw_only=True):
     """What a scenario asks for.
 
     Args:
+        platform: The platform of its queue managers.
+        level: Their level.
+        topology: How many queue managers there are, and how they belong together; single has one, the others two.
         own_instance: True whenever a fault is injected.
     """
 
@@ -80,107 +82,17 @@ class Environment(Struct, frozen=True):
     simulated_disk: bool = False
 
 
-class ObjectKind(StrEnum):
-    """Kinds of administered objects."""
-
-    QUEUE = "queue"
-    TOPIC = "topic"
-    SUBSCRIPTION = "subscription"
-    QMGR = "qmgr"
-
-
-class Define(Struct, frozen=True, tag=True):
-    """Define an object."""
-
-    kind: ObjectKind
-    name: str
-    attributes: dict[str, Scalar] = {}
-
-
-class Alter(Struct, frozen=True, tag=True):
-    """Alter an object's attributes."""
-
-    kind: ObjectKind
-    name: str
-    attributes: dict[str, Scalar]
-
-
-class Delete(Struct, frozen=True, tag=True):
-    """Delete an object."""
-
-    kind: ObjectKind
-    name: str
-
-
-class Clear(Struct, frozen=True, tag=True):
-    """Empty a queue."""
-
-    name: str
-
-
-class Authorise(Struct, frozen=True, tag=True):
-    """Grant or take authorities."""
-
-    user: str
-    kind: ObjectKind
-    name: str
-    grant: tuple[str, ...] = ()
-    revoke: tuple[str, ...] = ()
-
-
-class Start(Struct, frozen=True, tag=True):
-    """Start a component."""
-
-    what: str
-
-
-class Stop(Struct, frozen=True, tag=True):
-    """Stop a component."""
-
-    what: str
-
-
-Change = Define | Alter | Delete | Clear | Authorise | Start | Stop
-
-
-class RawMessage(Struct, frozen=True, kw_only=True):
-    """A message as an administrator sees it: descriptor, headers, body."""
-
-    descriptor: dict[str, Scalar]
-    headers: tuple[dict[str, Scalar], ...] = ()
-    body: bytes = b""
-
-
-class Admin(Protocol):
-    """Administration in the backend's own way, in one vocabulary."""
-
-    def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
-        """Make a change."""
-        ...
-
-    def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Show an object's attributes (``CURDEPTH`` ...)."""
-        ...
-
-    def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
-        """Show a queue's messages with descriptor and headers."""
-        ...
-
-    def take(self, queue: str, *, correlation_id: bytes) -> Outcome[RawMessage | None]:
-        """Take one message by its correlation id."""
-        ...
-
-    def put_native(self, queue: str, message: RawMessage, *, delay_ms: int | None = None) -> Outcome[None]:
-        """Put a message without the JMS client."""
-        ...
-
-
 class Kill(Struct, frozen=True, tag=True):
     """End the broker's process at once (SIGKILL) and start it again."""
 
 
 class Restart(Struct, frozen=True, tag=True):
-    """Shut the broker down in order and start it again."""
+    """Shut the broker down in order and start it again.
+
+    Args:
+        level: The level at which it starts, on the same data (DD-43); None for the one that it had.
+        opmode: OPMODE with which it starts, on z/OS (DD-44); None for the one that it had.
+    """
 
     level: str | None = None
     opmode: str | None = None
@@ -190,7 +102,27 @@ class Cut(Struct, frozen=True, tag=True):
     """Cut every client connection; the broker goes on."""
 
 
-FaultRequest = Kill | Restart | Cut
+class StoreError(Struct, frozen=True, tag=True):
+    """The store refuses the next writes, and is well again.
+
+    Args:
+        times: How many.
+    """
+
+    times: int = 1
+
+
+class WorkerDies(Struct, frozen=True, tag=True):
+    """What does a component's work dies; what the component does then is the broker's own business.
+
+    Args:
+        what: The component.
+    """
+
+    what: str = "delivery delay processor"
+
+
+FaultRequest = Kill | Restart | Cut | StoreError | WorkerDies
 
 
 class Now(Struct, frozen=True, tag=True):

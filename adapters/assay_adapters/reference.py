@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import count
 
+from assay_adapters.administration import Admin
 from assay_adapters.backend import (
     NOW,
-    Admin,
     AfterAnswer,
     At,
     Available,
@@ -21,10 +21,12 @@ from assay_adapters.backend import (
     Needs,
     Now,
     Restart,
+    StoreError,
     Trigger,
     Unavailable,
     Unsupported,
     WireProtocol,
+    WorkerDies,
 )
 from assay_adapters.client import Client, ClientEvent, ClientIdentity, Endpoint, Source
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
@@ -50,6 +52,7 @@ _FACES: tuple[SdkFace, ...] = ("simplified", "classic")
 _FAULT_LIMIT_NS = 3_600 * 10**9
 """How long a fault's trigger is waited for, on the virtual clock: longer than any scenario lasts."""
 
+_GIVEN = (Needs().platform, Needs().level, Needs().topology)
 _BROKER = Source("The reference broker has it.", "broker/assay_broker")
 _INSTANCE = Source("The reference broker runs in this process, on a virtual clock and a simulated disk.")
 
@@ -73,6 +76,9 @@ CAPABILITIES: Mapping[Capability, Source] = {
 }
 LACKS: Mapping[Capability, Source] = {
     Capability.ADMIN: Source("The reference broker in this process has no administration."),
+    Capability.RESTART_AT_LEVEL: Source("The reference broker in this process has one level and no OPMODE."),
+    Capability.STORE_ERROR: Source("The simulated disk of the reference broker refuses nothing."),
+    Capability.WORKER_DIES: Source("The reference broker in this process has no workers that could die."),
     Capability.XA: Source("The reference broker has local units of work only."),
     Capability.CANCEL: Source("The client port has no call that takes a delayed message back."),
     Capability.TEMPORARY_DESTINATION: Source("The client port has no call that makes a temporary destination."),
@@ -131,6 +137,9 @@ class ReferenceFaults:
 
     def inject(self, fault: FaultRequest, when: Trigger = NOW) -> ReferenceInjection | Unsupported:
         """Arm a fault."""
+        if type(fault) not in self.kinds:
+            what = type(fault).__name__.lower()
+            return Unsupported(what, Source(f"The reference broker in this process has no fault {what!r}."))
         if isinstance(fault, Restart) and (fault.level is not None or fault.opmode is not None):
             return Unsupported("restart", Source("The reference broker has one level and no OPMODE."))
         injection = ReferenceInjection(self._runner, self._act(fault))
@@ -155,6 +164,8 @@ class ReferenceFaults:
                 return self._queue_manager.restart
             case Cut():
                 return self._queue_manager.cut
+            case StoreError() | WorkerDies():
+                raise LookupError(f"{type(fault).__name__} is none of this instance's faults.")
 
     def _at_answer(self, hooks: list[AnswerHook], kid: str, injection: ReferenceInjection) -> None:
         def hook(message: Message) -> None:
@@ -353,11 +364,10 @@ class ReferenceBackend:
             if capability not in CAPABILITIES:
                 missing = Source(f"The reference broker in this process lacks {capability.value}.")
                 return Unsupported(capability.value, LACKS.get(capability, missing))
-        if needs.platform != "distributed" or needs.topology != "single":
-            return Unsupported(
-                f"{needs.platform}, {needs.topology}",
-                Source("The reference broker in this process is a single queue manager on a distributed platform."),
-            )
+        asked = needs.platform, needs.level, needs.topology
+        if asked != _GIVEN:
+            given = "The reference broker in this process is a single queue manager of level 8.0, not on z/OS."
+            return Unsupported(", ".join(asked), Source(given))
         number = next(self._instances)
         return ReferenceInstance(
             VirtualRunner(boot=f"virtual:{self._seed}:{number}"),
