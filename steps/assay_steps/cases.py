@@ -1,20 +1,22 @@
 """A scenario as the kit sees it: its id, the rules it tries, what it asks of the pair.
 
 Everything is read from tags: a rule's id, ``@must @may @kit`` and ``@judges-client @judges-broker`` where a scenario
-differs from its rule, ``@needs-<capability>``, and ``@own-instance`` (implied by every fault).
+differs from its rule, ``@needs-<capability>``, ``@own-instance`` (implied by every fault), and what kind of queue
+manager it is about: ``@platform-zos``, ``@level-7.5``, ``@topology-cluster``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import get_args
 
 import pytest
-from msgspec import Struct
+from msgspec import Struct, convert
 from pytest_bdd.parser import ScenarioTemplate
 from pytest_bdd.scenario import scenario_wrapper_template_registry
 
-from assay_adapters.backend import Needs
+from assay_adapters.backend import Needs, Platform, Topology
 from assay_evidence.events import PlannedScenario
 from assay_features import Catalogue, feature_root
 from assay_sdk.model.capabilities import Capability
@@ -23,9 +25,17 @@ STRENGTH_TAGS = ("must", "may", "kit")
 JUDGED_TAGS = {"judges-client": "client", "judges-broker": "broker"}
 NEEDS_PREFIX = "needs-"
 OWN_INSTANCE = "own-instance"
+PLATFORM_PREFIX, LEVEL_PREFIX, TOPOLOGY_PREFIX = "platform-", "level-", "topology-"
+PLATFORMS: tuple[str, ...] = get_args(Platform)
+TOPOLOGIES: tuple[str, ...] = get_args(Topology)
+LEVELS = ("7.0", "7.1", "7.5", "8.0", "9.0", "9.1", "9.2", "9.3", "9.4")
+"""Levels of IBM MQ; delivery delay came with 8.0 (DD-10)."""
 HURTING = frozenset(
     {
         Capability.RESTART,
+        Capability.RESTART_AT_LEVEL,
+        Capability.STORE_ERROR,
+        Capability.WORKER_DIES,
         Capability.KILL,
         Capability.KILL_AT_ANSWER,
         Capability.KILL_AT_FIRST_SIGHT,
@@ -115,11 +125,41 @@ def row_of(item: pytest.Item) -> str:
     return f"[{', '.join(str(value) for value in row.values())}]" if row else ""
 
 
+def kind_tags() -> tuple[str, ...]:
+    """Every tag that says which kind of queue manager a scenario is about."""
+    parts = ((PLATFORM_PREFIX, PLATFORMS), (LEVEL_PREFIX, LEVELS), (TOPOLOGY_PREFIX, TOPOLOGIES))
+    return tuple(f"{prefix}{value}" for prefix, values in parts for value in values)
+
+
 def needs_of(tags: Iterable[str]) -> Needs:
-    """What the tags ask for.
+    """What the tags ask for; one tag of a sort at most, since two would contradict each other.
 
     Raises:
-        ValueError: A ``needs-`` tag names no capability.
+        ValueError: A tag names no capability, platform, level or topology that there is, or two of a sort.
     """
-    capabilities = frozenset(Capability(tag.removeprefix(NEEDS_PREFIX)) for tag in tags if tag.startswith(NEEDS_PREFIX))
-    return Needs(capabilities=capabilities, own_instance=OWN_INSTANCE in tags or bool(capabilities & HURTING))
+    given = tuple(tags)
+    capabilities = frozenset(
+        Capability(tag.removeprefix(NEEDS_PREFIX)) for tag in given if tag.startswith(NEEDS_PREFIX)
+    )
+    hurting = OWN_INSTANCE in given or bool(capabilities & HURTING)
+    plain = Needs()
+    return convert(
+        {
+            "capabilities": capabilities,
+            "platform": _one_of(given, PLATFORM_PREFIX, PLATFORMS) or plain.platform,
+            "level": _one_of(given, LEVEL_PREFIX, LEVELS) or plain.level,
+            "topology": _one_of(given, TOPOLOGY_PREFIX, TOPOLOGIES) or plain.topology,
+            "own_instance": hurting,
+        },
+        Needs,
+    )
+
+
+def _one_of(tags: Iterable[str], prefix: str, known: tuple[str, ...]) -> str | None:
+    found = sorted({tag.removeprefix(prefix) for tag in tags if tag.startswith(prefix)})
+    unknown = [value for value in found if value not in known]
+    if unknown:
+        raise ValueError(f"@{prefix}{unknown[0]} is unknown: after {prefix!r} stands one of {', '.join(known)}.")
+    if len(found) > 1:
+        raise ValueError(f"A scenario is tagged with {' and '.join(prefix + value for value in found)}: keep one.")
+    return found[0] if found else None

@@ -11,38 +11,25 @@ from datetime import timedelta
 from typing import Any, cast
 
 import parse
-from msgspec import Struct
 from pytest_bdd import parsers
 
+from assay_adapters.administration import Scalar
 from assay_adapters.client import AckMode, Mode, Script, Setting
 from assay_sdk.model.durations import parse_duration
 from assay_sdk.model.reasons import Mqrc
+from assay_steps.attributes import ATTRIBUTE, read_attributes
+from assay_steps.mqi import feedback, report_of
+from assay_steps.names import PLACE, Place, read_place
+from assay_steps.options import SendOptions, read_options
 
-
-class SendOptions(Struct, frozen=True, kw_only=True):
-    """What a step says of a send; None where it says nothing.
-
-    Args:
-        delay_ms: Delivery delay, set on the producer, in milliseconds.
-        ttl_ms: Time to live, set on the producer, in milliseconds.
-        mode: Delivery mode, set on the producer.
-        priority: Priority, set on the producer.
-        send_ttl_ms: Time to live of this send alone, in milliseconds.
-        send_mode: Delivery mode of this send alone.
-        send_priority: Priority of this send alone.
-        own_mode: Delivery mode set on the message object before the send (PD-04).
-        properties: Application properties.
-    """
-
-    delay_ms: int | None = None
-    ttl_ms: int | None = None
-    mode: Mode | None = None
-    priority: int | None = None
-    send_ttl_ms: int | None = None
-    send_mode: Mode | None = None
-    send_priority: int | None = None
-    own_mode: Mode | None = None
-    properties: dict[str, str | int] = {}
+RIGHTS = {
+    "put to": "PUT",
+    "get from": "GET",
+    "browse": "BROWSE",
+    "publish to": "PUB",
+    "subscribe to": "SUB",
+}
+"""What a user may be allowed to do to a place, with IBM MQ's authority for it."""
 
 
 def _pattern(regex: str) -> Callable[[Callable[[str], Any]], Callable[[str], Any]]:
@@ -75,23 +62,14 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(f"{first[1]}{number}" for number in range(int(first[2]), int(last[2]) + 1))
 
 
-class Place(Struct, frozen=True):
-    """A destination as a step names it.
-
-    Args:
-        kind: queue or topic.
-        name: The scenario's name for it; the kind itself for "the queue", "the topic".
-    """
-
-    kind: str
-    name: str
-
-
-@_pattern(r'the queue|the topic|queue "[^"]+"|topic "[^"]+"')
+@_pattern(PLACE)
 def _place(text: str) -> Place:
-    kind = "queue" if "queue" in text.split(" ", 2)[:2] else "topic"
-    quoted = re.search(r'"([^"]+)"', text)
-    return Place(kind, quoted[1] if quoted else kind)
+    return read_place(text)
+
+
+@_pattern(rf"(?:{PLACE})(?:, (?:{PLACE}))*(?: and (?:{PLACE}))?")
+def _places(text: str) -> tuple[Place, ...]:
+    return tuple(read_place(match[0]) for match in re.finditer(PLACE, text))
 
 
 @_pattern(r"-?\d+")
@@ -124,33 +102,49 @@ def _mode(text: str) -> Mode:
     return Mode(text)
 
 
-OPTION_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] = (
-    (r"a delivery delay of (.+)", lambda match: {"delay_ms": parse_duration(match[1])}),
-    (r"a time to live of (.+) for this send only", lambda match: {"send_ttl_ms": parse_duration(match[1])}),
-    (r"delivery mode (persistent|non-persistent) for this send only", lambda match: {"send_mode": Mode(match[1])}),
-    (r"priority (\d) for this send only", lambda match: {"send_priority": int(match[1])}),
-    (r"a time to live of (.+)", lambda match: {"ttl_ms": parse_duration(match[1])}),
-    (r"delivery mode (persistent|non-persistent)", lambda match: {"mode": Mode(match[1])}),
-    (r"its own delivery mode (persistent|non-persistent)", lambda match: {"own_mode": Mode(match[1])}),
-    (r"priority (\d)", lambda match: {"priority": int(match[1])}),
-    (r'property (\w+) = "([^"]*)"', lambda match: {"properties": {match[1]: match[2]}}),
-    (r"property (\w+) = (\d+)", lambda match: {"properties": {match[1]: int(match[2])}}),
-)
-"""What may stand behind ``with`` in a send, joined by commas and ``and``."""
-
-
 @_pattern(r".+")
 def _options(text: str) -> SendOptions:
-    found: dict[str, Any] = {}
-    for part in re.split(r", | and ", text):
-        for pattern, read in OPTION_PHRASES:
-            match = re.fullmatch(pattern, part)
-            if match:
-                found |= read(match)
-                break
-        else:
-            raise ValueError(f"{part!r} is no option of a send; see docs/vocabulary.md.")
-    return SendOptions(**found)
+    return read_options(text)
+
+
+@_pattern(rf"{ATTRIBUTE}(?: {ATTRIBUTE})*")
+def _attributes(text: str) -> dict[str, Scalar]:
+    return read_attributes(text)
+
+
+@_pattern(r"MQRC_[A-Z_]+|MQFB_[A-Z_]+")
+def _feedback(text: str) -> int:
+    return feedback(text)
+
+
+@_pattern(r"MQRO_[A-Z_]+(?:, MQRO_[A-Z_]+)*(?: and MQRO_[A-Z_]+)?")
+def _report(text: str) -> int:
+    return report_of(re.findall(r"MQRO_[A-Z_]+", text))
+
+
+@_pattern("no data|the first 100 bytes of its body|all of its body")
+def _report_data(text: str) -> str:
+    return text
+
+
+@_pattern("a new id|the message id of the original|the correlation id of the original")
+def _ident(text: str) -> str:
+    return text
+
+
+@_pattern("message id|correlation id")
+def _id_field(text: str) -> str:
+    return {"message id": "MsgId", "correlation id": "CorrelId"}[text]
+
+
+@_pattern("|".join(RIGHTS))
+def _right(text: str) -> str:
+    return RIGHTS[text]
+
+
+@_pattern(r"\d+\.\d")
+def _level(text: str) -> str:
+    return text
 
 
 SCRIPT_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] = (
@@ -180,6 +174,7 @@ TYPES: dict[str, Callable[[str], Any]] = {
     "Name": _name,
     "Names": _names,
     "Place": _place,
+    "Places": _places,
     "Number": _number,
     "Mqrc": _mqrc,
     "Ack": _ack,
@@ -187,6 +182,14 @@ TYPES: dict[str, Callable[[str], Any]] = {
     "Setting": _setting,
     "Mode": _mode,
     "Options": _options,
+    "Attributes": _attributes,
+    "Feedback": _feedback,
+    "Report": _report,
+    "ReportData": _report_data,
+    "Ident": _ident,
+    "IdField": _id_field,
+    "Right": _right,
+    "Level": _level,
     "Script": _script,
 }
 

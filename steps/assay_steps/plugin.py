@@ -20,10 +20,10 @@ from assay_adapters.backend import BackendError, Unsupported
 from assay_evidence import events
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_steps import guards
-from assay_steps.actors import SetupRefusedError
 from assay_steps.cases import Case, case_of, template_of
 from assay_steps.evidence import Evidence
 from assay_steps.journal import ScenarioJournal
+from assay_steps.recording import SetupRefusedError
 from assay_steps.run import Run, RunOptions
 from assay_steps.scheduling import HurtScheduling, group_of, write_groups
 from assay_steps.vocabulary import VOCABULARY

@@ -30,12 +30,13 @@ from assay_sdk.runners.real import MachineClock
 from assay_sdk.time import Clock
 from assay_steps import guards
 from assay_steps.asked import Asked
-from assay_steps.cases import JUDGED_TAGS, NEEDS_PREFIX, OWN_INSTANCE, STRENGTH_TAGS, Case
+from assay_steps.cases import JUDGED_TAGS, NEEDS_PREFIX, OWN_INSTANCE, STRENGTH_TAGS, Case, kind_tags
 from assay_steps.defects.model import Defect
 from assay_steps.evidence import Evidence
 from assay_steps.folder import GROUPS, JOURNALS, KNOWN, VERDICTS, make_room
 from assay_steps.journal import ScenarioJournal, instant
-from assay_steps.world import Patience, World
+from assay_steps.patience import Patience
+from assay_steps.world import World
 
 VIRTUAL_PATIENCE = Patience(expected_ms=60_000, quiet_ms=5_000, late_ms=1_000)
 """Virtual time costs nothing, so silence is long."""
@@ -132,6 +133,8 @@ class Run:
             yield f"{tag}: who is judged, where the scenario differs from its rule"
         for capability in Capability:
             yield f"{NEEDS_PREFIX}{capability.value}: the scenario needs this of client and broker"
+        for tag in kind_tags():
+            yield f"{tag}: the scenario is about a queue manager of this kind"
         yield f"{OWN_INSTANCE}: the scenario disturbs everybody else on its broker"
 
     @property

@@ -6,49 +6,32 @@ client ids and subscription names, so scenarios never meet.  Waiting goes throug
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from msgspec import Struct
 
-from assay_adapters.backend import DiskEvent, FaultRequest, Injection, Instance, Trigger, Unsupported
-from assay_adapters.client import AckMode, Client, ClientEvent, Draft, Mode, Origin, Seen, Sent
+from assay_adapters.backend import Cut, DiskEvent, FaultRequest, Instance, Kill, Restart
+from assay_adapters.client import AckMode, Client, Draft, Origin, Sent
 from assay_adapters.outcome import Ok, Refused
 from assay_evidence import events
-from assay_sdk.driver import Durability
+from assay_sdk.driver import Durability, Login
 from assay_sdk.model.message import Address, AddressKind
-from assay_steps.actors import (
-    Answer,
-    Connection,
-    Consumer,
-    Producer,
-    Recorder,
-    Session,
-    SetupRefusedError,
-    message_ref,
-)
+from assay_steps.actors import Connection, Session
+from assay_steps.administration import Administrator
 from assay_steps.evidence import Evidence
 from assay_steps.journal import ScenarioJournal
-from assay_steps.parsing import Place
+from assay_steps.links import Consumer, Producer
+from assay_steps.messages import SentMessage, Sighting, body_of
+from assay_steps.names import Names, Place
+from assay_steps.options import SendOptions
+from assay_steps.patience import Patience
+from assay_steps.recording import Answer, Recorder, Scalar, SetupRefusedError
+from assay_steps.sightings import Sightings
+from assay_steps.troubles import Troubles
 
 NS_PER_MS = 1_000_000
-BODY = "{kid} The quick brown fox jumps over the lazy dog."
-
-
-class Patience(Struct, frozen=True):
-    """How long a backend is given, in milliseconds of its own clock.
-
-    Args:
-        expected_ms: For something that must happen; past it, it counts as not happening.
-        quiet_ms: How long nothing must happen before silence counts.
-        late_ms: How late a due message may come before the run calls it too late.
-    """
-
-    expected_ms: int
-    quiet_ms: int
-    late_ms: int
+PLAIN = SendOptions()
 
 
 class Role(Struct, frozen=True):
@@ -57,31 +40,12 @@ class Role(Struct, frozen=True):
     origin: Origin
     ack: AckMode = AckMode.AUTO
     client_id: str | None = None
+    member: str | None = None
 
 
-class SentMessage(Struct, frozen=True):
-    """A message that a step has sent, or tried to send."""
-
-    label: str
-    kid: str
-    body: str
-    answer: Answer[Sent]
-    destination: Address
-
-    @property
-    def call(self) -> str:
-        """Reference of the send."""
-        return self.answer.ref
-
-
-class Sighting(Struct, frozen=True):
-    """A message that an actor was handed."""
-
-    actor: str
-    kid: str
-    ref: str
-    seen: Seen
-    batch: int | None
+def at_member(name: str, member: str | None) -> str:
+    """What an actor is called at a queue manager that a step names."""
+    return name if member is None else f"{name} at {member}"
 
 
 class World:
@@ -115,8 +79,11 @@ class World:
         self.rounds = rounds
         self.many: tuple[str, ...] = ()
         """Labels of the messages of the last step that sent many."""
-        self.token = hashlib.sha256(journal.scenario.encode()).hexdigest()[:8]
+        self.names = Names(journal.scenario, instance.members)
         self.recorder = Recorder(journal)
+        self.sightings = Sightings(journal, instance.runner, self._lost)
+        self.troubles = Troubles(instance, journal, self._suffered)
+        self.administrator = Administrator(instance, self.recorder, self.names)
         self.connections: dict[str, Connection] = {}
         self.sessions: dict[str, Session] = {}
         self.producers: dict[str, Producer] = {}
@@ -124,38 +91,29 @@ class World:
         self.messages: dict[str, SentMessage] = {}
         self.roles: dict[str, Role] = {}
         self.places: dict[str, Place] = {}
-        self.sightings: list[Sighting] = []
         self.tries: dict[str, Answer[object]] = {}
         """What the last step that tried several things was answered, by the name of each."""
         self._last: Answer[object] | None = None
         self._face = face
         self._clients = clients
         for client in self._clients.values():
-            client.observe(self._observe)
-        self._faults = 0
-        self.awaited: tuple[FaultRequest, Injection] | None = None
-        """A fault that was armed and is to be suffered later."""
-        self._at_first_sight: dict[str, Callable[[], None]] = {}
-        self._counts: Counter[tuple[str, str]] = Counter()
+            client.observe(self.sightings.tell)
         instance.watch_disk(self._observe_disk)
 
     # names -----------------------------------------------------------------------------------------------------------
 
-    def own(self, name: str) -> str:
-        """A name of this scenario, made unique on a shared broker."""
-        return f"assay.{self.token}.{name}"
-
     def address(self, place: Place) -> Address:
-        """The broker's name for a place; destinations are created on use."""
-        return Address(AddressKind(place.kind), self.own(place.name))
+        """The broker's name for a place; destinations are created on use, or were defined by a step."""
+        name = self.administrator.name_of(place)
+        return Address(AddressKind(place.kind), name)
 
     def kid(self, label: str) -> str:
         """The kit's id of the message that the scenario calls so."""
-        return f"{self.token}/{label}"
+        return self.names.kid(label)
 
     def kids(self, labels: Iterable[str]) -> tuple[str, ...]:
         """The kit's ids of several messages."""
-        return tuple(self.kid(label) for label in labels)
+        return self.names.kids(labels)
 
     # cast ------------------------------------------------------------------------------------------------------------
 
@@ -165,7 +123,13 @@ class World:
         return self._clients[chosen] if chosen else next(iter(self._clients.values()))
 
     def connect(
-        self, name: str, *, client_id: str | None = None, face: str | None = None, checks: bool | None = None
+        self,
+        name: str,
+        *,
+        client_id: str | None = None,
+        face: str | None = None,
+        member: str | None = None,
+        user: str | None = None,
     ) -> Answer[Connection]:
         """Try to connect; the connection is known by name from then on.
 
@@ -173,20 +137,23 @@ class World:
             name: The scenario's name for the connection.
             client_id: The scenario's client id; made unique on a shared broker.
             face: Which face of the client.
-            checks: Whether the client's own checks are on; None as the scenario says.
+            member: The queue manager, as steps name it; None for the first.
+            user: Who connects; None for an anonymous user, or the instance's default one.
         """
-        endpoint = self.instance.endpoint("amqp")
-        own_id = self.own(client_id).replace(".", "-") if client_id else None
-        on = self.checks if checks is None else checks
+        at = self.names.member(member)
+        endpoint = self.instance.endpoint("amqp", at)
+        own_id = self.names.identifier(client_id) if client_id else None
+        login = Login(user, user) if user else None
         client = self.client(face)
+        args: dict[str, Scalar] = {"client_id": own_id, "checks": self.checks, "face": client.identity.face}
         answer = self.recorder.record(
             name,
             "connect",
-            lambda: client.connect(endpoint, client_id=own_id, checks=on),
-            args={"client_id": own_id, "checks": on, "face": client.identity.face},
+            lambda: client.connect(endpoint, client_id=own_id, login=login, checks=self.checks),
+            args=args | ({"user": user} if user else {}) | ({"member": at} if at else {}),
         )
         if isinstance(answer.outcome, Ok):
-            self.connections[name] = Connection(self.recorder, name, answer.outcome.value)
+            self.connections[name] = Connection(self.recorder, name, answer.outcome.value, at)
             return Answer(answer.ref, Ok(self.connections[name]))
         return Answer(answer.ref, answer.outcome)
 
@@ -198,6 +165,8 @@ class World:
         client_id: str | None = None,
         face: str | None = None,
         connection: str | None = None,
+        member: str | None = None,
+        user: str | None = None,
     ) -> Session:
         """The session of that name; made, on the named connection or one of its own, when it is not there or dead."""
         known = self.sessions.get(name)
@@ -205,17 +174,26 @@ class World:
             return known
         host = self.connections.get(connection or name)
         if host is None or not host.open:
-            host = self.connect(connection or name, client_id=client_id, face=face).needed()
+            made = self.connect(connection or name, client_id=client_id, face=face, member=member, user=user)
+            host = made.needed()
         self.sessions[name] = host.session(ack, name)
         return self.sessions[name]
 
     def producer(
-        self, to: Address | None, name: str = "sender", *, session: Session | None = None, face: str | None = None
+        self, to: Place | None, name: str = "sender", *, session: Session | None = None, face: str | None = None
     ) -> Producer:
-        """A fresh producer, known by name from then on."""
-        owner = session or self.session(name, face=face)
-        self.producers[name] = owner.producer(to, name)
+        """A fresh producer, known by name from then on; at another queue manager it has a session of its own there."""
+        member = to.member if to else None
+        owner = session or self.session(at_member(name, member), face=face, member=member)
+        self.producers[name] = owner.producer(self.address(to) if to else None, name)
         return self.producers[name]
+
+    def try_producer(self, to: Place, name: str, session: Session) -> Answer[Producer]:
+        """Try to make a producer in a session; known by name from then on."""
+        answer = session.try_producer(self.address(to), name)
+        if isinstance(answer.outcome, Ok):
+            self.producers[name] = answer.outcome.value
+        return answer
 
     def consumer(
         self,
@@ -225,13 +203,18 @@ class World:
         ack: AckMode = AckMode.AUTO,
         client_id: str | None = None,
         session: Session | None = None,
+        member: str | None = None,
     ) -> Answer[Consumer]:
         """Try to make a consumer; known by name from then on."""
-        owner = session or self.session(name, ack, client_id=client_id)
+        owner = session or self.session(name, ack, client_id=client_id, member=member)
         answer = owner.consumer(origin, name)
         if isinstance(answer.outcome, Ok):
             self.consumers[name] = answer.outcome.value
         return answer
+
+    def browser(self, place: Place) -> Session:
+        """The session that browses a place for everybody."""
+        return self.session(at_member("browser", place.member), member=place.member)
 
     def subscription(
         self,
@@ -247,21 +230,30 @@ class World:
             address=topic,
             selector=selector,
             durability=Durability.DURABLE if durable else Durability.NON_DURABLE,
-            name=self.own(name).replace(".", "-") if name else None,
+            name=self.names.identifier(name) if name else None,
             shared=shared,
         )
 
     def play(self, name: str, role: Role) -> Answer[Consumer]:
         """Try to be a consumer of that role; it can be asked to come back as the same."""
         self.roles[name] = role
-        return self.consumer(name, role.origin, ack=role.ack, client_id=role.client_id)
+        return self.consumer(name, role.origin, ack=role.ack, client_id=role.client_id, member=role.member)
 
     # messages --------------------------------------------------------------------------------------------------------
 
-    def draft(self, label: str, own_mode: Mode | None = None, **properties: str | int) -> Draft:
-        """A message with the kit's id in its body."""
+    def draft(self, label: str, options: SendOptions = PLAIN) -> Draft:
+        """A message with the kit's id in its body, and with what a send's options say of the message itself."""
         kid = self.kid(label)
-        return Draft(kid=kid, body=BODY.format(kid=kid), properties=dict(properties), own_mode=own_mode)
+        return Draft(
+            kid=kid,
+            body=body_of(kid, options.size),
+            properties=dict(options.properties),
+            correlation_id=options.correlation_id,
+            own_mode=options.own_mode,
+            reply_to=self.address(options.reply_to) if options.reply_to else None,
+            group_id=options.group_id,
+            group_sequence=options.group_sequence,
+        )
 
     @property
     def last(self) -> Answer[object]:
@@ -302,52 +294,9 @@ class World:
 
     def note_sent(self, label: str, draft: Draft, answer: Answer[Sent], to: Address) -> SentMessage:
         """Remember a send by the scenario's name for its message."""
-        sent = SentMessage(label=label, kid=draft.kid, body=draft.text, answer=answer, destination=to)
+        sent = SentMessage(label=label, draft=draft, answer=answer, destination=to)
         self.messages[label] = sent
         return sent
-
-    def _observe(self, event: ClientEvent) -> None:
-        journal = self.recorder.journal
-        if event.what == "lost":
-            self._lost(event.actor)
-            return
-        if event.what == "callback":
-            journal.write(
-                events.Callback,
-                actor=event.actor,
-                batch=event.batch,
-                ended="raised" if event.outcome == "raised" else "returned",
-            )
-            return
-        if event.seen is None:
-            return
-        seen = event.seen
-        message = message_ref(seen.kid, seen.body, seen.message_id, dict(seen.fields))
-        if event.what == "settle":
-            journal.write(
-                events.Settle,
-                actor=event.actor,
-                link=event.link,
-                msg=events.MessageRef(kid=message.kid, sha256=message.sha256, bytes=message.bytes),
-                outcome=event.outcome,
-                unit=event.unit,
-            )
-            return
-        written = journal.write(
-            events.Seen,
-            actor=event.actor,
-            link=event.link,
-            destination=event.destination,
-            msg=message,
-            count=seen.count,
-            redelivered=seen.redelivered,
-            batch=event.batch,
-        )
-        self.sightings.append(Sighting(event.actor, seen.kid, written.ref, seen, event.batch))
-        self._counts[event.actor, seen.kid] += 1
-        job = self._at_first_sight.pop(seen.kid, None)
-        if job is not None:
-            self.instance.runner.call_soon(job)
 
     def _observe_disk(self, event: DiskEvent) -> None:
         self.recorder.journal.write(events.Disk, source=event.source, op=event.op, kids=event.kids)
@@ -357,10 +306,21 @@ class World:
             if connection.name == actor or any(consumer.name == actor for consumer in connection.consumers):
                 connection.lost()
 
+    def _suffered(self, fault: FaultRequest) -> None:
+        if isinstance(fault, Kill | Restart | Cut):
+            for connection in self.connections.values():
+                connection.lost()
+
+    def lose_member(self, member: str | None) -> None:
+        """A queue manager is stopped: whoever is connected to it watches nothing any more."""
+        gone = member or self.instance.members[0]
+        for connection in self.connections.values():
+            if (connection.member or self.instance.members[0]) == gone:
+                connection.lost()
+
     def seen_by(self, actors: Iterable[str], kids: Iterable[str]) -> list[Sighting]:
         """What these actors were handed of these messages, in order."""
-        who, which = set(actors), set(kids)
-        return [sighting for sighting in self.sightings if sighting.actor in who and sighting.kid in which]
+        return self.sightings.of(actors, kids)
 
     # time ------------------------------------------------------------------------------------------------------------
 
@@ -387,7 +347,7 @@ class World:
         Actors without a listener receive one message after the other; listeners are left to listen.
         """
         names, which = tuple(actors), tuple(kids)
-        complete = partial(self._complete, names, which, times)
+        complete = partial(self.sightings.complete, names, which, times)
         listeners = [self.consumers[name] for name in names if self.consumers[name].listening]
         if listeners:
             self.wait_until(complete, self.patience.expected_ms)
@@ -399,10 +359,8 @@ class World:
 
     def await_sightings(self, actors: Iterable[str], kids: Iterable[str], times: int = 1) -> None:
         """Wait until listeners have been handed each of these messages so often, and no longer than is expected."""
-        self.wait_until(partial(self._complete, tuple(actors), tuple(kids), times), self.patience.expected_ms)
-
-    def _complete(self, actors: tuple[str, ...], kids: tuple[str, ...], times: int) -> bool:
-        return all(sum(self._counts[actor, kid] for actor in set(actors)) >= times for kid in kids)
+        complete = partial(self.sightings.complete, tuple(actors), tuple(kids), times)
+        self.wait_until(complete, self.patience.expected_ms)
 
     def _drain(self, consumer: Consumer, complete: Callable[[], bool]) -> None:
         while True:
@@ -410,56 +368,6 @@ class World:
             answer = consumer.receive(timeout)
             if not isinstance(answer.outcome, Ok) or answer.outcome.value is None:
                 return
-
-    # faults ----------------------------------------------------------------------------------------------------------
-
-    def arm(self, fault: FaultRequest, when: Trigger) -> Injection:
-        """Arm a fault; `Unsupported` cannot be, since the scenario's needs were met."""
-        faults = self.instance.faults
-        if faults is None:
-            raise LookupError("This backend injects no faults, although the scenario's tags ask for one.")
-        injection = faults.inject(fault, when)
-        if isinstance(injection, Unsupported):
-            raise LookupError(f"This backend cannot do that: {injection.source.text}")
-        return injection
-
-    def suffer(self, fault: FaultRequest, injection: Injection) -> str:
-        """Wait until the broker is well again; the fault's times go into the journal.
-
-        Returns:
-            Reference of the event that ends the fault.
-        """
-        span = injection.wait()
-        if isinstance(span, Unsupported):
-            raise LookupError(f"The fault never came about: {span.source.text}")
-        self._faults += 1
-        journal = self.recorder.journal
-        name = f"{journal.scenario}#fault{self._faults}"
-        what = type(fault).__name__.lower()
-        target = self.instance.members[0]
-        journal.write(events.Fault, at=journal.at(span[0]), id=name, what=what, target=target, phase="begin")
-        over = journal.write(events.Fault, at=journal.at(span[1]), id=name, what=what, target=target, phase="end")
-        for connection in self.connections.values():
-            connection.lost()
-        return over.ref
-
-    def suffer_awaited(self) -> str:
-        """Wait for the fault that was armed to come when something is seen.
-
-        Returns:
-            Reference of the event that ends the fault.
-
-        Raises:
-            LookupError: None was armed.
-        """
-        if self.awaited is None:
-            raise LookupError("No step before this one has said what is to happen.")
-        (fault, injection), self.awaited = self.awaited, None
-        return self.suffer(fault, injection)
-
-    def at_first_sight(self, label: str, job: Callable[[], None]) -> None:
-        """Do something as soon as anybody is handed a message, before what its callback brings about is settled."""
-        self._at_first_sight[self.kid(label)] = job
 
     # storage ---------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from assay_adapters.client import AckMode, Mode, Setting
 from assay_sdk.model.durations import DurationError, format_duration
 from assay_sdk.model.reasons import Mqrc
-from assay_steps.parsing import TYPES, Place, SendOptions, phrase
+from assay_steps.names import Place
+from assay_steps.options import SendOptions
+from assay_steps.parsing import TYPES, phrase
 
 LABELS = st.text(st.characters(exclude_characters='"', exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
 

@@ -15,7 +15,7 @@ from assay_evidence.verdicts import Verdict
 from assay_evidence.writer import JournalWriter
 from assay_steps.evidence import Evidence
 from assay_steps.journal import ScenarioJournal, instant
-from assay_steps.parsing import Place
+from assay_steps.names import Place
 from assay_steps.run import VIRTUAL_PATIENCE
 from assay_steps.vocabulary.sending import send
 from assay_steps.world import World
@@ -56,13 +56,13 @@ def written(world: World, kind: type[events.Event]) -> list[events.AnyEvent]:
 
 
 def test_two_scenarios_never_meet_on_one_broker(world: World) -> None:
-    assert world.token in world.own("queue")
-    assert world.address(QUEUE).name == world.own("queue")
-    assert world.kid("m").startswith(world.token)
+    assert world.names.token in world.names.own("queue")
+    assert world.address(QUEUE).name == world.names.own("queue")
+    assert world.kid("m").startswith(world.names.token)
 
 
 def test_a_send_leaves_a_call_with_the_values_in_effect_and_a_return(world: World) -> None:
-    send(world, world.producer(world.address(QUEUE)), "m", QUEUE)
+    send(world, world.producer(QUEUE), "m", QUEUE)
     calls = [event for event in written(world, events.Call) if isinstance(event, events.Call) and event.op == "send"]
     assert [call.args["priority"] for call in calls] == [4]
     assert calls[0].msg is not None
@@ -74,7 +74,7 @@ def test_a_send_leaves_a_call_with_the_values_in_effect_and_a_return(world: Worl
 
 def test_what_a_listener_is_handed_stands_in_the_journal_inside_its_watch(world: World) -> None:
     world.consumer("receiver", Origin(address=world.address(QUEUE))).needed().listen(Script()).needed()
-    send(world, world.producer(world.address(QUEUE)), "m", QUEUE)
+    send(world, world.producer(QUEUE), "m", QUEUE)
     world.observe(("receiver",), world.kids(("m",)))
     assert [sighting.kid for sighting in world.seen_by(("receiver",), (world.kid("m"),))] == [world.kid("m")]
     kinds = [type(event) for event in world.recorder.journal.events]
@@ -82,7 +82,7 @@ def test_what_a_listener_is_handed_stands_in_the_journal_inside_its_watch(world:
 
 
 def test_a_claim_is_decided_from_the_journal_and_not_by_its_step(world: World) -> None:
-    send(world, world.producer(world.address(QUEUE)), "m", QUEUE)
+    send(world, world.producer(QUEUE), "m", QUEUE)
     finding = world.evidence.claim("accepted", {"call": world.last.ref})
     assert finding.verdict is Verdict.PASS
     refused = world.evidence.claim("refused-with", {"call": world.last.ref})

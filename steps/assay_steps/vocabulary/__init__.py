@@ -6,6 +6,9 @@ the answer; Then-steps observe and record one claim each.  Names in quotation ma
 
 VOCABULARY = (
     "assay_steps.vocabulary.places",
+    "assay_steps.vocabulary.objects",
+    "assay_steps.vocabulary.users",
+    "assay_steps.vocabulary.members",
     "assay_steps.vocabulary.sending",
     "assay_steps.vocabulary.receiving",
     "assay_steps.vocabulary.subscribing",
@@ -15,6 +18,8 @@ VOCABULARY = (
     "assay_steps.vocabulary.answers",
     "assay_steps.vocabulary.sightings",
     "assay_steps.vocabulary.timing",
+    "assay_steps.vocabulary.contents",
+    "assay_steps.vocabulary.reports",
     "assay_steps.vocabulary.storage",
 )
 """The modules, as pytest plugins."""

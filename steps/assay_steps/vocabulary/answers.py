@@ -6,7 +6,8 @@ from pytest_bdd import then
 
 from assay_adapters.outcome import Refused
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
-from assay_steps.evidence import Evidence
+from assay_steps.evidence import Evidence, listed
+from assay_steps.names import Place
 from assay_steps.parsing import phrase
 from assay_steps.world import World
 
@@ -24,6 +25,29 @@ def _(evidence: Evidence, world: World) -> None:
 @then(phrase("sending {label:Name} is accepted"))
 def _(evidence: Evidence, world: World, label: str) -> None:
     evidence.claim("accepted", {"call": world.messages[label].call})
+
+
+@then(phrase("sending {label:Name} is accepted or refused, which is recorded"))
+def _(evidence: Evidence, world: World, label: str) -> None:
+    call = world.messages[label].call
+    evidence.claim("one-of", {"option.accepted": f"accepted {call}", "option.refused": f"refused {call}"})
+
+
+@then(phrase("sending {label:Name} is refused with {mqrc:Mqrc}"))
+def _(evidence: Evidence, world: World, label: str, mqrc: Mqrc) -> None:
+    evidence.claim("refused-with", {"call": world.messages[label].call}, {"mqrc": int(mqrc)})
+
+
+@then(phrase("the refusal's text names {places:Places}"))
+def _(evidence: Evidence, world: World, places: tuple[Place, ...]) -> None:
+    names = listed(world.address(place).name for place in places)
+    evidence.claim("mentions", {"at": world.last.ref, "field.text": names})
+
+
+@then(phrase("the refusal puts the blame on {places:Places} alone"))
+def _(evidence: Evidence, world: World, places: tuple[Place, ...]) -> None:
+    names = listed(world.address(place).name for place in places)
+    evidence.claim("mentions", {"at": world.last.ref, "field.objects": names}, {"exactly": 1})
 
 
 @then("it is refused")

@@ -10,9 +10,10 @@ from pytest_bdd import given, then, when
 from assay_adapters.client import Origin, Script
 from assay_adapters.outcome import Ok
 from assay_evidence import events
-from assay_steps.actors import Answer
 from assay_steps.evidence import Evidence, listed
-from assay_steps.parsing import Place, phrase
+from assay_steps.names import Place
+from assay_steps.parsing import phrase
+from assay_steps.recording import Answer
 from assay_steps.vocabulary.receiving import RECEIVER
 from assay_steps.vocabulary.sending import send
 from assay_steps.world import World
@@ -183,7 +184,7 @@ def _failed_batch(world: World, name: str) -> int:
 
 def _kids_of(world: World, *batches: int) -> tuple[str, ...]:
     """What the receiver was handed in these batches; what came twice is named once."""
-    kids = (one.kid for one in world.sightings if one.actor == RECEIVER and one.batch in batches)
+    kids = (one.kid for one in world.sightings.all if one.actor == RECEIVER and one.batch in batches)
     return tuple(dict.fromkeys(kids))
 
 

@@ -4,47 +4,66 @@ from __future__ import annotations
 
 from pytest_bdd import given, when
 
-from assay_adapters.backend import NOW, AfterAnswer, BeforeAnswer, Cut, FirstSight, Kill, Restart
-from assay_steps.parsing import Place, SendOptions, phrase
-from assay_steps.vocabulary.sending import PLAIN, prepared, send
-from assay_steps.world import World
+from assay_adapters.backend import AfterAnswer, BeforeAnswer, Cut, FirstSight, Kill, Restart, StoreError, WorkerDies
+from assay_steps.names import Place
+from assay_steps.options import SendOptions
+from assay_steps.parsing import phrase
+from assay_steps.vocabulary.sending import prepared, send
+from assay_steps.world import PLAIN, World
 
 
 @given("the broker has been restarted")
 @when("the broker is restarted")
 def _(world: World) -> None:
-    world.suffer(Restart(), world.arm(Restart(), NOW))
+    world.troubles.hurt(Restart())
+
+
+@when(phrase("the broker is restarted at level {level:Level}"))
+@when(phrase("the broker is restarted with OPMODE({opmode})"))
+def _(world: World, level: str | None = None, opmode: str | None = None) -> None:
+    world.troubles.hurt(Restart(level=level, opmode=opmode))
+
+
+@when(phrase("the broker's store refuses the next write"))
+@when(phrase("the broker's store refuses the next {times:Number} writes"))
+def _(world: World, times: int = 1) -> None:
+    world.troubles.hurt(StoreError(times))
+
+
+@when("what works for the delivery delay processor dies")
+def _(world: World) -> None:
+    world.troubles.hurt(WorkerDies())
 
 
 @when("the broker is killed and comes back")
 def _(world: World) -> None:
-    world.suffer(Kill(), world.arm(Kill(), NOW))
+    world.troubles.hurt(Kill())
 
 
 @when(phrase("every connection is cut"))
 def _(world: World) -> None:
-    world.suffer(Cut(), world.arm(Cut(), NOW))
+    world.troubles.hurt(Cut())
 
 
 @given(phrase("the broker will be killed when {label:Name} is first seen"))
 def _(world: World, label: str) -> None:
-    world.awaited = (Kill(), world.arm(Kill(), FirstSight(world.kid(label))))
+    world.troubles.await_later(Kill(), FirstSight(world.kid(label)))
 
 
 @given(phrase("every connection will be cut when {label:Name} is first seen"))
 def _(world: World, label: str) -> None:
-    world.awaited = (Cut(), world.arm(Cut(), FirstSight(world.kid(label))))
+    world.troubles.await_later(Cut(), FirstSight(world.kid(label)))
 
 
 @given(phrase("the connection of {name:Name} will be lost when {label:Name} is first seen"))
 def _(world: World, name: str, label: str) -> None:
-    world.at_first_sight(label, world.consumers[name].session.connection.abort)
+    world.sightings.at_first_sight(world.kid(label), world.consumers[name].session.connection.abort)
 
 
 @when("the broker has been killed and is back")
 @when("every connection has been cut")
 def _(world: World) -> None:
-    world.suffer_awaited()
+    world.troubles.suffer_awaited()
 
 
 @when(phrase("the connection of {name:Name} has been lost"))
@@ -60,10 +79,10 @@ def _(world: World, name: str) -> None:
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
-    producer = prepared(world.producer(world.address(place)), options)
-    injection = world.arm(Kill(), AfterAnswer(world.kid(label)))
+    producer = prepared(world.producer(place), options)
+    injection = world.troubles.arm(Kill(), AfterAnswer(world.kid(label)))
     send(world, producer, label, place, options)
-    world.suffer(Kill(), injection)
+    world.troubles.suffer(Kill(), injection)
 
 
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed before its answer"))
@@ -74,10 +93,10 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
-    producer = prepared(world.producer(world.address(place)), options)
-    injection = world.arm(Kill(), BeforeAnswer(world.kid(label)))
+    producer = prepared(world.producer(place), options)
+    injection = world.troubles.arm(Kill(), BeforeAnswer(world.kid(label)))
     send(world, producer, label, place, options)
-    world.suffer(Kill(), injection)
+    world.troubles.suffer(Kill(), injection)
 
 
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed at its first sight"))
@@ -88,17 +107,17 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
-    producer = prepared(world.producer(world.address(place)), options)
-    injection = world.arm(Kill(), FirstSight(world.kid(label)))
+    producer = prepared(world.producer(place), options)
+    injection = world.troubles.arm(Kill(), FirstSight(world.kid(label)))
     send(world, producer, label, place, options)
-    world.suffer(Kill(), injection)
+    world.troubles.suffer(Kill(), injection)
 
 
 @when(phrase("many messages are sent to {place:Place} and the broker is killed at the very answer to each"))
 def _(world: World, place: Place) -> None:
     world.many = tuple(f"many{number}" for number in range(1, world.rounds + 1))
     for label in world.many:
-        producer = world.producer(world.address(place))
-        injection = world.arm(Kill(), AfterAnswer(world.kid(label)))
+        producer = world.producer(place)
+        injection = world.troubles.arm(Kill(), AfterAnswer(world.kid(label)))
         send(world, producer, label, place)
-        world.suffer(Kill(), injection)
+        world.troubles.suffer(Kill(), injection)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pytest_bdd import given, when
 
-from assay_steps.parsing import Place, phrase
+from assay_steps.names import Place
+from assay_steps.parsing import phrase
 from assay_steps.world import World
 
 

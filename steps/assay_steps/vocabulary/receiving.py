@@ -6,8 +6,9 @@ from pytest_bdd import given, when
 
 from assay_adapters.client import AckMode, Origin, Script
 from assay_adapters.outcome import Ok
-from assay_steps.actors import Answer
-from assay_steps.parsing import Place, phrase
+from assay_steps.names import Place
+from assay_steps.parsing import phrase
+from assay_steps.recording import Answer
 from assay_steps.world import World
 
 RECEIVER = "receiver"
@@ -22,9 +23,8 @@ RECEIVER = "receiver"
 def _(
     world: World, place: Place, name: str = RECEIVER, ack: AckMode = AckMode.AUTO, selector: str | None = None
 ) -> None:
-    world.consumer(name, Origin(address=world.address(place), selector=selector), ack=ack).needed().listen(
-        Script()
-    ).needed()
+    origin = Origin(address=world.address(place), selector=selector)
+    world.consumer(name, origin, ack=ack, member=place.member).needed().listen(Script()).needed()
 
 
 @given(phrase("a receiver on {place:Place}"))
@@ -37,12 +37,13 @@ def _(
 def _(
     world: World, place: Place, name: str = RECEIVER, ack: AckMode = AckMode.AUTO, selector: str | None = None
 ) -> None:
-    world.consumer(name, Origin(address=world.address(place), selector=selector), ack=ack).needed()
+    origin = Origin(address=world.address(place), selector=selector)
+    world.consumer(name, origin, ack=ack, member=place.member).needed()
 
 
 @given(phrase("a {style:Style} receiver on {place:Place}"))
 def _(world: World, place: Place, style: str) -> None:
-    session = world.session(RECEIVER, face=style)
+    session = world.session(RECEIVER, face=style, member=place.member)
     world.consumer(RECEIVER, Origin(address=world.address(place)), session=session).needed()
 
 
@@ -66,7 +67,7 @@ def _(world: World, name: str, count: int = 1) -> None:
 
 @when(phrase("{place:Place} is browsed"))
 def _(world: World, place: Place) -> None:
-    answer = world.session("browser").browse(world.address(place))
+    answer = world.browser(place).browse(world.address(place))
     world.last = Answer(answer.ref, answer.outcome)
 
 
@@ -74,7 +75,7 @@ def _(world: World, place: Place) -> None:
 def _(world: World, place: Place, interval: int, span: int) -> None:
     deadline = world.now_ms() + span
     while world.now_ms() < deadline:
-        world.session("browser").browse(world.address(place)).needed()
+        world.browser(place).browse(world.address(place)).needed()
         world.pass_time(interval)
 
 

@@ -9,23 +9,27 @@ from datetime import timedelta
 
 from pytest_bdd import given, when
 
-from assay_adapters.client import MODE_VALUES, Mode, Setting
-from assay_steps.actors import Answer, Producer, Session
-from assay_steps.parsing import Place, SendOptions, phrase
-from assay_steps.world import World
+from assay_adapters.client import AS_DESTINATION, MODE_VALUES, Mode, Setting
+from assay_steps.actors import Session
+from assay_steps.links import Producer
+from assay_steps.names import Place
+from assay_steps.options import SendOptions
+from assay_steps.parsing import phrase
+from assay_steps.recording import Answer
+from assay_steps.world import PLAIN, World
 
-PLAIN = SendOptions()
 STYLES = ("classic", "simplified")
 MODE_NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
 
 
 def prepared(producer: Producer, options: SendOptions) -> Producer:
     """A producer with the options set on it; a refusal here ends the scenario as inconclusive."""
+    mode = MODE_NUMBERS[options.mode] if options.mode else None
     settings = {
         Setting.TTL: options.ttl_ms,
         Setting.DELAY: options.delay_ms,
-        Setting.PRIORITY: options.priority,
-        Setting.MODE: MODE_NUMBERS[options.mode] if options.mode else None,
+        Setting.PRIORITY: AS_DESTINATION if options.default_priority else options.priority,
+        Setting.MODE: AS_DESTINATION if options.default_mode else mode,
     }
     for setting, value in settings.items():
         if value is not None:
@@ -35,7 +39,7 @@ def prepared(producer: Producer, options: SendOptions) -> Producer:
 
 def send(world: World, producer: Producer, label: str, place: Place, options: SendOptions = PLAIN) -> Answer[object]:
     """Send one message through a producer as it is set."""
-    draft = world.draft(label, own_mode=options.own_mode, **options.properties)
+    draft = world.draft(label, options)
     answer = producer.send(draft, mode=options.send_mode, priority=options.send_priority, ttl_ms=options.send_ttl_ms)
     world.note_sent(label, draft, answer, world.address(place))
     world.last = Answer(answer.ref, answer.outcome)
@@ -46,7 +50,7 @@ def send(world: World, producer: Producer, label: str, place: Place, options: Se
 @given(phrase("a {style:Style} producer on {place:Place}"))
 @given(phrase("producer {name:Name} on {place:Place}"))
 def _(world: World, place: Place, style: str | None = None, name: str = "sender") -> None:
-    world.producer(world.address(place), name, face=style)
+    world.producer(place, name, face=style)
     world.places[name] = place
 
 
@@ -86,7 +90,7 @@ def _(world: World, setting: Setting, value: int) -> None:
 @given(phrase("a classic and a simplified producer on {place:Place}"))
 def _(world: World, place: Place) -> None:
     for style in STYLES:
-        world.producer(world.address(place), style, face=style)
+        world.producer(place, style, face=style)
         world.places[style] = place
 
 
@@ -124,7 +128,7 @@ def _(world: World, label: str = "message", options: SendOptions = PLAIN) -> Non
 @when(phrase("message {label:Name} is sent to {place:Place}"))
 @when(phrase("message {label:Name} is sent to {place:Place} with {options:Options}"))
 def _(world: World, place: Place, label: str = "message", options: SendOptions = PLAIN) -> None:
-    producer = prepared(world.producer(world.address(place)), options)
+    producer = prepared(world.producer(place), options)
     send(world, producer, label, place, options)
 
 
@@ -136,7 +140,7 @@ def _(world: World, place: Place, label: str = "message", options: SendOptions =
 def _(
     world: World, labels: tuple[str, ...], place: Place, options: SendOptions = PLAIN, interval: int | None = None
 ) -> None:
-    producer = prepared(world.producer(world.address(place)), options)
+    producer = prepared(world.producer(place), options)
     for label in labels:
         send(world, producer, label, place, options)
         if interval is not None:
@@ -149,7 +153,7 @@ def _(
 @when(phrase("{count:Number} messages are sent to {place:Place} with {options:Options}"))
 def _(world: World, count: int, place: Place, options: SendOptions = PLAIN) -> None:
     world.many = tuple(f"many{number}" for number in range(1, count + 1))
-    producer = prepared(world.producer(world.address(place)), options)
+    producer = prepared(world.producer(place), options)
     for label in world.many:
         send(world, producer, label, place, options)
 
@@ -158,5 +162,5 @@ def _(world: World, count: int, place: Place, options: SendOptions = PLAIN) -> N
 @when(phrase("message {label:Name} is sent in session {session:Name} to {place:Place} with {options:Options}"))
 def _(world: World, label: str, session: str, place: Place, options: SendOptions = PLAIN) -> None:
     owner: Session = world.sessions[session]
-    producer = prepared(world.producer(world.address(place), f"{session}'s sender", session=owner), options)
+    producer = prepared(world.producer(place, f"{session}'s sender", session=owner), options)
     send(world, producer, label, place, options)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pytest_bdd import then, when
 
-from assay_sdk.model.message import Address, AddressKind
 from assay_steps.evidence import Evidence, listed
-from assay_steps.parsing import Place, phrase
+from assay_steps.names import Place, read_place
+from assay_steps.parsing import phrase
 from assay_steps.vocabulary.receiving import RECEIVER
 from assay_steps.world import World
 
-STAGING_QUEUE = Address(AddressKind.QUEUE, "SYSTEM.DDELAY.LOCAL.QUEUE")
-"""DELAY:29 names it; the broker's own, so no scenario's token stands before it."""
+STAGING = read_place("the staging queue")
 
 
 def _exactly(world: World, evidence: Evidence, actors: tuple[str, ...], labels: tuple[str, ...], times: int) -> None:
@@ -106,13 +105,13 @@ def _(world: World, evidence: Evidence, name: str, label: str) -> None:
 
 @then(phrase("browsing {place:Place} shows {labels:Names}"))
 def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -> None:
-    answer = world.session("browser").browse(world.address(place))
+    answer = world.browser(place).browse(world.address(place))
     evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(world.kids(labels))}, {"count": 1})
 
 
 @then(phrase("browsing {place:Place} does not show {labels:Names}"))
 def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -> None:
-    answer = world.session("browser").browse(world.address(place))
+    answer = world.browser(place).browse(world.address(place))
     evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(world.kids(labels))}, {"count": 0})
 
 
@@ -121,9 +120,13 @@ def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -
 def _(
     world: World, evidence: Evidence, labels: tuple[str, ...] | None = None, absent: tuple[str, ...] | None = None
 ) -> None:
-    answer = world.session("browser").browse(STAGING_QUEUE)
-    kids = world.kids(labels or absent or ())
-    evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(kids)}, {"count": 1 if labels else 0})
+    kids, count = world.kids(labels or absent or ()), 1 if labels else 0
+    if world.administrator.available:
+        look = world.administrator.look(STAGING, kids)
+        evidence.claim("equal-fields", {"at": look.ref} | {f"field.copies of {kid}": str(count) for kid in kids})
+    else:
+        answer = world.browser(STAGING).browse(world.address(STAGING))
+        evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(kids)}, {"count": count})
 
 
 @then(phrase("{label:Name} was flushed to disk before its send was answered"))

@@ -8,8 +8,9 @@ from __future__ import annotations
 from pytest_bdd import given, when
 
 from assay_adapters.client import AckMode, Script
-from assay_steps.actors import Answer
-from assay_steps.parsing import Place, phrase
+from assay_steps.names import Place
+from assay_steps.parsing import phrase
+from assay_steps.recording import Answer
 from assay_steps.world import Role, World
 
 
@@ -27,7 +28,7 @@ def _role(
     origin = world.subscription(
         world.address(place), durable=durable, name=subscription, shared=shared, selector=selector
     )
-    return Role(origin=origin, ack=ack, client_id=client)
+    return Role(origin=origin, ack=ack, client_id=client, member=place.member)
 
 
 @given(phrase("a non-durable subscriber {name:Name} on {place:Place}"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pytest_bdd import given, when
 
 from assay_adapters.client import AckMode, Origin
-from assay_steps.actors import Answer
-from assay_steps.parsing import Place, phrase
+from assay_steps.names import Place
+from assay_steps.parsing import phrase
+from assay_steps.recording import Answer
 from assay_steps.world import World
 
 

@@ -1,0 +1,60 @@
+"""Attributes of administered objects, as steps and MQSC write them: ``MAXDEPTH(1) PUT(DISABLED)``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from assay_adapters.administration import Alter, Authorise, Change, Clear, Define, Delete, ObjectKind, Scalar
+
+ATTRIBUTE = r"[A-Z]+\((?:'[^']*'|[^()']*)\)"
+"""How a step writes one."""
+
+NOUNS: Mapping[ObjectKind, str] = {
+    ObjectKind.QUEUE: "QLOCAL",
+    ObjectKind.ALIAS: "QALIAS",
+    ObjectKind.MODEL: "QMODEL",
+    ObjectKind.TOPIC: "TOPIC",
+    ObjectKind.SUBSCRIPTION: "SUB",
+    ObjectKind.QMGR: "QMGR",
+}
+"""MQSC's noun for each kind of object."""
+
+
+def read_attributes(text: str) -> dict[str, Scalar]:
+    """Attributes by keyword; what is all digits is a number."""
+    found = re.findall(r"([A-Z]+)\((?:'([^']*)'|([^()']*))\)", text)
+    return {keyword: int(bare) if bare.isdigit() else quoted or bare.strip() for keyword, quoted, bare in found}
+
+
+def _parameters(attributes: Mapping[str, Scalar]) -> str:
+    return "".join(f" {keyword}({_value(value)})" for keyword, value in attributes.items())
+
+
+def _value(value: Scalar) -> str:
+    plain = isinstance(value, int) or re.fullmatch(r"[A-Z0-9]+", value)
+    return str(value) if plain else f"'{value or ' '}'"
+
+
+def command_text(change: Change) -> str:
+    """A change as an MQSC command, for the reader of the journal."""
+    match change:
+        case Alter(kind=ObjectKind.QMGR, attributes=attributes):
+            return f"ALTER QMGR{_parameters(attributes)}"
+        case Define(kind=kind, name=name, attributes=attributes) | Alter(kind=kind, name=name, attributes=attributes):
+            return f"{type(change).__name__.upper()} {NOUNS[kind]}('{name}'){_parameters(attributes)}"
+        case Delete(kind=kind, name=name):
+            return f"DELETE {NOUNS[kind]}('{name}') PURGE"
+        case Clear(name=name):
+            return f"CLEAR QLOCAL('{name}')"
+        case Authorise():
+            return _authority_text(change)
+        case _:
+            return f"{type(change).__name__.upper()} {change.what}"
+
+
+def _authority_text(change: Authorise) -> str:
+    whom = f"{'GROUP' if change.group else 'PRINCIPAL'}('{change.user}')"
+    added = f" AUTHADD({','.join(change.grant)})" if change.grant else ""
+    removed = f" AUTHRMV({','.join(change.revoke)})" if change.revoke else ""
+    return f"SET AUTHREC PROFILE('{change.name}') OBJTYPE({change.kind.value.upper()}) {whom}{added}{removed}"

@@ -1,0 +1,71 @@
+"""Messages of a scenario: what a step sends, and what an actor was handed."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from assay_adapters.client import Draft, Seen, Sent
+from assay_sdk.model.message import Address
+from assay_steps.recording import Answer
+
+BODY = "{kid} The quick brown fox jumps over the lazy dog."
+FILLER = "."
+
+
+class SentMessage(Struct, frozen=True):
+    """A message that a step has sent, or tried to send."""
+
+    label: str
+    draft: Draft
+    answer: Answer[Sent]
+    destination: Address
+
+    @property
+    def kid(self) -> str:
+        """The kit's id of it."""
+        return self.draft.kid
+
+    @property
+    def body(self) -> str:
+        """What was in it."""
+        return self.draft.body
+
+    @property
+    def call(self) -> str:
+        """Reference of the send."""
+        return self.answer.ref
+
+
+class Sighting(Struct, frozen=True):
+    """A message that an actor was handed."""
+
+    actor: str
+    kid: str
+    ref: str
+    seen: Seen
+    batch: int | None
+
+
+def body_of(kid: str, size: int | None = None) -> str:
+    """A body that begins with the kit's id.
+
+    Args:
+        kid: The message's id.
+        size: Its length in bytes; None for a sentence, 0 for nothing at all.
+
+    Raises:
+        ValueError: The size leaves no room for the id.
+    """
+    if size is None:
+        return BODY.format(kid=kid)
+    if size == 0:
+        return ""
+    if size < len(kid) + 1:
+        raise ValueError(f"A body of {size} B cannot hold the kit's id {kid!r}: ask for {len(kid) + 1} B or more.")
+    return f"{kid} ".ljust(size, FILLER)
+
+
+def kid_in(body: str) -> str:
+    """The kit's id with which a body begins; nothing when it is not the kit's."""
+    head, space, _ = body.partition(" ")
+    return head if space and "/" in head else ""

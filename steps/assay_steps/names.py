@@ -1,0 +1,100 @@
+"""Names of a scenario: its own, made unique on a broker that many share, and those that belong to the broker."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+STAGING_QUEUE = "SYSTEM.DDELAY.LOCAL.QUEUE"
+"""DELAY:29 names it."""
+BASE_TOPIC = "SYSTEM.BASE.TOPIC"
+
+
+class Place(Struct, frozen=True):
+    """A destination as a step names it.
+
+    Args:
+        kind: queue or topic.
+        name: The scenario's name for it; the kind itself for "the queue", "the topic".
+        role: What the broker's own places are: staging, dead-letter, base; nothing for one of the scenario's own.
+        member: The queue manager at which it is used, as the step names it; None for the first.
+    """
+
+    kind: str
+    name: str
+    role: str = ""
+    member: str | None = None
+
+
+PLACE = (
+    r'(?:the staging queue|the dead-letter queue|the base topic|the queue|the topic|(?:queue|alias|topic) "[^"]+")'
+    r'(?: at queue manager "[^"]+")?'
+)
+"""How a step writes a place."""
+
+_ROLES: Mapping[str, Place] = {
+    "the staging queue": Place("queue", STAGING_QUEUE, "staging"),
+    "the dead-letter queue": Place("queue", "dead-letter", "dead-letter"),
+    "the base topic": Place("topic", BASE_TOPIC, "base"),
+}
+
+
+def read_place(text: str) -> Place:
+    """The place that a step's words, which fit `PLACE`, stand for."""
+    what, _, member = text.partition(" at queue manager ")
+    at = member.strip('"') or None
+    role = _ROLES.get(what)
+    if role is not None:
+        return Place(role.kind, role.name, role.role, at)
+    kind = "topic" if what.startswith(("topic", "the topic")) else "queue"
+    quoted = re.search(r'"([^"]+)"', what)
+    return Place(kind, quoted[1] if quoted else kind, member=at)
+
+
+class Names:
+    """The names of one scenario.
+
+    Args:
+        scenario: The scenario's id.
+        members: The instance's queue managers.
+    """
+
+    def __init__(self, scenario: str, members: tuple[str, ...]) -> None:
+        self.token = hashlib.sha256(scenario.encode()).hexdigest()[:8]
+        self._members = members
+
+    def own(self, name: str) -> str:
+        """A name of this scenario, made unique on a shared broker."""
+        return f"assay.{self.token}.{name}"
+
+    def identifier(self, name: str) -> str:
+        """The same for client ids and subscriptions, whose names know no dots everywhere."""
+        return self.own(name).replace(".", "-")
+
+    def kid(self, label: str) -> str:
+        """The kit's id of the message that the scenario calls so."""
+        return f"{self.token}/{label}"
+
+    def kids(self, labels: Iterable[str]) -> tuple[str, ...]:
+        """The kit's ids of several messages."""
+        return tuple(self.kid(label) for label in labels)
+
+    def label(self, kid: str) -> str:
+        """The scenario's name of the message with this id."""
+        return kid.partition("/")[2]
+
+    def member(self, name: str | None) -> str | None:
+        """A queue manager of the instance: ``A`` is its first, ``B`` its second; None stays None.
+
+        Raises:
+            LookupError: The instance has none of that name; says which there are.
+        """
+        if name is None or name in self._members:
+            return name
+        index = ord(name) - ord("A") if len(name) == 1 else -1
+        if 0 <= index < len(self._members):
+            return self._members[index]
+        raise LookupError(f"There is no queue manager {name!r}: {', '.join(self._members)} are there, as A, B ...")

@@ -1,0 +1,120 @@
+"""Evidence of calls: a ``call`` before and a ``return`` after every operation on the client under test.
+
+Whoever calls is answered with the call's reference beside the outcome, so that a claim can point at it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
+
+from assay_adapters.outcome import Ok, Outcome, Refused
+from assay_evidence import events
+from assay_steps.journal import ScenarioJournal
+
+T = TypeVar("T")
+Scalar = events.Scalar
+
+
+class Answer(Struct, Generic[T], frozen=True):
+    """An outcome, with the reference of the call that gave it.
+
+    Args:
+        ref: ``writer:seq`` of the ``call`` event.
+        outcome: What came back.
+    """
+
+    ref: str
+    outcome: Outcome[T]
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the call was not refused."""
+        return isinstance(self.outcome, Ok)
+
+    def needed(self) -> T:
+        """The value, where the scenario cannot go on without it.
+
+        Raises:
+            SetupRefusedError: The pair refused what the scenario needs in order to try its rule.
+        """
+        if isinstance(self.outcome, Refused):
+            raise SetupRefusedError(self.outcome)
+        return self.outcome.value
+
+
+class SetupRefusedError(Exception):
+    """The pair refused a step that the rule under trial depends on: nothing is known of the rule."""
+
+    def __init__(self, refusal: Refused) -> None:
+        reason = f" (reason {refusal.mqrc})" if refusal.mqrc else ""
+        super().__init__(f"{refusal.kind.value}{reason}: {refusal.text}")
+        self.refusal = refusal
+
+
+def message_ref(
+    kid: str, body: str, broker_id: str | None = None, fields: dict[str, Scalar] | None = None
+) -> events.MessageRef:
+    """A message as the journal names it: the digest is over the body's UTF-8 octets."""
+    octets = body.encode()
+    return events.MessageRef(
+        kid=kid, sha256=hashlib.sha256(octets).hexdigest(), bytes=len(octets), broker_id=broker_id, fields=fields or {}
+    )
+
+
+class Recorder:
+    """Writes the calls of one scenario."""
+
+    def __init__(self, journal: ScenarioJournal) -> None:
+        self.journal = journal
+        self._numbers = itertools.count(1)
+
+    def number(self, what: str) -> str:
+        """A name for a call or a watch, unique in the run."""
+        return f"{self.journal.scenario}#{what}{next(self._numbers)}"
+
+    def record(
+        self,
+        actor: str,
+        op: str,
+        action: Callable[[], Outcome[T]],
+        *,
+        args: dict[str, Scalar] | None = None,
+        destination: str | None = None,
+        unit: str | None = None,
+        msg: events.MessageRef | None = None,
+        show: Callable[[T], dict[str, Any]] = lambda _: {},
+    ) -> Answer[T]:
+        """Make a call on the client under test and leave evidence of it.
+
+        Args:
+            actor: Who calls.
+            op: Which operation.
+            action: The call itself.
+            args: Its arguments, for the journal.
+            destination: Queue or topic.
+            unit: The local unit of work.
+            msg: The message of a send.
+            show: Turns the value into fields of the ``return`` event.
+        """
+        call_id = self.number("call")
+        call = self.journal.write(
+            events.Call, id=call_id, actor=actor, op=op, args=args or {}, destination=destination, unit=unit, msg=msg
+        )
+        outcome = action()
+        if isinstance(outcome, Refused):
+            info = events.RefusedInfo(
+                kind=outcome.kind.value,
+                checked=outcome.checked,
+                mqrc=outcome.mqrc,
+                objects=outcome.objects,
+                text=outcome.text,
+            )
+            self.journal.write(events.Return, call=call_id, refused=info)
+        else:
+            self.journal.write(events.Return, call=call_id, **show(outcome.value))
+        return Answer(call.ref, outcome)

@@ -1,0 +1,42 @@
+"""How claims about queues look: as an administrator, again and again while something is still expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay_steps.administration import Look
+from assay_steps.names import Place
+from assay_steps.world import World
+
+LOOKS = 30
+"""How often a queue is looked at before what is expected counts as not happening."""
+
+
+def look(world: World, place: Place) -> Look:
+    """Look at a queue once."""
+    return world.administrator.look(place, (sent.kid for sent in world.messages.values()))
+
+
+def look_until(world: World, place: Place, done: Callable[[Look], bool]) -> Look:
+    """Look at a queue until it shows something, or too much time has gone by; what was seen last is what counts."""
+    deadline = world.now_ms() + world.patience.expected_ms
+    while True:
+        seen = look(world, place)
+        if done(seen) or world.now_ms() >= deadline:
+            return seen
+        world.pass_time(max(1, world.patience.expected_ms // LOOKS))
+
+
+def event_of(seen: Look, kid: str) -> str:
+    """Reference of what a look shows of a message; where it shows nothing of it, of the look itself."""
+    return next((one.ref for one in seen.found if one.kid == kid), seen.ref)
+
+
+def look_for(world: World, place: Place, label: str) -> str:
+    """Look for a message until it is there.
+
+    Returns:
+        Reference of what the look shows of it; where it never came, of the last look.
+    """
+    kid = world.kid(label)
+    return event_of(look_until(world, place, lambda seen: any(one.kid == kid for one in seen.found)), kid)
