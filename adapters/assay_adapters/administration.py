@@ -63,7 +63,7 @@ class Authorise(Struct, frozen=True, tag=True):
     Args:
         user: A user, or a group.
         grant: Authorities by MQSC's names (``PUT`` ...); where the object has no record of the user yet, it has one
-            from then on, and a less specific record counts for the user no more.
+            from then on, and a less specific record counts for the user no more; ``NONE`` does that alone.
         revoke: Authorities to take; ``ALL`` takes every one.
         group: Whether `user` is a group.
     """

@@ -86,6 +86,8 @@ CAPABILITIES: Mapping[Capability, Source] = {
 }
 """What broker, client and adapter can do together."""
 
+_GIVEN = (Needs().platform, Needs().level, Needs().topology)
+
 LACKS: Mapping[Capability, Source] = {
     Capability.ADMIN: Source("The image runs Artemis without its management console.", "images/artemis/etc"),
     Capability.STAGING_QUEUE: Source(
@@ -313,9 +315,11 @@ class ArtemisBackend:
             if capability not in CAPABILITIES:
                 missing = Source(f"Artemis through this adapter lacks {capability.value}.")
                 return Unsupported(capability.value, LACKS.get(capability, missing))
-        if needs.platform != "distributed" or needs.topology != "single":
-            what = f"{needs.platform}, {needs.topology}"
-            return Unsupported(what, Source("Artemis runs as a single broker on a distributed platform here."))
+        if (asked := (needs.platform, needs.level, needs.topology)) != _GIVEN:
+            what = Source(
+                "Artemis runs as a single broker here, and knows neither platforms nor levels of a queue manager."
+            )
+            return Unsupported(", ".join(asked), what)
         with self._lock:
             return self._own_instance() if needs.own_instance else self._shared_instance()
 

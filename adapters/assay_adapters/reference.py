@@ -34,6 +34,7 @@ from assay_adapters.clients.sdk import SdkClient, SdkFace, identity
 from assay_adapters.clients.telling import KID
 from assay_adapters.naming import unknown
 from assay_adapters.outcome import Ok, Outcome
+from assay_adapters.reference_admin import ReferenceAdmin
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects import DEFECTS
 from assay_broker.inprocess import CAPABILITIES as WIRE_CAPABILITIES
@@ -61,6 +62,7 @@ CAPABILITIES: Mapping[Capability, Source] = {
     **dict.fromkeys(sorted(WIRE_CAPABILITIES & SDK_CAPABILITIES.keys()), _BROKER),
     **dict.fromkeys(
         (
+            Capability.ADMIN,
             Capability.STAGING_QUEUE,
             Capability.FLUSH_TRACE,
             Capability.DATA_FOLDER,
@@ -75,7 +77,6 @@ CAPABILITIES: Mapping[Capability, Source] = {
     ),
 }
 LACKS: Mapping[Capability, Source] = {
-    Capability.ADMIN: Source("The reference broker in this process has no administration."),
     Capability.RESTART_AT_LEVEL: Source("The reference broker in this process has one level and no OPMODE."),
     Capability.STORE_ERROR: Source("The simulated disk of the reference broker refuses nothing."),
     Capability.WORKER_DIES: Source("The reference broker in this process has no workers that could die."),
@@ -213,6 +214,7 @@ class ReferenceInstance:
         self._seen: list[Callable[[str], None]] = []
         driver: Driver = InProcessDriver(self._queue_manager)
         self._driver = driver if wire is None else wire(driver)
+        self._admin = ReferenceAdmin(runner, {self._queue_manager.name: self._queue_manager})
         self._faults = ReferenceFaults(runner, self._queue_manager, self._seen)
 
     @property
@@ -236,9 +238,9 @@ class ReferenceInstance:
         return (self._queue_manager.name,)
 
     @property
-    def admin(self) -> Admin | None:
-        """None: there is no administration."""
-        return None
+    def admin(self) -> Admin:
+        """Administration of its queue manager."""
+        return self._admin
 
     @property
     def faults(self) -> ReferenceFaults:

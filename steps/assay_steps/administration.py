@@ -186,7 +186,8 @@ class Administrator:
 
     def withhold(self, place: Place) -> Answer[None]:
         """Take every authority on a place from everybody who has none of his own."""
-        change = Authorise(EVERYBODY, self._authority_kind(place), self.name_of(place), revoke=("ALL",), group=True)
+        kind, name = self._authority_kind(place), self.name_of(place)
+        change = Authorise(EVERYBODY, kind, name, grant=("NONE",), revoke=("ALL",), group=True)
         return self.execute(change, place.member)
 
     def _authority_kind(self, place: Place) -> ObjectKind:
