@@ -16,6 +16,7 @@ from assay_sdk.time import Clock, Runner
 WireProtocol = Literal["amqp", "stomp", "http", "in-process"]
 Topology = Literal["single", "cluster", "sharing-group", "hierarchy"]
 Platform = Literal["distributed", "zos"]
+Opmode = Literal["COMPAT", "NEWFUNC"]
 
 
 class BackendError(RuntimeError):
@@ -95,7 +96,7 @@ class Restart(Struct, frozen=True, tag=True):
     """
 
     level: str | None = None
-    opmode: str | None = None
+    opmode: Opmode | None = None
 
 
 class Cut(Struct, frozen=True, tag=True):
@@ -103,10 +104,10 @@ class Cut(Struct, frozen=True, tag=True):
 
 
 class StoreError(Struct, frozen=True, tag=True):
-    """The store refuses the next writes, and is well again.
+    """The store cannot keep what it is handed next, and is well again.
 
     Args:
-        times: How many.
+        times: How often.
     """
 
     times: int = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import count
 
 from assay_adapters.administration import Admin
@@ -36,6 +37,7 @@ from assay_adapters.naming import unknown
 from assay_adapters.outcome import Ok, Outcome
 from assay_adapters.reference_admin import ReferenceAdmin
 from assay_broker.core.records import MessageStored, Record
+from assay_broker.core.settings import Settings, pleasant_settings
 from assay_broker.defects import DEFECTS
 from assay_broker.inprocess import CAPABILITIES as WIRE_CAPABILITIES
 from assay_broker.inprocess import PRODUCT, InProcessDriver, product_version
@@ -53,7 +55,6 @@ _FACES: tuple[SdkFace, ...] = ("simplified", "classic")
 _FAULT_LIMIT_NS = 3_600 * 10**9
 """How long a fault's trigger is waited for, on the virtual clock: longer than any scenario lasts."""
 
-_GIVEN = (Needs().platform, Needs().level, Needs().topology)
 _BROKER = Source("The reference broker has it.", "broker/assay_broker")
 _INSTANCE = Source("The reference broker runs in this process, on a virtual clock and a simulated disk.")
 
@@ -67,6 +68,9 @@ CAPABILITIES: Mapping[Capability, Source] = {
             Capability.FLUSH_TRACE,
             Capability.DATA_FOLDER,
             Capability.RESTART,
+            Capability.RESTART_AT_LEVEL,
+            Capability.STORE_ERROR,
+            Capability.WORKER_DIES,
             Capability.KILL,
             Capability.KILL_AT_ANSWER,
             Capability.KILL_AT_FIRST_SIGHT,
@@ -77,9 +81,6 @@ CAPABILITIES: Mapping[Capability, Source] = {
     ),
 }
 LACKS: Mapping[Capability, Source] = {
-    Capability.RESTART_AT_LEVEL: Source("The reference broker in this process has one level and no OPMODE."),
-    Capability.STORE_ERROR: Source("The simulated disk of the reference broker refuses nothing."),
-    Capability.WORKER_DIES: Source("The reference broker in this process has no workers that could die."),
     Capability.XA: Source("The reference broker has local units of work only."),
     Capability.CANCEL: Source("The client port has no call that takes a delayed message back."),
     Capability.TEMPORARY_DESTINATION: Source("The client port has no call that makes a temporary destination."),
@@ -123,26 +124,29 @@ class ReferenceFaults:
     Args:
         runner: Its crank.
         queue_manager: What is hurt.
+        store: Where it keeps what it is to remember.
         seen: Calls back with each message that a client is handed.
     """
 
-    def __init__(self, runner: VirtualRunner, queue_manager: QueueManager, seen: list[Callable[[str], None]]) -> None:
+    def __init__(
+        self,
+        runner: VirtualRunner,
+        queue_manager: QueueManager,
+        store: MemoryStore,
+        seen: list[Callable[[str], None]],
+    ) -> None:
         self._runner = runner
         self._queue_manager = queue_manager
+        self._store = store
         self._seen = seen
 
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
         """The faults it knows."""
-        return frozenset({Kill, Restart, Cut})
+        return frozenset({Kill, Restart, Cut, StoreError, WorkerDies})
 
     def inject(self, fault: FaultRequest, when: Trigger = NOW) -> ReferenceInjection | Unsupported:
         """Arm a fault."""
-        if type(fault) not in self.kinds:
-            what = type(fault).__name__.lower()
-            return Unsupported(what, Source(f"The reference broker in this process has no fault {what!r}."))
-        if isinstance(fault, Restart) and (fault.level is not None or fault.opmode is not None):
-            return Unsupported("restart", Source("The reference broker has one level and no OPMODE."))
         injection = ReferenceInjection(self._runner, self._act(fault))
         match when:
             case Now():
@@ -161,12 +165,14 @@ class ReferenceFaults:
         match fault:
             case Kill():
                 return self._queue_manager.kill
-            case Restart():
-                return self._queue_manager.restart
+            case Restart(level=level, opmode=opmode):
+                return partial(self._queue_manager.restart, level=level, opmode=opmode)
             case Cut():
                 return self._queue_manager.cut
-            case StoreError() | WorkerDies():
-                raise LookupError(f"{type(fault).__name__} is none of this instance's faults.")
+            case StoreError(times=times):
+                return partial(self._store.fail, times)
+            case WorkerDies():
+                return self._queue_manager.worker_dies
 
     def _at_answer(self, hooks: list[AnswerHook], kid: str, injection: ReferenceInjection) -> None:
         def hook(message: Message) -> None:
@@ -195,19 +201,21 @@ class ReferenceInstance:
         wire: A filter between engine and driver; None for none.
         id_prefix: What message ids begin with.
         environment: What it is.
+        settings: Of its queue manager.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - what an instance is made of, each once
         self,
         runner: VirtualRunner,
         seams: Seams,
         wire: Callable[[Driver], Driver] | None,
         id_prefix: str,
         environment: Environment,
+        settings: Settings,
     ) -> None:
         self._runner = runner
         self._store = MemoryStore()
-        self._queue_manager = QueueManager(runner, self._store, seams=seams)
+        self._queue_manager = QueueManager(runner, self._store, settings, seams)
         self._id_prefix = id_prefix
         self._sets = count(1)
         self._environment = environment
@@ -215,7 +223,7 @@ class ReferenceInstance:
         driver: Driver = InProcessDriver(self._queue_manager)
         self._driver = driver if wire is None else wire(driver)
         self._admin = ReferenceAdmin(runner, {self._queue_manager.name: self._queue_manager})
-        self._faults = ReferenceFaults(runner, self._queue_manager, self._seen)
+        self._faults = ReferenceFaults(runner, self._queue_manager, self._store, self._seen)
 
     @property
     def environment(self) -> Environment:
@@ -366,10 +374,10 @@ class ReferenceBackend:
             if capability not in CAPABILITIES:
                 missing = Source(f"The reference broker in this process lacks {capability.value}.")
                 return Unsupported(capability.value, LACKS.get(capability, missing))
-        asked = needs.platform, needs.level, needs.topology
-        if asked != _GIVEN:
-            given = "The reference broker in this process is a single queue manager of level 8.0, not on z/OS."
-            return Unsupported(", ".join(asked), Source(given))
+        if needs.topology != "single":
+            return Unsupported(
+                needs.topology, Source("The reference broker in this process is a single queue manager.")
+            )
         number = next(self._instances)
         return ReferenceInstance(
             VirtualRunner(boot=f"virtual:{self._seed}:{number}"),
@@ -377,6 +385,7 @@ class ReferenceBackend:
             self._wire,
             f"reference-{self._seed}-{number}",
             self.environment,
+            pleasant_settings(platform=needs.platform, level=needs.level),
         )
 
     def close(self) -> None:

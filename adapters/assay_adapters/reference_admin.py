@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from assay_adapters.administration import (
+    QUEUE_MANAGER,
     Alter,
     Authorise,
     Change,
@@ -27,6 +28,7 @@ from assay_broker.core.descriptor import Described, native_id
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Value
 from assay_broker.core.objects.model import Definition, Kind
 from assay_broker.shell import QueueManager
+from assay_broker.stores import StoreError
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.runners.virtual import VirtualRunner
 
@@ -132,15 +134,25 @@ class ReferenceAdmin:
     """
 
     def __init__(self, runner: VirtualRunner, queue_managers: Mapping[str, QueueManager]) -> None:
+        self._managers = dict(queue_managers)
         self._peers = {name: AdminPeer(runner, manager) for name, manager in queue_managers.items()}
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
         """Make a change."""
         if isinstance(change, Start | Stop):
-            what = f"The queue managers of this instance start and stop together; {change.what} cannot alone."
-            return Refused(JmsErrorKind.UNSUPPORTED, what)
+            return self._turn(change, member)
         outcome = self._peer(member).ask(_change(change))
         return outcome if isinstance(outcome, Refused) else Ok(None)
+
+    def _turn(self, change: Start | Stop, member: str | None) -> Outcome[None]:
+        manager = next(iter(self._managers.values())) if member is None else self._managers[member]
+        if change.what != QUEUE_MANAGER:
+            return Refused(JmsErrorKind.UNSUPPORTED, f"Nothing called {change.what!r} starts and stops by itself.")
+        try:
+            (manager.start if isinstance(change, Start) else manager.stop)()
+        except StoreError as error:
+            return refused(Mqrc.RESOURCE_PROBLEM, f"{manager.name} could not keep everything: {error}.", manager.name)
+        return Ok(None)
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
         """Show an object's attributes; of a queue, whichever type it is."""

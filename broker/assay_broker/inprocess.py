@@ -286,7 +286,7 @@ class InProcessWire:
             driver.Opened(
                 self._epoch,
                 CAPABILITIES,
-                {"product": PRODUCT, "version": product_version(), "x-opt-mq-level": "8.0"},
+                {"product": PRODUCT, "version": product_version(), "x-opt-mq-level": self._queue_manager.settings.level},
             )
         )
 

@@ -100,6 +100,11 @@ class QueueManager:
         """The queue manager's name."""
         return self._settings.name
 
+    @property
+    def settings(self) -> Settings:
+        """What it is set to, at the level at which it was last started."""
+        return self._settings
+
     def connect(self, peer: Peer, token: int, client_id: str | None) -> int:
         """A peer comes; whether it may stay is said by the answer to this token.
 

@@ -266,7 +266,7 @@ class Administrator:
     def put(self, place: Place, draft: Draft, delay_ms: int | None) -> Answer[Sent]:
         """Put a message as a native application does; in the journal it is a send like any other, and undelayed."""
         name = self.name_of(place)
-        raw = RawMessage(descriptor={}, properties={KID: draft.kid}, body=draft.body.encode())
+        raw = RawMessage(descriptor={}, properties={KID: draft.kid}, body=draft.text.encode())
 
         def put() -> Outcome[Sent]:
             outcome = self.port.put_native(name, raw, delay_ms=delay_ms)
@@ -278,7 +278,7 @@ class Administrator:
             put,
             args={"native": True, "native_delay_ms": delay_ms},
             destination=f"{place.kind}://{name}",
-            msg=message_ref(draft.kid, draft.body),
+            msg=message_ref(draft.kid, draft.text),
         )
 
     def identify(self, text: str | None) -> str:

@@ -27,7 +27,6 @@ from assay_steps.recording import Answer, Recorder, Scalar, message_ref
 if TYPE_CHECKING:
     from assay_steps.actors import Session
 
-AS_DEFINED = "as the destination defines"
 MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -70,18 +69,17 @@ class Producer:
         to: Address | None = None,
     ) -> Answer[Sent]:
         """Send; the ``call`` event carries the values in effect."""
-        own_mode, own_priority = MODE_VALUES.get(self._settings[Setting.MODE]), self._settings[Setting.PRIORITY]
-        used_mode = mode or own_mode
+        own_mode, own_priority = MODE_VALUES[self._settings[Setting.MODE]], self._settings[Setting.PRIORITY]
         used_priority = own_priority if priority is None else priority
         args: dict[str, Scalar] = {
-            "mode": AS_DEFINED if used_mode is None else used_mode.value,
-            "priority": AS_DEFINED if used_priority == AS_DESTINATION else used_priority,
+            "mode": (mode or own_mode).value,
+            "priority": Mode.AS_DESTINATION.value if used_priority == AS_DESTINATION else used_priority,
             "ttl_ms": self._settings[Setting.TTL] if ttl_ms is None else ttl_ms,
             "delay_ms": self._settings[Setting.DELAY],
         }
 
         def shown(sent: Sent) -> dict[str, Any]:
-            return {"msg": message_ref(draft.kid, draft.body, sent.message_id, dict(sent.fields))}
+            return {"msg": message_ref(draft.kid, draft.text, sent.message_id, dict(sent.fields))}
 
         return self._recorder.record(
             self.name,
@@ -90,7 +88,7 @@ class Producer:
             args=args,
             destination=str(to or self.to),
             unit=self.session.unit,
-            msg=message_ref(draft.kid, draft.body, fields=dict(draft.properties)),  # type: ignore[arg-type]  # drafts carry scalars only
+            msg=message_ref(draft.kid, draft.text, fields=dict(draft.properties)),  # type: ignore[arg-type]  # drafts carry scalars only
             show=shown,
         )
 

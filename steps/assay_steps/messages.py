@@ -9,7 +9,6 @@ from assay_sdk.model.message import Address
 from assay_steps.recording import Answer
 
 BODY = "{kid} The quick brown fox jumps over the lazy dog."
-FILLER = "."
 
 
 class SentMessage(Struct, frozen=True):
@@ -28,7 +27,7 @@ class SentMessage(Struct, frozen=True):
     @property
     def body(self) -> str:
         """What was in it."""
-        return self.draft.body
+        return self.draft.text
 
     @property
     def call(self) -> str:
@@ -44,25 +43,6 @@ class Sighting(Struct, frozen=True):
     ref: str
     seen: Seen
     batch: int | None
-
-
-def body_of(kid: str, size: int | None = None) -> str:
-    """A body that begins with the kit's id.
-
-    Args:
-        kid: The message's id.
-        size: Its length in bytes; None for a sentence, 0 for nothing at all.
-
-    Raises:
-        ValueError: The size leaves no room for the id.
-    """
-    if size is None:
-        return BODY.format(kid=kid)
-    if size == 0:
-        return ""
-    if size < len(kid) + 1:
-        raise ValueError(f"A body of {size} B cannot hold the kit's id {kid!r}: ask for {len(kid) + 1} B or more.")
-    return f"{kid} ".ljust(size, FILLER)
 
 
 def kid_in(body: str) -> str:

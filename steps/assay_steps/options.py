@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from assay_adapters.client import Mode
+from assay_adapters.client import AS_DESTINATION, Mode
 from assay_sdk.model.durations import parse_duration
 from assay_steps.mqi import report_properties
 from assay_steps.names import PLACE, Place, read_place
@@ -27,10 +27,8 @@ class SendOptions(Struct, frozen=True, kw_only=True):
     Args:
         delay_ms: Delivery delay, set on the producer, in milliseconds.
         ttl_ms: Time to live, set on the producer, in milliseconds.
-        mode: Delivery mode, set on the producer.
-        priority: Priority, set on the producer.
-        default_mode: Whether the producer leaves the delivery mode to the destination (DD-52).
-        default_priority: Whether the producer leaves the priority to the destination (DD-52).
+        mode: Delivery mode, set on the producer; it may be left to the destination, too (DD-52).
+        priority: Priority, set on the producer; `AS_DESTINATION` leaves it to the destination (DD-52).
         send_ttl_ms: Time to live of this send alone, in milliseconds.
         send_mode: Delivery mode of this send alone.
         send_priority: Priority of this send alone.
@@ -47,8 +45,6 @@ class SendOptions(Struct, frozen=True, kw_only=True):
     ttl_ms: int | None = None
     mode: Mode | None = None
     priority: int | None = None
-    default_mode: bool = False
-    default_priority: bool = False
     send_ttl_ms: int | None = None
     send_mode: Mode | None = None
     send_priority: int | None = None
@@ -61,6 +57,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
     properties: dict[str, str | int] = {}
 
 
+_AS_DEFINED = Mode.AS_DESTINATION.value
 Read = Callable[[re.Match[str]], dict[str, Any]]
 
 OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
@@ -69,11 +66,10 @@ OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
     (r"delivery mode (persistent|non-persistent) for this send only", lambda match: {"send_mode": Mode(match[1])}),
     (r"priority (\d) for this send only", lambda match: {"send_priority": int(match[1])}),
     (r"a time to live of (.+)", lambda match: {"ttl_ms": parse_duration(match[1])}),
-    (r"delivery mode (persistent|non-persistent)", lambda match: {"mode": Mode(match[1])}),
-    (r"delivery mode as the destination defines", lambda _: {"default_mode": True}),
+    (rf"delivery mode (persistent|non-persistent|{_AS_DEFINED})", lambda match: {"mode": Mode(match[1])}),
     (r"its own delivery mode (persistent|non-persistent)", lambda match: {"own_mode": Mode(match[1])}),
     (r"priority (\d)", lambda match: {"priority": int(match[1])}),
-    (r"priority as the destination defines", lambda _: {"default_priority": True}),
+    (rf"priority {_AS_DEFINED}", lambda _: {"priority": AS_DESTINATION}),
     (r"a body of (\d+) (B|KB|MB)", lambda match: {"size": int(match[1]) * UNITS[match[2]]}),
     (r"an empty body", lambda _: {"size": 0}),
     (rf"reply-to ({PLACE})", lambda match: {"reply_to": read_place(match[1])}),

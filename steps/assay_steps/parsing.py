@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import parse
 from pytest_bdd import parsers
 
 from assay_adapters.administration import Scalar
+from assay_adapters.backend import Opmode
 from assay_adapters.client import AckMode, Mode, Script, Setting
 from assay_sdk.model.durations import parse_duration
 from assay_sdk.model.reasons import Mqrc
@@ -168,6 +169,11 @@ def _script(text: str) -> Script:
     return Script(**found)
 
 
+@_pattern("|".join(get_args(Opmode)))
+def _opmode(text: str) -> Opmode:
+    return cast("Opmode", text)
+
+
 TYPES: dict[str, Callable[[str], Any]] = {
     "Duration": _duration,
     "Fraction": _fraction,
@@ -190,6 +196,7 @@ TYPES: dict[str, Callable[[str], Any]] = {
     "IdField": _id_field,
     "Right": _right,
     "Level": _level,
+    "Opmode": _opmode,
     "Script": _script,
 }
 

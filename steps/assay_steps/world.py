@@ -22,7 +22,7 @@ from assay_steps.administration import Administrator
 from assay_steps.evidence import Evidence
 from assay_steps.journal import ScenarioJournal
 from assay_steps.links import Consumer, Producer
-from assay_steps.messages import SentMessage, Sighting, body_of
+from assay_steps.messages import BODY, SentMessage, Sighting
 from assay_steps.names import Names, Place
 from assay_steps.options import SendOptions
 from assay_steps.patience import Patience
@@ -246,7 +246,8 @@ class World:
         kid = self.kid(label)
         return Draft(
             kid=kid,
-            body=body_of(kid, options.size),
+            body=BODY.format(kid=kid),
+            size=options.size,
             properties=dict(options.properties),
             correlation_id=options.correlation_id,
             own_mode=options.own_mode,

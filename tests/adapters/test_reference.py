@@ -13,15 +13,27 @@ from assay_adapters.backend import (
     Kill,
     Needs,
     Restart,
+    StoreError,
     Trigger,
     Unsupported,
+    WorkerDies,
 )
-from assay_adapters.client import AckMode, ClientConnection, ClientProducer, ClientSession, Draft, Mode, Origin, Seen
+from assay_adapters.client import (
+    AckMode,
+    ClientConnection,
+    ClientProducer,
+    ClientSession,
+    Draft,
+    Mode,
+    Origin,
+    Seen,
+    Setting,
+)
 from assay_adapters.outcome import Ok, Outcome, Refused
 from assay_adapters.reference import CAPABILITIES, LACKS, ReferenceBackend, ReferenceInstance
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
-from assay_sdk.model.reasons import JmsErrorKind
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 
 QUEUE = Address(AddressKind.QUEUE, "Q")
 
@@ -106,8 +118,33 @@ def test_a_trigger_that_never_comes_is_said() -> None:
     assert isinstance(injection.wait(), Unsupported)
 
 
-def test_a_restart_at_another_level_is_unsupported() -> None:
-    assert isinstance(instance().faults.inject(Restart(level="7.5")), Unsupported)
+def test_a_restart_at_an_earlier_level_takes_the_delay_away() -> None:
+    of = instance()
+    injection = of.faults.inject(Restart(level="7.5"))
+    assert not isinstance(injection, Unsupported)
+    assert isinstance(injection.wait(), tuple)
+    refused = Actor(of).producer.set(Setting.DELAY, 1_000)
+    assert isinstance(refused, Refused)
+    assert refused.mqrc == Mqrc.FUNCTION_NOT_SUPPORTED
+
+
+def test_a_store_that_fails_once_refuses_one_send_and_takes_the_next() -> None:
+    of = instance()
+    actor = Actor(of)
+    injection = of.faults.inject(StoreError())
+    assert not isinstance(injection, Unsupported)
+    assert isinstance(injection.wait(), tuple)
+    assert isinstance(actor.send("refused"), Refused)
+    value(actor.send("kept"))
+
+
+def test_a_worker_that_dies_leaves_its_queue_manager_alive() -> None:
+    of = instance()
+    actor = Actor(of)
+    injection = of.faults.inject(WorkerDies())
+    assert not isinstance(injection, Unsupported)
+    assert isinstance(injection.wait(), tuple)
+    value(actor.send("k"))
 
 
 def test_the_disk_is_watched_and_searched() -> None:
@@ -131,7 +168,6 @@ def test_what_cannot_be_met_is_unsupported_with_its_reason() -> None:
     backend = ReferenceBackend()
     for needs in (
         Needs(capabilities=frozenset({Capability.XA})),
-        Needs(platform="zos"),
         Needs(topology="cluster"),
     ):
         assert isinstance(backend.provision(needs), Unsupported)

@@ -59,6 +59,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 @cache
-def pleasant_settings(name: str = "ASSAY") -> Settings:
+def pleasant_settings(name: str = "ASSAY", *, platform: Platform = "distributed", level: str = "8.0") -> Settings:
     """Settings under which destinations are created on use and delayed publications are allowed."""
-    return Settings(name=name, objects=pleasant(name))
+    objects = pleasant(name, zos=platform == "zos")
+    return Settings(name=name, platform=platform, level=level, objects=objects)

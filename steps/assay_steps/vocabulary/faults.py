@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from pytest_bdd import given, when
 
-from assay_adapters.backend import AfterAnswer, BeforeAnswer, Cut, FirstSight, Kill, Restart, StoreError, WorkerDies
+from assay_adapters.backend import (
+    AfterAnswer,
+    BeforeAnswer,
+    Cut,
+    FirstSight,
+    Kill,
+    Opmode,
+    Restart,
+    StoreError,
+    WorkerDies,
+)
 from assay_steps.names import Place
 from assay_steps.options import SendOptions
 from assay_steps.parsing import phrase
@@ -19,8 +29,8 @@ def _(world: World) -> None:
 
 
 @when(phrase("the broker is restarted at level {level:Level}"))
-@when(phrase("the broker is restarted with OPMODE({opmode})"))
-def _(world: World, level: str | None = None, opmode: str | None = None) -> None:
+@when(phrase("the broker is restarted with OPMODE({opmode:Opmode})"))
+def _(world: World, level: str | None = None, opmode: Opmode | None = None) -> None:
     world.troubles.hurt(Restart(level=level, opmode=opmode))
 
 

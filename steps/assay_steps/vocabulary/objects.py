@@ -59,8 +59,8 @@ def _(world: World, name: str, target: Place, attributes: dict[str, Scalar] = NO
     world.administrator.define(alias, attributes, ObjectKind.ALIAS).needed()
 
 
-@given(phrase("{place:Place} is defined"))
-@given(phrase("{place:Place} is defined with {attributes:Attributes}"))
+@given(phrase("{place:Place} has been defined"))
+@given(phrase("{place:Place} has been defined with {attributes:Attributes}"))
 def _(world: World, place: Place, attributes: dict[str, Scalar] = NONE) -> None:
     world.administrator.define(place, attributes).needed()
 
@@ -93,7 +93,7 @@ def _(world: World, place: Place) -> None:
 # changes -----------------------------------------------------------------------------------------------------------
 
 
-@given(phrase("{place:Place} is altered to {attributes:Attributes}"))
+@given(phrase("{place:Place} has been altered to {attributes:Attributes}"))
 def _(world: World, place: Place, attributes: dict[str, Scalar]) -> None:
     world.administrator.alter(place, attributes).needed()
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from pytest_bdd import given, when
 
-from assay_adapters.client import AS_DESTINATION, MODE_VALUES, Mode, Setting
+from assay_adapters.client import MODE_VALUES, Mode, Setting
 from assay_steps.actors import Session
 from assay_steps.links import Producer
 from assay_steps.names import Place
@@ -24,12 +24,11 @@ MODE_NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
 
 def prepared(producer: Producer, options: SendOptions) -> Producer:
     """A producer with the options set on it; a refusal here ends the scenario as inconclusive."""
-    mode = MODE_NUMBERS[options.mode] if options.mode else None
     settings = {
         Setting.TTL: options.ttl_ms,
         Setting.DELAY: options.delay_ms,
-        Setting.PRIORITY: AS_DESTINATION if options.default_priority else options.priority,
-        Setting.MODE: AS_DESTINATION if options.default_mode else mode,
+        Setting.PRIORITY: options.priority,
+        Setting.MODE: MODE_NUMBERS[options.mode] if options.mode else None,
     }
     for setting, value in settings.items():
         if value is not None:
