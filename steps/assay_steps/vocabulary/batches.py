@@ -79,7 +79,7 @@ def _(world: World, name: str) -> None:
 )
 def _(world: World, count: int, size: int, place: Place, name: str, other: str) -> None:
     origin = Origin(address=world.address(place))
-    producer = world.producer(origin.address)
+    producer = world.producer(place)
     world.many = tuple(f"many{number}" for number in range(1, count * size + 1))
     for first in range(0, count * size, size):
         labels = world.many[first : first + size]
@@ -92,7 +92,7 @@ def _(world: World, count: int, size: int, place: Place, name: str, other: str) 
 def _lose_with_batch(world: World, origin: Origin, name: str, labels: tuple[str, ...]) -> None:
     consumer = world.consumer(name, origin).needed()
     connection = consumer.session.connection
-    world.at_first_sight(labels[-1], connection.abort)
+    world.sightings.at_first_sight(world.kid(labels[-1]), connection.abort)
     consumer.listen_batch(Script(take_ms=LOST_WITHIN_MS), len(labels), FILL_MS).needed()
     world.wait_until(lambda: not connection.open, world.patience.expected_ms)
 
