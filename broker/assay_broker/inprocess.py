@@ -286,7 +286,11 @@ class InProcessWire:
             driver.Opened(
                 self._epoch,
                 CAPABILITIES,
-                {"product": PRODUCT, "version": product_version(), "x-opt-mq-level": self._queue_manager.settings.level},
+                {
+                    "product": PRODUCT,
+                    "version": product_version(),
+                    "x-opt-mq-level": self._queue_manager.settings.level,
+                },
             )
         )
 
