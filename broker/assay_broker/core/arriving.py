@@ -9,6 +9,7 @@ from assay_broker.core.placing import enter, enter_uncommitted, new_entry, stage
 from assay_broker.core.queues import Queue
 from assay_broker.core.reporting import send_report
 from assay_broker.core.reports import Mqro
+from assay_broker.core.retained import retain
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_broker.core.units import Pending, Unit
@@ -82,6 +83,8 @@ def place(state: State, turn: Turn, pending: Pending) -> None:
                 continue
             stage(state, turn, entry, due_ms, recorded=queue is None or queue.recorded)
         return
+    if pending.retained is not None:
+        retain(state, turn, pending.retained, pending.message, pending.expires_ms)
     for queue in pending.queues:
         if not queue.gone:
             entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)

@@ -10,13 +10,15 @@ from assay_broker.core.delivery import give_back
 from assay_broker.core.entries import Entry, Place
 from assay_broker.core.links import Link, LinkAction, LinkInput, Receiver, Sender
 from assay_broker.core.objects.factory import DURABLE_MODEL, NON_DURABLE_MODEL
+from assay_broker.core.publishing import check_subscribing
 from assay_broker.core.queues import Queue
 from assay_broker.core.records import MessageRemoved, SubscriptionDefined, SubscriptionRemoved
-from assay_broker.core.refusals import illegal_state, refusal
+from assay_broker.core.refusals import RefusalError, illegal_state, refusal
 from assay_broker.core.resolution import managed, resolve
 from assay_broker.core.state import State
 from assay_broker.core.subscriptions import Subscription, Terms, check_reuse, check_terms
 from assay_broker.core.turn import Turn
+from assay_broker.core.welcoming import check_welcome, welcome
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc, Refused, refused
@@ -154,6 +156,7 @@ def _open_subscription(
     check_terms(terms)
     if terms.name is not None and len(terms.name.encode(errors="surrogatepass")) > state.settings.max_name_bytes:
         raise refusal(Mqrc.SUB_NAME_ERROR, "The subscription's name is too long.", terms.name[:64])
+    check_subscribing(state, terms)
     _adopt(state, connection, command.address)
     found = state.subscriptions.find(terms)
     if found is not None:
@@ -162,8 +165,14 @@ def _open_subscription(
         end_subscription(state, turn, found)
     number = state.next_subscription()
     subscription = make_subscription(state, number, terms, selector, connection.number)
+    try:
+        check_welcome(state, subscription, turn.now_ms)
+    except RefusalError:
+        _forget(state, subscription)
+        raise
     if terms.durable:  # PD-13: it outlives its receivers, and a kill once this is stored
         turn.record(defined(subscription), partial(_unmake, state, subscription))
+    welcome(state, turn, subscription)
     return subscription
 
 
@@ -308,6 +317,7 @@ def drop_temporary(state: State, turn: Turn, connection: Connection) -> None:
     """The temporary destinations of a connection go with it (JMS 6.2.2)."""
     for address in connection.temporary:
         del state.temporary[str(address)]
+        state.retained.forget(address)
         queue = state.queues.find(str(address))
         if queue is None:
             continue

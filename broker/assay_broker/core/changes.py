@@ -55,6 +55,12 @@ class ClearQueue(Struct, frozen=True, tag=True):
     name: str
 
 
+class ClearRetained(Struct, frozen=True, tag=True):
+    """CLEAR TOPICSTR: remove the retained publication of exactly this topic string; nothing happens without one."""
+
+    topic: str
+
+
 class SetAuthority(Struct, frozen=True, tag=True, kw_only=True):
     """SET AUTHREC: add authorities to, and remove them from, the record of a profile for principals and groups.
 
@@ -134,6 +140,7 @@ Change = (
     | AlterObject
     | DeleteObject
     | ClearQueue
+    | ClearRetained
     | SetAuthority
     | DisplayObjects
     | DisplayAuthority

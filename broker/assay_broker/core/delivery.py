@@ -40,7 +40,7 @@ def _hand_out(state: State, turn: Turn, queue: Queue, receiver: Receiver, entry:
     delivery = Delivery(number, entry, queue, receiver, gate)
     if not receiver.settled:
         receiver.unsettled[number] = delivery
-    queue.served(receiver)
+    queue.served(receiver, entry)
     effect = Deliver(
         connection=receiver.connection,
         link=receiver.number,

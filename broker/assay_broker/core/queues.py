@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from assay_broker.core.entries import Entry, Place
+from assay_broker.core.groups import Holders, heads, is_last
 from assay_broker.core.lines import Line
 from assay_broker.core.links import Owner, Receiver, Sender
 from assay_broker.core.objects.model import Definition
@@ -57,6 +58,7 @@ class Queue:
         self.lines: dict[str | None, Line] = {}
         self._waiting: dict[int, Entry] = {}
         self._own: defaultdict[Owner, dict[int, Entry]] = defaultdict(dict)
+        self._holders = Holders()
         self._turn = 0
 
     @property
@@ -111,12 +113,16 @@ class Queue:
         """A message is handed out: it is held, not waiting."""
         entry.place = Place.HELD
         self._waiting.pop(entry.key, None)
+        self._look(entry.message.group_id)
 
     def remove(self, entry: Entry) -> None:
         """A message is gone."""
         entry.place = Place.GONE
         self._waiting.pop(entry.key, None)
         self.entries.pop(entry.key, None)
+        if entry.message.group_id and is_last(entry.message):
+            self._holders.end(entry.message.group_id)
+        self._look(entry.message.group_id)
 
     def clear(self) -> None:
         """All messages are gone."""
@@ -142,7 +148,7 @@ class Queue:
                     f"{self.name} has {max_selectors} receivers with different selectors and takes no further one.",
                     self.name,
                 )
-            line = self.lines[text] = Line(self._waiting, selector)
+            line = self.lines[text] = Line(self._waiting, selector, self._holders)
         line.receivers += 1
         receiver.line = line
         return line
@@ -150,10 +156,10 @@ class Queue:
     def leave(self, receiver: Receiver, text: str | None) -> None:
         """A receiver goes; the last one takes its line with it."""
         line = self.lines[text]
-        line.receivers -= 1
-        line.ready.pop(receiver.key, None)
+        line.leave(receiver)
         if line.receivers == 0:
             del self.lines[text]
+        self._look(*self._holders.leave(receiver))
 
     def next_pair(self) -> tuple[Receiver, Entry] | None:
         """The receiver whose turn it is and the message that is next for it; None when no pair fits.
@@ -164,34 +170,43 @@ class Queue:
             return None
         best = self._next_own() if self._own else None
         for line in self.lines.values():
-            if not line.ready:
-                continue
-            entry = line.first()
-            if entry is None:
-                continue
-            receiver = next(iter(line.ready.values()))
-            if best is None or receiver.served < best[0].served:
-                best = (receiver, entry)
+            pair = line.next_pair()
+            if pair is not None and (best is None or pair[0].served < best[0].served):
+                best = pair
         return best
 
     def _next_own(self) -> tuple[Receiver, Entry] | None:
         """A receiver and a message that its own open unit of work has put (DD-25); None when no pair fits."""
         for line in self.lines.values():
-            everybodys = line.first()
             for receiver in line.ready.values():
                 own = [
                     entry
                     for entry in self._own.get(receiver.owner, {}).values()
-                    if entry.place is Place.UNCOMMITTED and line.lets_through(entry)
+                    if entry.place is Place.UNCOMMITTED
+                    and line.lets_through(entry)
+                    and self._holders.allow(entry, receiver)
                 ]
-                entry = min(own, key=rank, default=None)
+                entry = min(heads(own), key=rank, default=None)
+                everybodys = line.first(receiver)
                 if entry is None or receiver.settled or (everybodys is not None and rank(everybodys) < rank(entry)):
                     continue
                 return receiver, entry
         return None
 
-    def served(self, receiver: Receiver) -> None:
-        """A receiver has had its turn: it goes to the end of its line, or out of it when its credit is used up."""
+    def _look(self, *groups: str | None) -> None:
+        for group in groups:
+            if group:
+                for line in self.lines.values():
+                    line.look(group)
+
+    def served(self, receiver: Receiver, entry: Entry) -> None:
+        """A receiver has had its turn: it goes to the end of its line, or out of it when its credit is used up.
+
+        It has the message group of what it was handed from now on, unless that was the end of the group.
+        """
+        group = entry.message.group_id
+        if group and not (entry.place is Place.GONE and is_last(entry.message)):
+            self._look(*self._holders.give(group, receiver))
         self._turn += 1
         receiver.served = self._turn
         receiver.credit -= 1

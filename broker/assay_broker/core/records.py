@@ -97,6 +97,22 @@ class MessageRemoved(Struct, frozen=True, tag=True):
     key: int
 
 
+class RetainedSet(Struct, frozen=True, tag=True, kw_only=True):
+    """A topic's retained publication is another one from now on.
+
+    Args:
+        topic: The topic.
+        message: The publication; None when the topic has none any more that outlives a restart.
+        expires_ms: When it expires; None never.
+        client_id: Who published it; None for a client without an id.
+    """
+
+    topic: Address
+    message: Message | None
+    expires_ms: int | None = None
+    client_id: str | None = None
+
+
 Record = (
     ObjectDefined
     | ObjectRemoved
@@ -105,4 +121,5 @@ Record = (
     | MessageStored
     | MessageMarked
     | MessageRemoved
+    | RetainedSet
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from assay_broker.core.attaching import make_subscription, parse_selector
 from assay_broker.core.entries import Entry, Place
@@ -14,9 +14,12 @@ from assay_broker.core.records import (
     ObjectDefined,
     ObjectRemoved,
     Record,
+    RetainedSet,
     SubscriptionDefined,
+    SubscriptionRemoved,
 )
 from assay_broker.core.resolution import recovered
+from assay_broker.core.retained import restore_retained
 from assay_broker.core.state import State
 from assay_broker.core.subscriptions import Terms
 from assay_broker.core.turn import Turn
@@ -33,13 +36,10 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
     subscriptions: dict[int, SubscriptionDefined] = {}
     messages: dict[int, MessageStored] = {}
     counts: dict[int, int] = {}
+    retained: list[RetainedSet] = []
     highest_key = highest_subscription = 0
-    for record in records:
-        if isinstance(record, ObjectDefined):
-            state.objects.put(record.definition)
-        elif isinstance(record, ObjectRemoved):
-            state.objects.remove(record.namespace, record.name)
-        elif isinstance(record, MessageStored):
+    for record in _beside_objects(state, records):
+        if isinstance(record, MessageStored):
             messages[record.key] = record
             highest_key = max(highest_key, record.key)
         elif isinstance(record, MessageRemoved):
@@ -47,6 +47,8 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
             highest_key = max(highest_key, record.key)
         elif isinstance(record, MessageMarked):
             counts[record.key] = record.count
+        elif isinstance(record, RetainedSet):
+            retained.append(record)
         elif isinstance(record, SubscriptionDefined):
             subscriptions[record.number] = record
             highest_subscription = max(highest_subscription, record.number)
@@ -56,8 +58,22 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
     state.reserve_numbers(highest_key, highest_subscription)
     for defined in subscriptions.values():
         _define(state, defined)
+    restore_retained(state, turn, retained)
     for stored in sorted(messages.values(), key=lambda one: (one.arrived_ms, one.key)):
         _place(state, turn, stored, counts.get(stored.key, 0))
+
+
+def _beside_objects(
+    state: State, records: Iterable[Record]
+) -> Iterator[MessageStored | MessageRemoved | MessageMarked | RetainedSet | SubscriptionDefined | SubscriptionRemoved]:
+    """Define the objects, and hand on everything else."""
+    for record in records:
+        if isinstance(record, ObjectDefined):
+            state.objects.put(record.definition)
+        elif isinstance(record, ObjectRemoved):
+            state.objects.remove(record.namespace, record.name)
+        else:
+            yield record
 
 
 def _define(state: State, record: SubscriptionDefined) -> None:

@@ -6,8 +6,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay_broker.core.connections import Connection
-from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
-from assay_broker.core.objects.model import Definition, Namespace
+from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.objects.model import Definition
+from assay_broker.core.publishing import check_delayed, publish
 from assay_broker.core.queues import Queue, home_of
 from assay_broker.core.refusals import RefusalError, refusal
 from assay_broker.core.reports import check_options
@@ -50,11 +51,12 @@ def prepare(state: State, connection: Connection, address: Address, message: Mes
     delayed = message.delivery_time_ms is not None and message.delivery_time_ms > now_ms
     if delayed:
         _check_level(state)
+        check_delayed(address, message)
     if address.kind in _TOPICS:
-        return _publication(state, connection, address, message, expires_ms, delayed=delayed)
+        return _publication(state, connection, address, message, now_ms, delayed=delayed)
     target = resolve(state, address)
     if target.topic is not None:
-        return _publication(state, connection, target.topic, message, expires_ms, delayed=delayed)
+        return _publication(state, connection, target.topic, message, now_ms, delayed=delayed)
     return _queue_message(state, address, target, message, expires_ms, delayed=delayed)
 
 
@@ -94,18 +96,18 @@ def _publication(
     connection: Connection,
     topic: Address,
     message: Message,
-    expires_ms: int | None,
+    now_ms: int,
     *,
     delayed: bool,
 ) -> Pending:
-    base = state.objects.find(Namespace.TOPIC, BASE_TOPIC)
-    settled = message if base is None else _as_defined(message, base)
-    queues = _subscribed(state, connection, topic, settled)
+    publication = publish(state, connection, topic, message, now_ms, delayed=delayed)
+    expires_ms = expiry(message, now_ms)
+    queues, retained = publication.queues, publication.retained
     homes = tuple(queue.home for queue in queues)
     if delayed:
         _refuse(_staging_obstacles(state, size(message), len(homes)))
-        return Pending(settled, homes, (), expires_ms, len(homes))
-    return Pending(settled, homes, queues, expires_ms, 0)
+        return Pending(publication.message, homes, (), expires_ms, len(homes))
+    return Pending(publication.message, homes, queues, expires_ms, 0, retained=retained)
 
 
 def expiry(message: Message, now_ms: int) -> int | None:
@@ -204,22 +206,3 @@ def _refuse(found: list[Obstacle]) -> None:
         why = " and ".join(dict.fromkeys(f"{one.name} {one.why}" for one in found))
         names = dict.fromkeys(one.name for one in found)
         raise RefusalError(refused(found[0].mqrc, f"{found[0].mqrc.label}: {why}.", *names))
-
-
-def _subscribed(state: State, connection: Connection, topic: Address, message: Message) -> tuple[Queue, ...]:
-    """The queues of the matching subscriptions that can take the message.
-
-    As IBM MQ's factory settings say: a persistent publication fails when a durable subscription cannot take it
-    (PMSGDLV ALLDUR); otherwise those that cannot are left out (NPMSGDLV ALLAVAIL).
-
-    Raises:
-        RefusalError: As said.
-    """
-    found = tuple(state.topics.matching(topic, message, connection.number, connection.client_id))
-    full = tuple(subscription for subscription in found if subscription.queue.full)
-    failing = tuple(subscription.queue.name for subscription in full if subscription.terms.durable)
-    if failing and message.durable:
-        raise refusal(
-            Mqrc.PUBLICATION_FAILURE, "A durable subscription is full; nobody receives the publication.", *failing
-        )
-    return tuple(subscription.queue for subscription in found if subscription not in full)

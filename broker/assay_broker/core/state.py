@@ -7,6 +7,7 @@ from assay_broker.core.entries import Entry
 from assay_broker.core.objects.directory import Directory
 from assay_broker.core.processor import Processor
 from assay_broker.core.queues import Queues
+from assay_broker.core.retained import Retained
 from assay_broker.core.schedule import Schedule
 from assay_broker.core.settings import Settings
 from assay_broker.core.staging import Staging
@@ -32,6 +33,7 @@ class State:
         self.queues = Queues(settings.max_queues)
         self.subscriptions = Subscriptions()
         self.topics = Topics()
+        self.retained = Retained()
         self.staging = Staging()
         self.processor = Processor(tables.processor[settings.platform])
         self.expiry: Schedule[Entry] = Schedule()

@@ -6,21 +6,32 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from assay_broker.core.subscriptions import Subscription
-from assay_sdk.model.message import Address, Message
+from assay_broker.core.topic_strings import Patterns, has_wildcards
+from assay_sdk.model.message import Address, AddressKind, Message
 
 
 class Topics:
-    """Subscriptions by topic.  A topic without subscriptions takes no room (PD-34: it keeps nothing either)."""
+    """Subscriptions by topic.  A topic without subscriptions takes no room (PD-34: it keeps nothing either).
+
+    Those without wildcards are found by name, whatever others there are; the others in one walk (`Patterns`).
+    """
 
     def __init__(self) -> None:
         self._by_topic: defaultdict[str, dict[int, Subscription]] = defaultdict(dict)
+        self._by_pattern: Patterns[Subscription] = Patterns()
 
     def add(self, subscription: Subscription) -> None:
         """A subscription exists from now on; what was published earlier is not for it (PD-14)."""
-        self._by_topic[str(subscription.topic)][subscription.number] = subscription
+        if _is_pattern(subscription.topic):
+            self._by_pattern.add(subscription.topic.name, subscription.number, subscription)
+        else:
+            self._by_topic[str(subscription.topic)][subscription.number] = subscription
 
     def discard(self, subscription: Subscription) -> None:
         """A subscription has gone."""
+        if _is_pattern(subscription.topic):
+            self._by_pattern.discard(subscription.topic.name, subscription.number)
+            return
         topic = str(subscription.topic)
         known = self._by_topic.get(topic)
         if known is not None:
@@ -31,18 +42,29 @@ class Topics:
     def matching(
         self, topic: Address, message: Message, connection: int, client_id: str | None
     ) -> Iterator[Subscription]:
-        """The subscriptions that a publication is for, now (DD-51, PD-10, PD-11).
+        """The subscriptions that a publication is for, now (DD-51, DD-80, PD-10, PD-11), in the order of their making.
 
         Args:
-            topic: Where it is published.
+            topic: Where it is published; its string is literal.
             message: The publication.
             connection: Who publishes.
             client_id: Under which client id.
         """
-        for subscription in tuple(self._by_topic.get(str(topic), {}).values()):
+        for subscription in self.of(topic):
             if subscription.wants(message, connection, client_id):
                 yield subscription
 
     def of(self, topic: Address) -> tuple[Subscription, ...]:
-        """All subscriptions on a topic."""
-        return tuple(self._by_topic.get(str(topic), {}).values())
+        """All subscriptions that a topic fits, in the order of their making."""
+        found = list(self._by_topic.get(str(topic), {}).values())
+        if self._by_pattern and topic.kind is AddressKind.TOPIC:
+            found += self._by_pattern.fitting(topic.name)
+        return tuple(sorted(found, key=_number))
+
+
+def _is_pattern(topic: Address) -> bool:
+    return topic.kind is AddressKind.TOPIC and has_wildcards(topic.name)
+
+
+def _number(subscription: Subscription) -> int:
+    return subscription.number

@@ -15,6 +15,7 @@ from assay_broker.core.entries import Delivery, Entry
 from assay_broker.core.links import Owner
 from assay_broker.core.queues import Queue
 from assay_broker.core.refusals import illegal_state
+from assay_broker.core.retained import Retention
 from assay_sdk.model.message import Message
 
 
@@ -73,6 +74,7 @@ class Pending(Struct, frozen=True, eq=False):
         expires_ms: When it expires; None never.
         staged: How many copies are to be staged.
         entry: The copy that stands uncommitted on its queue already (DD-25); None when nobody could get it.
+        retained: Where it is kept as the retained publication; None when it is not.
     """
 
     message: Message
@@ -81,6 +83,7 @@ class Pending(Struct, frozen=True, eq=False):
     expires_ms: int | None
     staged: int
     entry: Entry | None = None
+    retained: Retention | None = None
 
 
 class Unit:

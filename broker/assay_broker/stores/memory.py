@@ -16,6 +16,7 @@ from assay_broker.core.records import (
     MessageStored,
     ObjectDefined,
     Record,
+    RetainedSet,
     SubscriptionDefined,
     SubscriptionRemoved,
 )
@@ -64,7 +65,7 @@ class MemoryStore:
         if self._capacity is not None:
             buffered = sum(len(octets) for _, octets in self._written)
             # Removing needs no room, so that a full disk can be emptied.
-            added = sum(len(octets) for record, octets in encoded if isinstance(record, _ADDING))
+            added = sum(len(octets) for record, octets in encoded if _adds(record))
             if added and self._used + buffered + added > self._capacity:
                 raise StoreError(f"the simulated disk of {self._capacity} bytes is full")
         for record, octets in encoded:
@@ -113,6 +114,11 @@ class MemoryStore:
             self._delete(("mark", record.key))
         elif isinstance(record, SubscriptionRemoved):
             self._delete(("subscription", record.number))
+        elif isinstance(record, RetainedSet):
+            if record.message is None:
+                self._delete(("retained", str(record.topic)))
+            else:
+                self._put(("retained", str(record.topic)), octets)
         elif isinstance(record, ObjectDefined):
             self._put(("object", f"{record.definition.namespace}({record.definition.name})"), octets)
         else:  # a queue manager begins with objects, so that one is gone has to be remembered
@@ -129,3 +135,8 @@ class MemoryStore:
     def _tell(self, operation: Operation, records: tuple[Record, ...]) -> None:
         for observer in self._observers:
             observer(operation, records)
+
+
+def _adds(record: Record) -> bool:
+    """Whether a record needs room that it does not free."""
+    return isinstance(record, _ADDING) or (isinstance(record, RetainedSet) and record.message is not None)

@@ -86,6 +86,7 @@ class Mqrc(IntEnum):
     PUT_NOT_RETAINED = 2479
     PUBLICATION_FAILURE = 2502
     SUB_INHIBITED = 2503
+    RETAINED_NOT_DELIVERED = 2526
     NO_SUBS_MATCHED = 2550
 
     @property
@@ -266,6 +267,11 @@ REASONS: dict[Mqrc, Reason] = {
         "the publication did not reach everybody whom it must reach (PMSGDLV, NPMSGDLV)",
     ),
     Mqrc.SUB_INHIBITED: Reason(JmsErrorKind.MESSAGING, _NOT_ALLOWED, "the topic is disabled for subscriptions (SUB)"),
+    Mqrc.RETAINED_NOT_DELIVERED: Reason(
+        JmsErrorKind.MESSAGING,
+        _PRECONDITION,
+        "the retained publications of its topics are more than the new subscription's queue takes",
+    ),
     Mqrc.NO_SUBS_MATCHED: Reason(
         JmsErrorKind.MESSAGING, _NOT_FOUND, "the publication has no subscriber, and the sender wanted to know"
     ),

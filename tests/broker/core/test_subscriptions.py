@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from tests.broker.core.harness import TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
+from assay_broker.core.objects.factory import BASE_TOPIC, factory
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 
@@ -190,7 +192,9 @@ def test_an_ended_subscription_starts_empty_when_it_comes_again(bench: Bench) ->
 
 
 def test_a_full_durable_subscription_fails_a_persistent_publication_for_all() -> None:
-    bench = Bench(limited(MAXDEPTH=1))
+    settings = limited(MAXDEPTH=1, dead_letters=False)
+    base = next(one for one in factory("ASSAY", zos=False) if one.name == BASE_TOPIC)
+    bench = Bench(replace(settings, objects=(*settings.objects, base)))
     bench.connect(1, "c")
     bench.sender(1, 1, TOPIC)
     bench.receiver(1, 2, TOPIC, durable="d", credit=0)

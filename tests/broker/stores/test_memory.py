@@ -8,6 +8,7 @@ from assay_broker.core.records import (
     MessageRemoved,
     MessageStored,
     Record,
+    RetainedSet,
     SubscriptionDefined,
     SubscriptionRemoved,
 )
@@ -85,3 +86,26 @@ def test_a_full_disk_takes_nothing_but_removals() -> None:
     store.write([stored(2, "x" * 100)])
     store.flush()
     assert [record.key for record in store.load() if isinstance(record, MessageStored)] == [2]
+
+
+def test_a_retained_publication_takes_the_place_of_the_one_before_and_goes_when_it_is_cleared() -> None:
+    store = MemoryStore()
+    other = Address(AddressKind.TOPIC, "OTHER")
+    second = RetainedSet(topic=TOPIC, message=Message(body="second"), expires_ms=5, client_id="c")
+    beside = RetainedSet(topic=other, message=Message(body="beside"))
+    store.write([RetainedSet(topic=TOPIC, message=Message(body="first")), beside, second])
+    store.flush()
+    assert store.load() == (beside, second)
+    store.write([RetainedSet(topic=other, message=None)])
+    store.flush()
+    assert store.load() == (second,)
+
+
+def test_a_full_disk_takes_no_retained_publication_but_lets_one_be_cleared() -> None:
+    store = MemoryStore(capacity_bytes=400)
+    store.write([RetainedSet(topic=TOPIC, message=Message(body="x"))])
+    with pytest.raises(StoreError):
+        store.write([RetainedSet(topic=TOPIC, message=Message(body="x" * 400))])
+    store.write([RetainedSet(topic=TOPIC, message=None)])
+    store.flush()
+    assert store.load() == ()

@@ -10,6 +10,8 @@ STAGING_QUEUE = "SYSTEM.DDELAY.LOCAL.QUEUE"
 
 DEAD_LETTER_QUEUE = "SYSTEM.DEAD.LETTER.QUEUE"
 BASE_TOPIC = "SYSTEM.BASE.TOPIC"
+RETAINED_QUEUE = "SYSTEM.RETAINED.PUB.QUEUE"
+"""Its attributes limit retained publications; they are kept beside it, one for each topic string."""
 LOCAL_DEFAULT = "SYSTEM.DEFAULT.LOCAL.QUEUE"
 MODEL_DEFAULT = "SYSTEM.DEFAULT.MODEL.QUEUE"
 DURABLE_MODEL = "SYSTEM.DURABLE.MODEL.QUEUE"
@@ -55,6 +57,7 @@ def factory(name: str, *, zos: bool) -> tuple[Definition, ...]:
         _of(Kind.SUB, "SYSTEM.DEFAULT.SUB"),
         _of(Kind.TOPIC, BASE_TOPIC, **_BASE_TOPIC),
         _of(Kind.QLOCAL, DEAD_LETTER_QUEUE),
+        _of(Kind.QLOCAL, RETAINED_QUEUE, MAXDEPTH=100_000),
         *staging,
     )
 
