@@ -8,6 +8,7 @@ from assay_broker.core.attaching import make_subscription, parse_selector
 from assay_broker.core.entries import Entry, Place
 from assay_broker.core.placing import DEFAULT_PRIORITY, stage_again, watch_expiry
 from assay_broker.core.records import (
+    AuthoritySet,
     MessageMarked,
     MessageRemoved,
     MessageStored,
@@ -35,10 +36,8 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
     counts: dict[int, int] = {}
     highest_key = highest_subscription = 0
     for record in records:
-        if isinstance(record, ObjectDefined):
-            state.objects.put(record.definition)
-        elif isinstance(record, ObjectRemoved):
-            state.objects.remove(record.namespace, record.name)
+        if isinstance(record, ObjectDefined | ObjectRemoved | AuthoritySet):
+            _administer(state, record)
         elif isinstance(record, MessageStored):
             messages[record.key] = record
             highest_key = max(highest_key, record.key)
@@ -58,6 +57,15 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
         _define(state, defined)
     for stored in sorted(messages.values(), key=lambda one: (one.arrived_ms, one.key)):
         _place(state, turn, stored, counts.get(stored.key, 0))
+
+
+def _administer(state: State, record: ObjectDefined | ObjectRemoved | AuthoritySet) -> None:
+    if isinstance(record, ObjectDefined):
+        state.objects.put(record.definition)
+    elif isinstance(record, ObjectRemoved):
+        state.objects.remove(record.namespace, record.name)
+    else:
+        state.authorities.put(record.record)
 
 
 def _define(state: State, record: SubscriptionDefined) -> None:

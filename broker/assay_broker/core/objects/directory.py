@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from assay_broker.core.objects.factory import ON_USE
 from assay_broker.core.objects.model import Definition, Kind, Namespace
+from assay_broker.core.objects.topics import TopicObjects
 
 
 class Directory:
@@ -18,6 +19,8 @@ class Directory:
     def __init__(self, definitions: Iterable[Definition] = ()) -> None:
         self._objects: dict[tuple[Namespace, str], Definition] = {}
         self._manager: Definition | None = None
+        self.topics = TopicObjects()
+        """The topic objects by their topic strings."""
         for definition in definitions:
             self.put(definition)
 
@@ -55,10 +58,16 @@ class Directory:
 
     def put(self, definition: Definition) -> None:
         """Define an object, or define it anew."""
+        known = self.find(definition.namespace, definition.name)
+        if known is not None:
+            self.topics.remove(known)
+        self.topics.put(definition)
         self._objects[definition.namespace, definition.name] = definition
         if definition.kind is Kind.QMGR:
             self._manager = definition
 
     def remove(self, namespace: Namespace, name: str) -> None:
         """An object is gone; nothing happens when there was none."""
-        self._objects.pop((namespace, name), None)
+        found = self._objects.pop((namespace, name), None)
+        if found is not None:
+            self.topics.remove(found)

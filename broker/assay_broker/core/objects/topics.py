@@ -1,0 +1,70 @@
+"""The administered nodes of the topic tree: topic objects by their topic strings."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from assay_broker.core.objects.model import Definition, Kind
+
+_SEPARATOR = "/"
+
+
+class TopicObjects:
+    """Topic objects by topic string, kept beside the directory so that a topic string finds its ancestors at once.
+
+    Objects without a topic string are no nodes: SYSTEM.DEFAULT.TOPIC is a pattern for definitions, and
+    SYSTEM.BASE.TOPIC, above every node, is found by its name.
+    """
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, Definition] = {}
+        self._depths: Counter[int] = Counter()
+
+    def put(self, definition: Definition) -> None:
+        """A topic object is defined, or defined anew; other kinds of objects are left alone."""
+        if definition.kind is not Kind.TOPIC:
+            return
+        self.remove(definition)
+        topic = definition.text("TOPICSTR")
+        if topic:
+            if topic not in self._nodes:
+                self._depths[_depth(topic)] += 1
+            self._nodes[topic] = definition
+
+    def remove(self, definition: Definition) -> None:
+        """A topic object is gone; nothing happens when it was no node."""
+        if definition.kind is not Kind.TOPIC:
+            return
+        topic = definition.text("TOPICSTR")
+        found = self._nodes.get(topic)
+        if found is not None and found.name == definition.name:
+            del self._nodes[topic]
+            depth = _depth(topic)
+            self._depths[depth] -= 1
+            if not self._depths[depth]:
+                del self._depths[depth]
+
+    def at(self, topic: str) -> Definition | None:
+        """The topic object of exactly this topic string; None when there is none."""
+        return self._nodes.get(topic)
+
+    def above(self, topic: str) -> tuple[Definition, ...]:
+        """The topic objects at a topic string and at its ancestors, the nearest first."""
+        if not self._nodes:
+            return ()
+        deepest = max(self._depths)
+        found: list[Definition] = []
+        end = -1
+        for depth in range(deepest + 1):
+            end = topic.find(_SEPARATOR, end + 1)
+            if depth in self._depths:
+                definition = self._nodes.get(topic if end < 0 else topic[:end])
+                if definition is not None:
+                    found.append(definition)
+            if end < 0:
+                break
+        return tuple(reversed(found))
+
+
+def _depth(topic: str) -> int:
+    return topic.count(_SEPARATOR)
