@@ -37,10 +37,11 @@ from assay_adapters.naming import unknown
 from assay_adapters.outcome import Ok, Outcome
 from assay_adapters.reference_admin import ReferenceAdmin
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.core.settings import Settings, pleasant_settings
+from assay_broker.core.settings import Settings
 from assay_broker.defects import DEFECTS
 from assay_broker.inprocess import CAPABILITIES as WIRE_CAPABILITIES
 from assay_broker.inprocess import PRODUCT, InProcessDriver, product_version
+from assay_broker.mqsc.defaults import default_settings
 from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.shell import AnswerHook, QueueManager
 from assay_broker.stores.memory import MemoryStore, Operation
@@ -385,7 +386,7 @@ class ReferenceBackend:
             self._wire,
             f"reference-{self._seed}-{number}",
             self.environment,
-            pleasant_settings(platform=needs.platform, level=needs.level),
+            default_settings(platform=needs.platform, level=needs.level),
         )
 
     def close(self) -> None:

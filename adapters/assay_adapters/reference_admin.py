@@ -23,6 +23,7 @@ from assay_adapters.administration import (
 )
 from assay_adapters.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refused, refused
 from assay_broker.core import changes
+from assay_broker.core.authority import ADMINISTRATOR
 from assay_broker.core.commands import Administer
 from assay_broker.core.descriptor import Described, native_id
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Value
@@ -80,7 +81,7 @@ class AdminPeer:
         return self._wait(token)
 
     def _connect(self) -> Outcome[Value]:
-        self._number = self._queue_manager.connect(self, _CONNECT, None)
+        self._number = self._queue_manager.connect(self, _CONNECT, None, ADMINISTRATOR)
         outcome = self._wait(_CONNECT)
         if isinstance(outcome, Refused):
             self._number = None
@@ -157,7 +158,7 @@ class ReferenceAdmin:
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
         """Show an object's attributes; of a queue, whichever type it is."""
         kinds = _QUEUES if kind in {ObjectKind.QUEUE, ObjectKind.ALIAS, ObjectKind.MODEL} else (_KINDS[kind],)
-        outcome = self._peer(member).ask(changes.DisplayObjects(kinds=kinds, name=name))
+        outcome = self._peer(member).ask(changes.DisplayObjects(kinds=kinds, name=name, on_use=True))
         if isinstance(outcome, Refused):
             return outcome
         for definition in _rows(outcome.value, Definition):

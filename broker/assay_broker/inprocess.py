@@ -275,7 +275,9 @@ class InProcessWire:
 
     def _open(self) -> None:
         if not self._ending:
-            self._number = self._queue_manager.connect(self, _CONNECT, self._target.client_id)
+            login = self._target.login
+            user = None if login is None else login.user
+            self._number = self._queue_manager.connect(self, _CONNECT, self._target.client_id, user)
 
     def _opened(self, why: Refused | None) -> None:
         if why is not None:

@@ -16,8 +16,9 @@ from msgspec.structs import replace
 from assay_broker.core.commands import Command, Connect, Disconnect, Put, Stored, StoreFailed, Tick, WorkerDied
 from assay_broker.core.core import Core
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist
-from assay_broker.core.settings import Opmode, Settings, pleasant_settings
+from assay_broker.core.settings import Opmode, Settings
 from assay_broker.core.tables import TABLES
+from assay_broker.mqsc.defaults import default_settings
 from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.stores import Store, StoreError
 from assay_sdk.model.message import Message
@@ -89,7 +90,7 @@ class QueueManager:
         self._runner = runner
         self._store = store
         self._seams = seams
-        self._settings = seams.settings(settings or pleasant_settings())
+        self._settings = seams.settings(settings or default_settings())
         self._numbers = count(1)
         self._peers: dict[int, Peer] = {}
         self._up = False
@@ -105,13 +106,14 @@ class QueueManager:
         """What it is set to, at the level at which it was last started."""
         return self._settings
 
-    def connect(self, peer: Peer, token: int, client_id: str | None) -> int:
+    def connect(self, peer: Peer, token: int, client_id: str | None, user: str | None = None) -> int:
         """A peer comes; whether it may stay is said by the answer to this token.
 
         Args:
             peer: Who comes.
             token: The token of the answer.
             client_id: JMS client id; None for none.
+            user: Whose authority counts; None for one who has not said who he is.
 
         Returns:
             The connection's number, for the commands that follow.
@@ -121,7 +123,7 @@ class QueueManager:
             self._runner.call_soon(partial(peer.lost, self._unavailable()))
             return number
         self._peers[number] = peer
-        self.handle(Connect(number, token, client_id))
+        self.handle(Connect(number, token, client_id, user))
         return number
 
     def forget(self, number: int) -> None:

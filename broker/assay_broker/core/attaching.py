@@ -9,7 +9,8 @@ from assay_broker.core.connections import Connection
 from assay_broker.core.delivery import give_back
 from assay_broker.core.entries import Entry, Place
 from assay_broker.core.links import Link, LinkAction, LinkInput, Receiver, Sender
-from assay_broker.core.objects.factory import DURABLE_MODEL, NON_DURABLE_MODEL
+from assay_broker.core.objects.factory import DURABLE_MODEL, NON_DURABLE_MODEL, STAGING_QUEUE
+from assay_broker.core.permitting import check_permitted
 from assay_broker.core.publishing import check_subscribing
 from assay_broker.core.queues import Queue
 from assay_broker.core.records import MessageRemoved, SubscriptionDefined, SubscriptionRemoved
@@ -52,8 +53,6 @@ def check_address(state: State, address: Address) -> None:
     if not address.name or len(address.name.encode(errors="surrogatepass")) > state.settings.max_name_bytes:
         reason = Mqrc.UNKNOWN_OBJECT_NAME if address.kind in _QUEUES else Mqrc.TOPIC_STRING_ERROR
         raise refusal(reason, f"A name has 1 to {state.settings.max_name_bytes} bytes.", address.name[:64])
-    if address.kind in _QUEUES and address.name.startswith(_SYSTEM):
-        raise refusal(Mqrc.NOT_AUTHORIZED, f"{address.name} is the queue manager's own.", address.name)
 
 
 def _check_new_link(state: State, connection: Connection, number: int) -> None:
@@ -84,6 +83,7 @@ def attach_sender(state: State, connection: Connection, command: AttachSender) -
     address, queue = command.address, None
     if address is not None:
         check_address(state, address)
+        check_permitted(state, connection.user, address, "PUT" if address.kind in _QUEUES else "PUB")
         _adopt(state, connection, address)
         if address.kind in _QUEUES:
             queue = resolve(state, address).queue
@@ -101,6 +101,7 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
     """
     _check_new_link(state, connection, command.link)
     check_address(state, command.address)
+    check_permitted(state, connection.user, command.address, "GET" if command.address.kind in _QUEUES else "SUB")
     selector = parse_selector(command.selector)
     owner = state.temporary.get(str(command.address), connection.number)
     if owner != connection.number:
@@ -113,6 +114,12 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
                 Mqrc.OPTIONS_ERROR, "A subscription is on a topic, and this is a queue.", command.address.name
             )
         _adopt(state, connection, command.address)
+        if command.address.name == STAGING_QUEUE:
+            raise refusal(
+                Mqrc.OBJECT_IN_USE,
+                f"The delivery delay processor has {STAGING_QUEUE} open; an administrator takes messages off it.",
+                STAGING_QUEUE,
+            )
         found = resolve(state, command.address).queue
         if found is None:
             raise refusal(

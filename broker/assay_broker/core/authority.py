@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from assay_broker.core.changes import SetAuthority
-from assay_broker.core.objects.naming import LONGEST_NAME, shortened
+from assay_broker.core.changes import DisplayAuthority, SetAuthority
+from assay_broker.core.objects.naming import LONGEST_NAME, fits, shortened
 from assay_broker.core.objects.reasons import object_refusal
 from assay_sdk.model.command_reasons import Mqrccf
 
@@ -258,3 +258,12 @@ def expand(object_type: str, words: Iterable[str], keyword: str) -> set[str]:
             )
         result.update(groups.get(word, (word,)))
     return result
+
+
+def shown_records(authorities: Authorities, change: DisplayAuthority) -> tuple[AuthorityRecord, ...]:
+    """The records that DISPLAY AUTHREC shows."""
+    return tuple(
+        record
+        for record in authorities
+        if fits(record.profile, change.profile) and change.object_type in {None, record.object_type}
+    )

@@ -96,11 +96,14 @@ class DisplayObjects(Struct, frozen=True, tag=True, kw_only=True):
         kinds: Which kinds; QUEUE means all three.
         name: A name, or a generic one that ends in ``*``.
         where: A condition; None for none.
+        on_use: Whether a local queue of exactly this name that nobody has defined or used is shown as it would be made
+            on use, if it would.
     """
 
     kinds: tuple[Kind, ...]
     name: str
     where: Condition | None = None
+    on_use: bool = False
 
 
 class DisplayAuthority(Struct, frozen=True, tag=True):

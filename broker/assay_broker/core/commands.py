@@ -18,11 +18,13 @@ class Connect(Struct, frozen=True, tag=True):
 
     Args:
         client_id: JMS client id; None for none.
+        user: Whose authority counts; None for one who has not said who he is.
     """
 
     connection: int
     token: int | None
     client_id: str | None = None
+    user: str | None = None
 
 
 class Disconnect(Struct, frozen=True, tag=True):

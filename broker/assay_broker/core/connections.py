@@ -17,11 +17,13 @@ class Connection:
     Args:
         number: The asker's number for it.
         client_id: JMS client id; None for none.
+        user: Whose authority counts; None for one who has not said who he is.
     """
 
-    def __init__(self, number: int, client_id: str | None) -> None:
+    def __init__(self, number: int, client_id: str | None, user: str | None = None) -> None:
         self.number = number
         self.client_id = client_id
+        self.user = user
         self.links: dict[int, Link] = {}
         self.units: dict[int, Unit] = {}
         self.temporary: list[Address] = []
@@ -112,7 +114,7 @@ class Connections:
             raise refusal(Mqrc.CONNECTION_BROKEN, "The connection is not open; connect first.")
         return found
 
-    def open(self, number: int, client_id: str | None) -> Connection:
+    def open(self, number: int, client_id: str | None, user: str | None = None) -> Connection:
         """A client comes.
 
         Raises:
@@ -130,7 +132,7 @@ class Connections:
                     objects=(client_id,),
                 )
             )
-        connection = self._connections[number] = Connection(number, client_id)
+        connection = self._connections[number] = Connection(number, client_id, user)
         if client_id is not None:
             self._client_ids[client_id] = number
         return connection

@@ -20,6 +20,7 @@ from assay_broker.core.ending import batch_failed, batch_stored, end_connection,
 from assay_broker.core.entries import Delivery, Entry
 from assay_broker.core.links import LinkAction, LinkInput
 from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.permitting import check_connect, check_permitted
 from assay_broker.core.records import Record
 from assay_broker.core.recovery import recover
 from assay_broker.core.refusals import RefusalError, illegal_state, refusal
@@ -112,7 +113,8 @@ def _connect(state: State, turn: Turn, command: commands.Connect) -> None:
     client_id = command.client_id
     if client_id is not None and not 0 < len(client_id.encode(errors="surrogatepass")) <= state.settings.max_name_bytes:
         raise refusal(Mqrc.IDENTITY_MISMATCH, f"A client id has 1 to {state.settings.max_name_bytes} bytes.")
-    state.connections.open(command.connection, client_id)
+    check_connect(state, command.user)
+    state.connections.open(command.connection, client_id, command.user)
     turn.answer(command.connection, command.token)
 
 
@@ -245,9 +247,10 @@ def _unsubscribe(state: State, turn: Turn, command: commands.Unsubscribe) -> Non
 
 
 def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
-    state.connections.get(command.connection)
+    connection = state.connections.get(command.connection)
     if command.address.kind not in (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE):
         raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, "Only a queue can be browsed.", command.address.name)
+    check_permitted(state, connection.user, command.address, "BROWSE")
     selector = parse_selector(command.selector)
     entries: list[Entry]
     if command.address.name == STAGING_QUEUE:

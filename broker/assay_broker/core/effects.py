@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from assay_broker.core.authority import AuthorityRecord
 from assay_broker.core.descriptor import Described
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.records import Record
@@ -43,8 +44,8 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True):
     after: int | None
 
 
-Value = tuple[Message, ...] | tuple[Definition, ...] | tuple[Described, ...] | None
-"""What an answer brings: browsed messages, displayed objects, or messages with their descriptors."""
+Value = tuple[Message, ...] | tuple[Definition, ...] | tuple[AuthorityRecord, ...] | tuple[Described, ...] | None
+"""What an answer brings: browsed messages, displayed objects or authority records, messages with their descriptors."""
 
 
 class Answer(Struct, frozen=True, tag=True):

@@ -1,13 +1,15 @@
 """What the store holds.  Replaying the records flushed so far gives the state after a kill.
 
 Messages are recorded only when they are persistent and stand on a queue or a durable subscription (PD-20, PD-23);
-subscriptions only when they are durable.  Objects with which a queue manager begins are recorded once they are changed.
+subscriptions only when they are durable.  Objects and authority records with which a queue
+manager begins are recorded once they are changed.
 """
 
 from __future__ import annotations
 
 from msgspec import Struct
 
+from assay_broker.core.authority import AuthorityRecord
 from assay_broker.core.headers import DeadLetterHeader
 from assay_broker.core.objects.model import Definition, Namespace
 from assay_sdk.model.message import Address, Message
@@ -24,6 +26,12 @@ class ObjectRemoved(Struct, frozen=True, tag=True):
 
     namespace: Namespace
     name: str
+
+
+class AuthoritySet(Struct, frozen=True, tag=True):
+    """What a user or a group may do is this from now on."""
+
+    record: AuthorityRecord
 
 
 class SubscriptionDefined(Struct, frozen=True, tag=True, kw_only=True):
@@ -116,6 +124,7 @@ class RetainedSet(Struct, frozen=True, tag=True, kw_only=True):
 Record = (
     ObjectDefined
     | ObjectRemoved
+    | AuthoritySet
     | SubscriptionDefined
     | SubscriptionRemoved
     | MessageStored

@@ -8,6 +8,7 @@ from assay_broker.core.attaching import make_subscription, parse_selector
 from assay_broker.core.entries import Entry, Place
 from assay_broker.core.placing import DEFAULT_PRIORITY, stage_again, watch_expiry
 from assay_broker.core.records import (
+    AuthoritySet,
     MessageMarked,
     MessageRemoved,
     MessageStored,
@@ -66,12 +67,14 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
 def _beside_objects(
     state: State, records: Iterable[Record]
 ) -> Iterator[MessageStored | MessageRemoved | MessageMarked | RetainedSet | SubscriptionDefined | SubscriptionRemoved]:
-    """Define the objects, and hand on everything else."""
+    """Define the objects and who may use them, and hand on everything else."""
     for record in records:
         if isinstance(record, ObjectDefined):
             state.objects.put(record.definition)
         elif isinstance(record, ObjectRemoved):
             state.objects.remove(record.namespace, record.name)
+        elif isinstance(record, AuthoritySet):
+            state.authorities.put(record.record)
         else:
             yield record
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from assay_broker.core.connections import Connection
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition
+from assay_broker.core.permitting import check_permitted
 from assay_broker.core.publishing import check_delayed, publish
 from assay_broker.core.queues import Queue, home_of
 from assay_broker.core.refusals import RefusalError, refusal
@@ -45,6 +46,7 @@ def prepare(state: State, connection: Connection, address: Address, message: Mes
     _check(state, message)
     if address.kind in _TEMPORARY and str(address) not in state.temporary:
         raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is no longer there, or never was.", address.name)
+    check_permitted(state, connection.user, address, "PUB" if address.kind in _TOPICS else "PUT")  # DD-30: at each put
     expires_ms = expiry(message, now_ms)
     if expires_ms is not None and message.delivery_time_ms is not None and expires_ms < message.delivery_time_ms:
         raise refusal(Mqrc.EXPIRY_ERROR, "The message would expire before its delay is over.", address.name)  # DD-14

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Literal
 
 from msgspec import Struct
 
-from assay_broker.core.objects.factory import factory, pleasant
+from assay_broker.core.authority import AuthorityRecord
+from assay_broker.core.objects.factory import factory
 from assay_broker.core.objects.model import Definition
+from assay_broker.core.objects.planning import Host
 
 Platform = Literal["distributed", "zos"]
 Opmode = Literal["COMPAT", "NEWFUNC"]
@@ -26,6 +27,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         level: The command level, as ``8.0``; delivery delay came with that one.
         opmode: z/OS's OPMODE; delivery delay is not protected by it (DD-44).
         objects: The objects with which a fresh queue manager begins; empty for IBM MQ's factory settings.
+        authorities: The authority records with which it begins; without any, nobody but the administrator may connect.
         max_connections: Connections at a time.
         max_links: Senders and receivers of one connection.
         max_units: Open units of work of one connection.
@@ -40,6 +42,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     level: str = "8.0"
     opmode: Opmode = "NEWFUNC"
     objects: tuple[Definition, ...] = ()
+    authorities: tuple[AuthorityRecord, ...] = ()
     max_connections: int = 1_000
     max_links: int = 1_000
     max_units: int = 256
@@ -53,13 +56,12 @@ class Settings(Struct, frozen=True, kw_only=True):
         return self.objects or factory(self.name, zos=self.platform == "zos")
 
     @property
+    def host(self) -> Host:
+        """What the queue manager is, as far as its objects depend on it."""
+        major, minor, *fix = (int(part) for part in self.level.split("."))
+        return Host(zos=self.platform == "zos", level=100 * major + 10 * minor + (fix[0] if fix else 0))
+
+    @property
     def delays(self) -> bool:
         """Whether a queue manager of this level knows delivery delay (DD-10, DD-43); OPMODE does not matter (DD-44)."""
         return tuple(int(part) for part in self.level.split(".")) >= DELAY_SINCE
-
-
-@cache
-def pleasant_settings(name: str = "ASSAY", *, platform: Platform = "distributed", level: str = "8.0") -> Settings:
-    """Settings under which destinations are created on use and delayed publications are allowed."""
-    objects = pleasant(name, zos=platform == "zos")
-    return Settings(name=name, platform=platform, level=level, objects=objects)

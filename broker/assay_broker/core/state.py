@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assay_broker.core.authority import Authorities
 from assay_broker.core.connections import Connections
 from assay_broker.core.entries import Entry
 from assay_broker.core.objects.directory import Directory
@@ -30,6 +31,7 @@ class State:
         self.tables = tables
         self.connections = Connections(settings.max_connections)
         self.objects = Directory(settings.fresh_objects())
+        self.authorities = Authorities(settings.authorities)
         self.queues = Queues(settings.max_queues)
         self.subscriptions = Subscriptions()
         self.topics = Topics()
@@ -50,8 +52,8 @@ class State:
         self._subscription = 0
 
     def gate(self, batch: int) -> int:
-        """A batch to wait for: the one given, or 0 when it is stored."""
-        return batch if batch > self.stored else 0
+        """A batch to wait for: the newest up to the one given that is neither stored nor failed; 0 for none."""
+        return max((number for number in self.pending if number <= batch), default=0) if batch > self.stored else 0
 
     def next_key(self) -> int:
         """A number for a copy; never used again, a restart included."""

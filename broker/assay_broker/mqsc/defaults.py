@@ -11,6 +11,7 @@ from assay_broker.core.authority import AuthorityRecord
 from assay_broker.core.objects.factory import factory
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.objects.planning import Host
+from assay_broker.core.settings import Platform, Settings
 from assay_broker.mqsc.script import statements
 from assay_broker.mqsc.sketch import Sketch
 from assay_sdk.model.reasons import Refused
@@ -47,3 +48,15 @@ def default_objects(name: str, *, zos: bool = False) -> Beginning:
         if isinstance(answer, Refused):
             raise ValueError(f"default.mqsc: {answer.text}")
     return Beginning(tuple(sketch.directory), tuple(sketch.authorities))
+
+
+def default_settings(name: str = "ASSAY", *, platform: Platform = "distributed", level: str = "8.0") -> Settings:
+    """Settings of a queue manager that begins with `default.mqsc`.
+
+    Args:
+        name: Its name.
+        platform: Where it runs.
+        level: Its command level, as ``8.0``.
+    """
+    begin = default_objects(name, zos=platform == "zos")
+    return Settings(name=name, platform=platform, level=level, objects=begin.objects, authorities=begin.authorities)

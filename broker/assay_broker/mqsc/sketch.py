@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay_broker.core.authority import Authorities, AuthorityRecord, plan_authority
+from assay_broker.core.authority import Authorities, AuthorityRecord, plan_authority, shown_records
 from assay_broker.core.changes import (
     AlterObject,
     Change,
@@ -68,7 +68,7 @@ class Sketch:
             case DisplayObjects():
                 return tuple(self._objects(change))
             case DisplayAuthority():
-                return shown_authorities(self.authorities, change)
+                return shown_records(self.authorities, change)
             case _:
                 raise object_refusal(Mqrccf.COMMAND_FAILED, "There are no messages in a sketch.")
         return ()
@@ -81,12 +81,3 @@ class Sketch:
             if (not change.name or fits(one.name, change.name))
             and (change.where is None or selected(one, change.where, self._host))
         ]
-
-
-def shown_authorities(authorities: Authorities, change: DisplayAuthority) -> tuple[AuthorityRecord, ...]:
-    """The records that DISPLAY AUTHREC shows."""
-    return tuple(
-        record
-        for record in authorities
-        if fits(record.profile, change.profile) and change.object_type in {None, record.object_type}
-    )

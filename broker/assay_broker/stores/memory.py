@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from assay_broker.core.records import (
+    AuthoritySet,
     MessageMarked,
     MessageRemoved,
     MessageStored,
@@ -119,6 +120,9 @@ class MemoryStore:
                 self._delete(("retained", str(record.topic)))
             else:
                 self._put(("retained", str(record.topic)), octets)
+        elif isinstance(record, AuthoritySet):
+            one = record.record
+            self._put(("authority", f"{one.object_type}({one.profile}) {one.group}({one.entity})"), octets)
         elif isinstance(record, ObjectDefined):
             self._put(("object", f"{record.definition.namespace}({record.definition.name})"), octets)
         else:  # a queue manager begins with objects, so that one is gone has to be remembered

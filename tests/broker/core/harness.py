@@ -7,6 +7,8 @@ from itertools import count
 from msgspec.structs import replace
 
 from assay_broker.core import commands
+from assay_broker.core.authority import ADMINISTRATOR
+from assay_broker.core.changes import Change
 from assay_broker.core.commands import Command
 from assay_broker.core.core import Core
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist
@@ -17,12 +19,12 @@ from assay_broker.core.objects.factory import (
     MODEL_DEFAULT,
     NON_DURABLE_MODEL,
     STAGING_QUEUE,
-    pleasant,
 )
 from assay_broker.core.objects.model import Definition, Value
 from assay_broker.core.records import Record
 from assay_broker.core.settings import Settings
 from assay_broker.core.tables import TABLES, Tables
+from assay_broker.mqsc.defaults import default_objects
 from assay_sdk.driver import Durability, Outcome
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Refused
@@ -50,11 +52,13 @@ def limited(
     given["ASSAY"] = manager if dead_letters else manager | {"DEADQ": ""}
     if persistent:
         given[LOCAL_DEFAULT] = given[BASE_TOPIC] = {"DEFPSIST": "YES"}
+    beginning = default_objects("ASSAY")
     return replace(
         settings or Settings(),
         objects=tuple(
-            Definition(one.kind, one.name, one.attributes | given.get(one.name, {})) for one in pleasant("ASSAY")
+            Definition(one.kind, one.name, one.attributes | given.get(one.name, {})) for one in beginning.objects
         ),
+        authorities=beginning.authorities,
     )
 
 
@@ -158,10 +162,10 @@ class Bench:
         self.handle(command)
         return self.answers[token].refused
 
-    def connect(self, number: int, client_id: str | None = None) -> Refused | None:
+    def connect(self, number: int, client_id: str | None = None, user: str | None = None) -> Refused | None:
         """A client comes."""
         token = self.token()
-        return self.ask(commands.Connect(number, token, client_id), token)
+        return self.ask(commands.Connect(number, token, client_id, user), token)
 
     def disconnect(self, number: int, *, clean: bool = True) -> None:
         """A client goes."""
@@ -230,7 +234,25 @@ class Bench:
         return [str(one.message.body) for one in self.delivered if link is None or one.link == link]
 
     def browse(self, address: Address = QUEUE, connection: int = 1) -> list[str]:
-        """What waits on a queue."""
+        """What waits on a queue; the queue manager's own are browsed by its administrator."""
+        own = address.name.startswith("SYSTEM.")
+        if own:
+            connection = self._as_administrator()
         token = self.token()
         self.handle(commands.Browse(connection, token, address))
-        return [str(one.body) for one in self.answers[token].value or ()]
+        if own:
+            self.disconnect(connection)
+        return [str(one.body) for one in self.answers[token].value or () if isinstance(one, Message)]
+
+    def administer(self, change: Change) -> Answer:
+        """Ask for a change as the administrator; its answer must be there."""
+        connection, token = self._as_administrator(), self.token()
+        self.handle(commands.Administer(connection, token, change))
+        answer = self.answers[token]
+        self.disconnect(connection)
+        return answer
+
+    def _as_administrator(self) -> int:
+        number = 1_000 + self.token()
+        self.connect(number, user=ADMINISTRATOR)
+        return number

@@ -10,7 +10,7 @@ from tests.broker.core.harness import QUEUE, T0, Bench, message
 from assay_broker.core import commands
 from assay_broker.core.core import Core
 from assay_broker.core.effects import Effect
-from assay_broker.core.settings import pleasant_settings
+from assay_broker.mqsc.defaults import default_settings
 from assay_sdk.driver import Outcome
 
 
@@ -172,7 +172,7 @@ TestQueueMachine.settings = settings(max_examples=60, stateful_step_count=40, de
 
 def test_the_same_commands_give_the_same_effects() -> None:
     def run() -> list[tuple[Effect, ...]]:
-        core = Core(pleasant_settings())
+        core = Core(default_settings())
         bench = Bench()
         bench.connect(1, "c")
         bench.sender(1, 1)

@@ -60,17 +60,3 @@ def factory(name: str, *, zos: bool) -> tuple[Definition, ...]:
         _of(Kind.QLOCAL, RETAINED_QUEUE, MAXDEPTH=100_000),
         *staging,
     )
-
-
-def pleasant(name: str, *, zos: bool = False) -> tuple[Definition, ...]:
-    """The factory settings, changed so that a newcomer's first message arrives.
-
-    Destinations are created on use, delayed publications are allowed (DD-82), and there is a dead-letter queue.
-    """
-    changes: dict[str, dict[str, Value]] = {
-        name: {"CUSTOM": ON_USE, "DEADQ": DEAD_LETTER_QUEUE},
-        BASE_TOPIC: {"PMSGDLV": "ALLAVAIL"},
-    }
-    return tuple(
-        Definition(one.kind, one.name, one.attributes | changes.get(one.name, {})) for one in factory(name, zos=zos)
-    )

@@ -1,0 +1,170 @@
+"""Defining, altering and deleting objects, clearing queues, setting authorities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from assay_broker.core.applying import define, remove
+from assay_broker.core.authority import AuthorityRecord, plan_authority
+from assay_broker.core.changes import AlterObject, ClearQueue, DefineObject, DeleteObject, SetAuthority
+from assay_broker.core.delivery import remove as remove_message
+from assay_broker.core.entries import Entry, Place
+from assay_broker.core.links import Receiver, Sender
+from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.objects.model import Definition, Kind, Namespace
+from assay_broker.core.objects.planning import existing, plan_alter, plan_define, plan_delete
+from assay_broker.core.objects.reasons import object_refusal
+from assay_broker.core.placing import stage_again, watch_expiry
+from assay_broker.core.queues import Queue, home_of
+from assay_broker.core.records import AuthoritySet
+from assay_broker.core.release import unstage
+from assay_broker.core.resolution import depth
+from assay_broker.core.state import State
+from assay_broker.core.turn import Turn
+from assay_sdk.model.command_reasons import Mqrccf
+from assay_sdk.model.message import AddressKind
+from assay_sdk.model.reasons import Mqrc
+
+
+def define_object(state: State, turn: Turn, change: DefineObject) -> None:
+    """DEFINE; a queue's messages stay.
+
+    Raises:
+        RefusalError: It cannot be made.
+    """
+    planned = plan_define(state.objects, change, state.settings.host)
+    if planned.kind in {Kind.QALIAS, Kind.QMODEL} and state.queues.find(home_of(planned.name)) is not None:
+        raise object_refusal(
+            Mqrccf.OBJECT_WRONG_TYPE, f"{planned.name} has been made on use, and is a local queue.", planned.name
+        )
+    define(state, turn, planned)
+
+
+def alter_object(state: State, turn: Turn, change: AlterObject) -> None:
+    """ALTER; it holds at once, also for whoever has the object open.
+
+    Raises:
+        RefusalError: It cannot be altered like that.
+    """
+    define(state, turn, plan_alter(state.objects, change, state.settings.host))
+
+
+def delete_object(state: State, turn: Turn, change: DeleteObject) -> None:
+    """DELETE.
+
+    Raises:
+        RefusalError: There is no such object, somebody has it open, or it holds messages that are not to go with it.
+    """
+    gone = plan_delete(state.objects, change)
+    if gone.namespace is Namespace.QUEUE:
+        _check_not_open(state, gone)
+        if gone.kind is Kind.QLOCAL:
+            _check_emptiable(state, gone, purge=change.purge)
+    remove(state, turn, gone)
+    if gone.kind is Kind.QLOCAL:
+        _empty(state, turn, gone.name)
+
+
+def clear_queue(state: State, turn: Turn, change: ClearQueue) -> None:
+    """CLEAR QLOCAL: all its messages go.
+
+    Raises:
+        RefusalError: There is no such queue, somebody has it open, or some messages are not committed.
+    """
+    known = state.objects.queue(change.name)
+    made_on_use = known is None and state.queues.find(home_of(change.name)) is not None
+    queue = (
+        Definition(Kind.QLOCAL, change.name, {}) if made_on_use else existing(state.objects, Kind.QLOCAL, change.name)
+    )
+    _check_not_open(state, queue)
+    if _uncommitted(state, queue.name):
+        raise object_refusal(
+            Mqrc.OBJECT_IN_USE, f"{queue.name} holds messages of units of work that are open.", queue.name
+        )
+    _empty(state, turn, queue.name)
+
+
+def set_authority(state: State, turn: Turn, change: SetAuthority) -> None:
+    """SET AUTHREC; it holds at once.
+
+    Raises:
+        RefusalError: It names no such thing.
+    """
+    for record in plan_authority(state.authorities, change):
+        before = state.authorities.like(record)
+        turn.record(AuthoritySet(record), partial(_authority_back_to, state, record, before))
+        state.authorities.put(record)
+
+
+def _authority_back_to(state: State, record: AuthorityRecord, before: AuthorityRecord | None, _turn: Turn) -> None:
+    """Undo one record of `set_authority`."""
+    if before is None:
+        state.authorities.remove(record)
+    else:
+        state.authorities.put(before)
+
+
+# queues in use --------------------------------------------------------------------------------------------------------
+
+
+def _check_not_open(state: State, definition: Definition) -> None:
+    """Refuse what nobody may have open, under its own name or, a local queue, under an alias."""
+    queue = state.queues.find(home_of(definition.name)) if definition.kind is Kind.QLOCAL else None
+    for connection in state.connections:
+        for link in connection.links.values():
+            address = link.address
+            named = address is not None and address.kind is AddressKind.QUEUE and address.name == definition.name
+            if named or (queue is not None and isinstance(link, Sender | Receiver) and link.queue is queue):
+                raise object_refusal(Mqrc.OBJECT_IN_USE, f"{definition.name} is open; close it first.", definition.name)
+
+
+def _uncommitted(state: State, name: str) -> bool:
+    """Whether an open unit of work has put messages on a queue, or got them off it."""
+    queue = state.queues.find(home_of(name))
+    if queue is None:
+        return False
+    return bool(queue.reserved) or any(entry.place is not Place.WAITING for entry in queue.entries.values())
+
+
+def _check_emptiable(state: State, queue: Definition, *, purge: bool) -> None:
+    if _uncommitted(state, queue.name):
+        raise object_refusal(
+            Mqrc.Q_NOT_EMPTY, f"{queue.name} holds messages of units of work that are open.", queue.name
+        )
+    if not purge and depth(state, queue.name):
+        raise object_refusal(Mqrc.Q_NOT_EMPTY, f"{queue.name} holds messages; PURGE deletes them with it.", queue.name)
+
+
+def _empty(state: State, turn: Turn, name: str) -> None:
+    """All messages of a queue go: those on disk by records, which take the others back with them if they fail."""
+    if name == STAGING_QUEUE:
+        for entry in tuple(state.staging):
+            unstage(state, turn, entry)
+            if not entry.recorded:
+                _take_back_with_the_batch(turn, partial(_stage_again, state, entry))
+    queue = state.queues.find(home_of(name))
+    if queue is None:
+        return
+    for entry in queue.waiting():
+        remove_message(state, turn, queue, entry, failed=False)
+        if not entry.recorded:
+            _take_back_with_the_batch(turn, partial(_enter_again, state, queue, entry))
+    turn.touch(queue)
+
+
+def _take_back_with_the_batch(turn: Turn, undo: Callable[[Turn], None]) -> None:
+    """What is on no disk is gone at once, unless something on disk goes with it."""
+    turn.batch.undo.append(undo)
+
+
+def _stage_again(state: State, entry: Entry, _turn: Turn) -> None:
+    if entry.due_ms is not None:
+        stage_again(state, entry, entry.due_ms)
+
+
+def _enter_again(state: State, queue: Queue, entry: Entry, turn: Turn) -> None:
+    present = state.queues.restored(queue) if queue.gone else queue
+    present.enter(entry)
+    watch_expiry(state, entry)
+    turn.touch(present)
