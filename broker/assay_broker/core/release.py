@@ -159,7 +159,9 @@ def _restage_and_fail(state: State, entry: Entry, turn: Turn) -> None:
 
 
 def fail(state: State, turn: Turn) -> None:
-    """The processor has met an error that is not its queue's."""
+    """The processor has met an error that is not its queue's; at a level without delivery delay there is none (DD-43)."""
+    if not state.settings.delays:
+        return
     if state.processor.step(ProcessorInput.FAILURE) is ProcessorAction.RESTART_LATER:
         state.processor.restart_ms = turn.now_ms + state.settings.retry_ms
 
