@@ -123,8 +123,9 @@ def release(state: State, turn: Turn, entry: Entry) -> None:
     if plan.step is Step.KEPT:
         state.staging.later(entry, turn.now_ms + state.settings.retry_ms)
         return
-    unstage(state, turn, entry, _restage_and_fail)
-    plan.puts.carry_out(turn)
+    with turn.together():
+        unstage(state, turn, entry, _restage_and_fail)
+        plan.puts.carry_out(turn)
 
 
 Undo = Callable[[State, Entry, Turn], None]
@@ -142,8 +143,11 @@ def unstage(state: State, turn: Turn, entry: Entry, undo: Undo | None = None) ->
     state.staging.unstage(entry)
     entry.place = Place.GONE
     state.expiry.discard(entry.key)
+    take_back = partial(undo or _restage, state, entry)
     if entry.recorded:
-        turn.record(MessageRemoved(entry.key), partial(undo or _restage, state, entry))
+        turn.record(MessageRemoved(entry.key), take_back)
+    else:
+        turn.unrecorded(entry, take_back)
 
 
 def _restage(state: State, entry: Entry, _turn: Turn) -> None:
@@ -159,7 +163,7 @@ def _restage_and_fail(state: State, entry: Entry, turn: Turn) -> None:
 
 
 def fail(state: State, turn: Turn) -> None:
-    """The processor has met an error that is not its queue's; at a level without delivery delay there is none (DD-43)."""
+    """The processor has met an error that is not its queue's; a level without delivery delay has none (DD-43)."""
     if not state.settings.delays:
         return
     if state.processor.step(ProcessorInput.FAILURE) is ProcessorAction.RESTART_LATER:

@@ -48,8 +48,10 @@ class State:
         self._subscription = 0
 
     def gate(self, batch: int) -> int:
-        """A batch to wait for: the one given, or 0 when it is stored."""
-        return batch if batch > self.stored else 0
+        """A batch to wait for: the one given or, once that has failed, the newest before it; 0 when none is pending."""
+        if batch <= self.stored or batch in self.pending:
+            return batch if batch > self.stored else 0
+        return max((number for number in self.pending if number < batch), default=0)
 
     def next_key(self) -> int:
         """A number for a copy; never used again, a restart included."""

@@ -129,8 +129,13 @@ LIVES: list[tuple[str, Platform, dict[str, Value], list[tuple[Happening, bool]]]
         "after another failure PUT has to be disabled and enabled again",
         "zos",
         {},
-        [(worker_dies, False), (time_passes, False), (larger, False), (worker_dies, False), (put_off, False)]
-        + [(put_on, True)],
+        [(worker_dies, False), (time_passes, False), (larger, False), (put_off, False), (put_on, True)],
+    ),
+    (
+        "two failures are one",
+        "zos",
+        {},
+        [(worker_dies, False), (worker_dies, False), (put_off, False), (put_on, True)],
     ),
     (
         "after a failed store PUT has to be disabled and enabled again",
