@@ -10,7 +10,7 @@ from assay_broker.core.delivery import give_back
 from assay_broker.core.entries import Entry, Place
 from assay_broker.core.links import Link, LinkAction, LinkInput, Receiver, Sender
 from assay_broker.core.objects.factory import DURABLE_MODEL, NON_DURABLE_MODEL
-from assay_broker.core.queues import Queue
+from assay_broker.core.queues import SUBSCRIPTION_HOME, Queue
 from assay_broker.core.records import MessageRemoved, SubscriptionDefined, SubscriptionRemoved
 from assay_broker.core.refusals import illegal_state, refusal
 from assay_broker.core.resolution import managed, resolve
@@ -173,7 +173,7 @@ def make_subscription(
     """Make a subscription with its queue; from now on publications are matched against it."""
     kind = "DURABLE" if terms.durable else "NDURABLE"
     queue = state.queues.make(
-        f"subscription://{number}",
+        f"{SUBSCRIPTION_HOME}{number}",
         terms.name or f"{_SYSTEM}MANAGED.{kind}.{number}",
         managed(state, DURABLE_MODEL if terms.durable else NON_DURABLE_MODEL),
         recorded=terms.durable,

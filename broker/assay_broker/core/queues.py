@@ -16,6 +16,9 @@ from assay_sdk.model.selectors import Selector
 
 _QUEUE_HOME = f"{AddressKind.QUEUE.value}://"
 
+SUBSCRIPTION_HOME = "subscription://"
+"""How the homes of subscriptions' queues begin."""
+
 
 def home_of(name: str) -> str:
     """The home of an application's queue of that name."""
