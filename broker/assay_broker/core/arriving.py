@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from assay_broker.core.entries import Entry, Place
 from assay_broker.core.placing import enter, enter_uncommitted, new_entry, stage
-from assay_broker.core.queues import Queue
+from assay_broker.core.queues import SUBSCRIPTION_HOME, Queue
 from assay_broker.core.reporting import send_report
 from assay_broker.core.reports import Mqro
 from assay_broker.core.retained import retain
@@ -79,16 +79,17 @@ def place(state: State, turn: Turn, pending: Pending) -> None:
                 state, home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms, due_ms=due_ms
             )
             queue = state.queues.find(home)
-            if queue is None and home.startswith("subscription://"):
+            if queue is None and home.startswith(SUBSCRIPTION_HOME):
                 continue
             stage(state, turn, entry, due_ms, recorded=queue is None or queue.recorded)
         return
-    if pending.retained is not None:
-        retain(state, turn, pending.retained, pending.message, pending.expires_ms)
-    for queue in pending.queues:
-        if not queue.gone:
-            entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
-            _arrive(state, turn, queue, entry)
+    with turn.together():
+        if pending.retained is not None:
+            retain(state, turn, pending.retained, pending.message, pending.expires_ms)
+        for queue in pending.queues:
+            if not queue.gone:
+                entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
+                _arrive(state, turn, queue, entry)
 
 
 def _arrive(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:

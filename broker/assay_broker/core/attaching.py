@@ -12,7 +12,7 @@ from assay_broker.core.links import Link, LinkAction, LinkInput, Receiver, Sende
 from assay_broker.core.objects.factory import DURABLE_MODEL, NON_DURABLE_MODEL, STAGING_QUEUE
 from assay_broker.core.permitting import check_permitted
 from assay_broker.core.publishing import check_subscribing
-from assay_broker.core.queues import Queue
+from assay_broker.core.queues import SUBSCRIPTION_HOME, Queue
 from assay_broker.core.records import MessageRemoved, SubscriptionDefined, SubscriptionRemoved
 from assay_broker.core.refusals import RefusalError, illegal_state, refusal
 from assay_broker.core.resolution import managed, resolve
@@ -189,7 +189,7 @@ def make_subscription(
     """Make a subscription with its queue; from now on publications are matched against it."""
     kind = "DURABLE" if terms.durable else "NDURABLE"
     queue = state.queues.make(
-        f"subscription://{number}",
+        f"{SUBSCRIPTION_HOME}{number}",
         terms.name or f"{_SYSTEM}MANAGED.{kind}.{number}",
         managed(state, DURABLE_MODEL if terms.durable else NON_DURABLE_MODEL),
         recorded=terms.durable,

@@ -104,6 +104,7 @@ class Core:
     def _finish(self, turn: Turn) -> tuple[Effect, ...]:
         while (queue := turn.pop_touched()) is not None:
             pump(self._state, turn, queue)
+        self._state.queues.forget_unused()
         if turn.recorded:
             self._state.batch = turn.number
         return turn.effects()
@@ -273,8 +274,9 @@ def _cancel(state: State, turn: Turn, command: commands.Cancel) -> None:
     copies = state.staging.copies(command.message_id)
     if not copies:
         raise refusal(Mqrc.NO_MSG_AVAILABLE, f"No delayed message {command.message_id} is staged.", STAGING_QUEUE)
-    for entry in copies:
-        unstage(state, turn, entry)
+    with turn.together():
+        for entry in copies:
+            unstage(state, turn, entry)
     turn.answer(command.connection, command.token)
 
 

@@ -66,22 +66,27 @@ def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool
     """
     queue.remove(entry)
     state.expiry.discard(entry.key)
+    restore = partial(_restore, state, queue, entry, failed=failed)
     if entry.recorded:
-        turn.record(MessageRemoved(entry.key), partial(_restore, state, queue, entry, failed=failed))
+        turn.record(MessageRemoved(entry.key), restore)
+    elif entry.unit is None:  # what an open unit of work has put goes with that
+        turn.unrecorded(entry, restore)
 
 
 def discard_expired(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
     """A copy's time to live is over: it goes, with a report if it asks for one."""
-    send_report(state, turn, entry, Mqro.EXPIRATION)
-    remove(state, turn, queue, entry, failed=False)
+    with turn.together():
+        send_report(state, turn, entry, Mqro.EXPIRATION)
+        remove(state, turn, queue, entry, failed=False)
 
 
 def consume(state: State, turn: Turn, delivery: Delivery) -> None:
     """A receiver has accepted a delivery: its message is gone; a confirmation of delivery goes out if asked for."""
     entry = delivery.entry
     if entry.place is Place.HELD:  # otherwise its queue, or the unit of work that put it, has gone
-        send_report(state, turn, entry, Mqro.COD)
-        remove(state, turn, delivery.queue, entry, failed=True)
+        with turn.together():
+            send_report(state, turn, entry, Mqro.COD)
+            remove(state, turn, delivery.queue, entry, failed=True)
         turn.touch(delivery.queue)
 
 

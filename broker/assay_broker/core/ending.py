@@ -34,11 +34,12 @@ def end_unit(state: State, turn: Turn, connection: Connection, unit: Unit, happe
 
 def _apply(state: State, turn: Turn, unit: Unit) -> None:
     """Everything at once, in the order of the sends; recorded in one batch (JMS 6.2.7)."""
-    for delivery in unit.accepted:
-        delivery.link.unsettled.pop(delivery.number, None)
-        consume(state, turn, delivery)
-    for pending in unit.puts:
-        commit(state, turn, unit, pending)
+    with turn.together():
+        for delivery in unit.accepted:
+            delivery.link.unsettled.pop(delivery.number, None)
+            consume(state, turn, delivery)
+        for pending in unit.puts:
+            commit(state, turn, unit, pending)
 
 
 def _discard(state: State, turn: Turn, unit: Unit) -> None:

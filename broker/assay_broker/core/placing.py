@@ -48,6 +48,8 @@ def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
     entry.recorded = queue.recorded and entry.message.durable is True
     if entry.recorded:
         entry.batch = turn.record(stored(entry), partial(_withdraw, state, queue, entry))
+    else:
+        turn.unrecorded(entry, partial(_withdraw, state, queue, entry))
     entry.order = state.next_order()
     if entry.place is Place.HELD:  # its own unit of work has got it before the commit (DD-25)
         queue.entries[entry.key] = entry
@@ -70,6 +72,8 @@ def stage(state: State, turn: Turn, entry: Entry, due_ms: int, *, recorded: bool
     entry.recorded = recorded and entry.message.durable is True
     if entry.recorded:
         entry.batch = turn.record(stored(entry), partial(_unstage, state, entry))
+    else:
+        turn.unrecorded(entry, partial(_unstage, state, entry))
     stage_again(state, entry, due_ms)
 
 

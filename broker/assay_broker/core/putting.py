@@ -52,13 +52,15 @@ class Puts:
         except RefusalError as error:
             return error.refused.mqrc or Mqrc.UNEXPECTED_ERROR
         if target.topic is not None:
+            if dead is not None:  # publishing to whoever there is, or nobody, keeps nothing
+                return Mqrc.ALIAS_BASE_Q_TYPE_ERROR
             self._publish(target.topic, message, expires_ms)
             return None
         return self._to(target, message, expires_ms, dead)
 
-    def to_subscription(self, queue: Queue, message: Message, expires_ms: int | None) -> int | None:
-        """Try the queue of a subscription."""
-        return self._to(Target((), queue), message, expires_ms)
+    def to_own_queue(self, queue: Queue, message: Message, expires_ms: int | None) -> int | None:
+        """Try a queue that the queue manager made by itself: a subscription's, or a temporary one."""
+        return self._to(Target((queue.definition,), queue), message, expires_ms)
 
     def to_dead_letter_queue(self, message: Message, expires_ms: int | None, *, reason: int, target: str) -> int | None:
         """Try the dead-letter queue.
@@ -86,7 +88,7 @@ class Puts:
         queue = self._state.queues.find(str(to))
         if queue is None:
             return Mqrc.UNKNOWN_OBJECT_NAME
-        return self._to(Target((), queue), message, message.expiry_ms)
+        return self._to(Target((queue.definition,), queue), message, message.expiry_ms)
 
     def back_out(self) -> None:
         """None of it happens."""
@@ -116,4 +118,4 @@ class Puts:
     def _publish(self, topic: Address, message: Message, expires_ms: int | None) -> None:
         """A name has become an alias of a topic: everybody who is subscribed now, and can take it, gets a copy."""
         for subscription in self._state.topics.matching(topic, message, 0, None):
-            self._to(Target((), subscription.queue), message, expires_ms)
+            self._to(Target((subscription.queue.definition,), subscription.queue), message, expires_ms)

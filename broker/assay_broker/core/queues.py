@@ -17,6 +17,9 @@ from assay_sdk.model.selectors import Selector
 
 _QUEUE_HOME = f"{AddressKind.QUEUE.value}://"
 
+SUBSCRIPTION_HOME = "subscription://"
+"""How the homes of subscriptions' queues begin."""
+
 
 def home_of(name: str) -> str:
     """The home of an application's queue of that name."""
@@ -226,6 +229,7 @@ class Queues:
     def __init__(self, max_queues: int) -> None:
         self._max_queues = max_queues
         self._queues: dict[str, Queue] = {}
+        self._new: list[Queue] = []
 
     def __iter__(self) -> Iterator[Queue]:
         """All queues."""
@@ -266,12 +270,19 @@ class Queues:
                 Mqrc.RESOURCE_PROBLEM, f"{name} cannot be made: there are {self._max_queues} queues already.", name
             )
         queue = self._queues[home] = Queue(home, name, definition, recorded=recorded, on_use=on_use)
+        self._new.append(queue)
         return queue
 
     def forget_if_idle(self, queue: Queue) -> None:
         """Let a queue go that was made on use and that nobody uses."""
         if queue.on_use and queue.idle:
             self.forget(queue)
+
+    def forget_unused(self) -> None:
+        """Let those go that were made since the last time for a look, or for something that was refused."""
+        for queue in self._new:
+            self.forget_if_idle(queue)
+        self._new.clear()
 
     def restored(self, queue: Queue) -> Queue:
         """The queue at this one's home, this one if there is none."""

@@ -15,7 +15,7 @@ from assay_broker.core.entries import Entry, Place
 from assay_broker.core.placing import stage_again
 from assay_broker.core.processor import ProcessorAction, ProcessorInput, condition
 from assay_broker.core.putting import Puts
-from assay_broker.core.queues import name_at
+from assay_broker.core.queues import SUBSCRIPTION_HOME, name_at
 from assay_broker.core.records import MessageRemoved
 from assay_broker.core.reports import FEEDBACK, Mqro, options, report, wants
 from assay_broker.core.resolution import staging_queue
@@ -41,6 +41,8 @@ class Plan:
         self._entry = entry
         self._now_ms = now_ms
         self._target = name_at(entry.home)
+        self._publication = entry.home.startswith(SUBSCRIPTION_HOME)
+        self._name = self._target or entry.home
         self._kind, self._feedback = Mqro.EXCEPTION, 0
         self._report: Message | None = None
         steps = {
@@ -59,14 +61,17 @@ class Plan:
         if entry.expired(self._now_ms):
             self._kind, self._feedback = Mqro.EXPIRATION, FEEDBACK[Mqro.EXPIRATION]
             return Result.EXPIRED
+        queue = self._state.queues.find(entry.home)
         if self._target is not None:
             refused = self.puts.to_queue(self._target, entry.message, entry.expires_ms)
-        else:
-            queue = self._state.queues.find(entry.home)
-            if queue is None:
-                self._feedback = Mqrc.NO_SUBSCRIPTION
-                return Result.GONE
-            refused = self.puts.to_subscription(queue, entry.message, entry.expires_ms)
+        elif queue is not None:
+            self._name = queue.name
+            refused = self.puts.to_own_queue(queue, entry.message, entry.expires_ms)
+        elif self._publication:
+            self._feedback = Mqrc.NO_SUBSCRIPTION
+            return Result.GONE
+        else:  # a temporary queue that has gone with its connection
+            refused = Mqrc.UNKNOWN_OBJECT_NAME
         if refused is None:
             return Result.DONE
         self._feedback = refused
@@ -75,11 +80,11 @@ class Plan:
     def _dead_letter(self) -> Result:
         entry = self._entry
         refused = self.puts.to_dead_letter_queue(
-            entry.message, entry.expires_ms, reason=self._feedback, target=self._target or entry.home
+            entry.message, entry.expires_ms, reason=self._feedback, target=self._name
         )
         if refused is None:
             return Result.DONE
-        return Result.REFUSED if self._target is not None else Result.REFUSED_PUBLICATION
+        return Result.REFUSED_PUBLICATION if self._publication else Result.REFUSED
 
     def _send_report(self) -> Result:
         message = self._entry.message
@@ -123,8 +128,9 @@ def release(state: State, turn: Turn, entry: Entry) -> None:
     if plan.step is Step.KEPT:
         state.staging.later(entry, turn.now_ms + state.settings.retry_ms)
         return
-    unstage(state, turn, entry, _restage_and_fail)
-    plan.puts.carry_out(turn)
+    with turn.together():
+        unstage(state, turn, entry, _restage_and_fail)
+        plan.puts.carry_out(turn)
 
 
 Undo = Callable[[State, Entry, Turn], None]
@@ -142,8 +148,11 @@ def unstage(state: State, turn: Turn, entry: Entry, undo: Undo | None = None) ->
     state.staging.unstage(entry)
     entry.place = Place.GONE
     state.expiry.discard(entry.key)
+    take_back = partial(undo or _restage, state, entry)
     if entry.recorded:
-        turn.record(MessageRemoved(entry.key), partial(undo or _restage, state, entry))
+        turn.record(MessageRemoved(entry.key), take_back)
+    else:
+        turn.unrecorded(entry, take_back)
 
 
 def _restage(state: State, entry: Entry, _turn: Turn) -> None:
@@ -159,7 +168,9 @@ def _restage_and_fail(state: State, entry: Entry, turn: Turn) -> None:
 
 
 def fail(state: State, turn: Turn) -> None:
-    """The processor has met an error that is not its queue's."""
+    """The processor has met an error that is not its queue's; a level without delivery delay has none (DD-43)."""
+    if not state.settings.delays:
+        return
     if state.processor.step(ProcessorInput.FAILURE) is ProcessorAction.RESTART_LATER:
         state.processor.restart_ms = turn.now_ms + state.settings.retry_ms
 

@@ -133,7 +133,8 @@ def report(
         durable=original.durable,
         priority=original.priority,
         creation_ms=now_ms,
-        expiry_ms=expires_ms if inherits else None,
+        # A report on a message that has expired would never be seen if it inherited that.
+        expiry_ms=expires_ms if inherits and expires_ms is not None and expires_ms > now_ms else None,
         properties=properties,
         content_type=original.content_type if body is not None else None,
         body=body,

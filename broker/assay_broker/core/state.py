@@ -52,8 +52,10 @@ class State:
         self._subscription = 0
 
     def gate(self, batch: int) -> int:
-        """A batch to wait for: the newest up to the one given that is neither stored nor failed; 0 for none."""
-        return max((number for number in self.pending if number <= batch), default=0) if batch > self.stored else 0
+        """A batch to wait for: the one given or, once that has failed, the newest before it; 0 when none is pending."""
+        if batch <= self.stored or batch in self.pending:
+            return batch if batch > self.stored else 0
+        return max((number for number in self.pending if number < batch), default=0)
 
     def next_key(self) -> int:
         """A number for a copy; never used again, a restart included."""

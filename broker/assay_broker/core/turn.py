@@ -6,12 +6,13 @@ it waits for that batch (PD-20, PD-24).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 from msgspec import Struct
 
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist, Value
-from assay_broker.core.entries import Delivery
+from assay_broker.core.entries import Delivery, Entry
 from assay_broker.core.queues import Queue
 from assay_broker.core.records import Record
 from assay_broker.core.units import Unit
@@ -49,6 +50,7 @@ class Turn:
         self.batch = Batch([], [], [])
         self._pending = pending
         self._records: list[Record] = []
+        self._unrecorded: list[tuple[Entry, Callable[[Turn], None]]] | None = None
         self._effects: list[Effect] = []
         self._touched: dict[str, Queue] = {}
 
@@ -71,6 +73,37 @@ class Turn:
         self._pending[self.number] = self.batch
         self.batch.undo.append(undo)
         return self.number
+
+    @contextmanager
+    def together(self) -> Generator[None]:
+        """What is done meanwhile happens altogether or not at all.
+
+        If anything of it is recorded, the rest, which never reaches the store, waits for that and is taken back with
+        it: a unit of work is not half backed out, and a release that the store refuses leaves no copy behind.
+        """
+        if self._unrecorded is not None:  # part of something larger
+            yield
+            return
+        unrecorded: list[tuple[Entry, Callable[[Turn], None]]] = []
+        before, self._unrecorded = len(self._records), unrecorded
+        try:
+            yield
+        finally:
+            self._unrecorded = None
+        if len(self._records) > before:
+            for entry, undo in unrecorded:
+                entry.batch = self.number
+                self.batch.undo.append(undo)
+
+    def unrecorded(self, entry: Entry, undo: Callable[[Turn], None]) -> None:
+        """Something happens to a copy that never reaches the store.
+
+        Args:
+            entry: The copy.
+            undo: Takes it back when the store fails to take what happens together with it.
+        """
+        if self._unrecorded is not None:
+            self._unrecorded.append((entry, undo))
 
     def answer(
         self,

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from itertools import count
+from typing import Generic, TypeVar
 
 from msgspec.structs import replace
 
-from assay_broker.core import commands
+from assay_broker.core import applying, commands
 from assay_broker.core.authority import ADMINISTRATOR
-from assay_broker.core.changes import Change
+from assay_broker.core.changes import Change, NativeBrowse
 from assay_broker.core.commands import Command
 from assay_broker.core.core import Core
+from assay_broker.core.descriptor import Described
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist
+from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import (
     BASE_TOPIC,
     DURABLE_MODEL,
@@ -20,7 +24,7 @@ from assay_broker.core.objects.factory import (
     NON_DURABLE_MODEL,
     STAGING_QUEUE,
 )
-from assay_broker.core.objects.model import Definition, Value
+from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
 from assay_broker.core.records import Record
 from assay_broker.core.settings import Settings
 from assay_broker.core.tables import TABLES, Tables
@@ -60,6 +64,44 @@ def limited(
         ),
         authorities=beginning.authorities,
     )
+
+
+def queue(name: str, **attributes: Value) -> Definition:
+    """A local queue, else as the factory sets it."""
+    return Definition(Kind.QLOCAL, name, defaults(Kind.QLOCAL) | attributes)
+
+
+def alias(name: str, target: str, **attributes: Value) -> Definition:
+    """An alias."""
+    return Definition(Kind.QALIAS, name, defaults(Kind.QALIAS) | {"TARGET": target} | attributes)
+
+
+Cell = TypeVar("Cell")
+Result = TypeVar("Result")
+
+
+class Traced(Mapping[Cell, Result], Generic[Cell, Result]):
+    """A table that remembers which of its cells were reached."""
+
+    def __init__(self, table: Mapping[Cell, Result]) -> None:
+        self.reached: set[Cell] = set()
+        self._table = table
+
+    def __getitem__(self, cell: Cell) -> Result:
+        found = self._table[cell]
+        self.reached.add(cell)
+        return found
+
+    def __iter__(self) -> Iterator[Cell]:
+        return iter(self._table)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    @property
+    def missed(self) -> set[Cell]:
+        """What was never reached."""
+        return set(self._table) - self.reached
 
 
 def message(text: str = "m", *, durable: bool | None = True, **fields: object) -> Message:
@@ -151,6 +193,50 @@ class Bench:
             self.handle(commands.Tick())
         self.now = to_ms
 
+    # an administrator ------------------------------------------------------------------------------------------------
+
+    def define(self, *definitions: Definition) -> None:
+        """Objects are so from now on."""
+        for definition in definitions:
+            turn = self.core._turn(self.now)
+            applying.define(self.core._state, turn, definition)
+            self._take(self.core._finish(turn))
+
+    def alter(self, name: str, **attributes: Value) -> None:
+        """Change attributes of a queue, or of the queue manager."""
+        objects = self.core._state.objects
+        found = objects.queue(name) or objects.find(Namespace.QMGR, name)
+        assert found is not None, f"there is no {name}"
+        self.define(Definition(found.kind, name, found.attributes | attributes))
+
+    def delete(self, name: str) -> None:
+        """A queue's definition is gone; what stands on the queue stays."""
+        found = self.core._state.objects.queue(name)
+        assert found is not None, f"there is no {name}"
+        turn = self.core._turn(self.now)
+        applying.remove(self.core._state, turn, found)
+        self._take(self.core._finish(turn))
+
+    def shown(self, name: str) -> list[Described]:
+        """What stands on a queue, with descriptors."""
+        value = self.administer(NativeBrowse(name)).value or ()
+        return [one for one in value if isinstance(one, Described)]
+
+    def at_rest(self) -> None:
+        """Nothing is kept of what is over: what is scheduled stands somewhere, and no place is reserved for nobody."""
+        state = self.core._state
+        standing = {key for queue in state.queues for key in queue.entries}
+        staged = {entry.key for entry in state.staging}
+        assert not standing & staged, "a copy stands on a queue and is staged"
+        assert {entry.key for entry in state.expiry} <= standing | staged, "what has gone is left to expire"
+        assert not any(one.units for one in state.connections), "a unit of work is open"
+        assert state.staging.reserved == 0, "places on the staging queue are reserved for nobody"
+        for queue in state.queues:
+            assert queue.reserved == 0, f"places on {queue.name} are reserved for nobody"
+            assert not queue._own, f"{queue.name} holds messages of units that are over"
+            assert not queue.on_use or not queue.idle, f"{queue.name} is kept for nobody"
+        assert sum(map(len, state.staging._by_id.values())) == len(state.staging)
+
     # a client --------------------------------------------------------------------------------------------------------
 
     def token(self) -> int:
@@ -188,6 +274,7 @@ class Bench:
         selector: str | None = None,
         no_local: bool = False,
         settled: bool = False,
+        session: int | None = None,
     ) -> Refused | None:
         """Open a receiver with credit; `durable` and `shared` are the subscription's name."""
         token = self.token()
@@ -203,6 +290,7 @@ class Bench:
                 name=durable or shared,
                 shared=shared is not None,
                 settled=settled,
+                session=session,
             ),
             token,
         )
@@ -228,6 +316,22 @@ class Bench:
         token = self.token()
         self.handle(commands.Settle(connection, token, link, deliveries, outcome, unit))
         return token
+
+    def begin(self, connection: int, unit: int, session: int | None = None) -> Refused | None:
+        """Begin a unit of work."""
+        token = self.token()
+        return self.ask(commands.Begin(connection, token, unit, session), token)
+
+    def commit(self, connection: int, unit: int) -> int:
+        """Commit; the token."""
+        token = self.token()
+        self.handle(commands.Commit(connection, token, unit))
+        return token
+
+    def back_out(self, connection: int, unit: int) -> None:
+        """Back out."""
+        token = self.token()
+        assert self.ask(commands.Backout(connection, token, unit), token) is None
 
     def bodies(self, link: int | None = None) -> list[str]:
         """What has been delivered so far."""

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from tests.broker.core.harness import QUEUE, T0, TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
-from assay_broker.core.objects.factory import RETAINED_QUEUE, pleasant
+from assay_broker.core.objects.factory import RETAINED_QUEUE
 from assay_broker.core.objects.model import Definition, Value
 from assay_broker.core.records import RetainedSet
 from assay_broker.core.retained import clear_retained
-from assay_broker.core.settings import Settings
+from assay_broker.mqsc.defaults import default_settings
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
@@ -169,10 +170,10 @@ def test_in_a_unit_of_work_it_is_retained_at_the_commit(bench: Bench, *, commit:
 def storing(**given: Value) -> Bench:
     objects = tuple(
         Definition(one.kind, one.name, one.attributes | given) if one.name == RETAINED_QUEUE else one
-        for one in pleasant("ASSAY")
+        for one in default_settings().objects
         if one.name != RETAINED_QUEUE or given
     )
-    return ready(Bench(Settings(objects=objects)))
+    return ready(Bench(replace(default_settings(), objects=objects)))
 
 
 @pytest.mark.parametrize("given", [{}, {"PUT": "DISABLED"}, {"MAXDEPTH": 0}])
