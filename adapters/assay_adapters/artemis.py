@@ -59,17 +59,20 @@ _FACES: tuple[SdkFace, ...] = ("simplified", "classic")
 _OPEN_LIMIT_MS = 2_000
 
 _AMQP = "Artemis 2.56.0 user manual, amqp.adoc"
-_OFFERED = "AMQPConnectionContext.java: offered connection capabilities"
+_OFFERED = "ExtCapability.java: capabilities"
+_ATTACH = "DefaultSenderController.java: init"
 _CONTAINER = Source("It runs in a container of this machine, through Docker.", "adapters/assay_adapters/containers.py")
 
 CAPABILITIES: Mapping[Capability, Source] = {
-    Capability.DELIVERY_DELAY: Source("x-opt-delivery-time is honoured, and DELAYED_DELIVERY offered.", _AMQP),
-    Capability.TIME_TO_LIVE: Source("Expired messages are not delivered.", "message-expiry.adoc"),
-    Capability.PRIORITY: Source("Ten priorities, higher ones first.", "AMQPMessage.java: getPriority"),
+    Capability.DELIVERY_DELAY: Source("x-opt-delivery-time is honoured.", _AMQP),
+    Capability.TIME_TO_LIVE: Source(
+        "Expired messages are not delivered.", "Artemis 2.56.0 user manual, message-expiry.adoc"
+    ),
+    Capability.PRIORITY: Source("A queue has ten priorities, higher ones first.", "QueueImpl.java: NUM_PRIORITIES"),
     Capability.NON_PERSISTENT: Source("The header's durable field decides.", "AMQPMessage.java: isDurable"),
-    Capability.SELECTOR: Source("The jms-selector filter is applied.", "filter-expressions.adoc"),
-    Capability.BROWSE: Source("Distribution mode copy on a queue browses.", "DefaultSenderController.java"),
-    Capability.TOPIC: Source("The link's capability topic makes a multicast address.", _AMQP),
+    Capability.SELECTOR: Source("The jms-selector filter is applied.", _ATTACH),
+    Capability.BROWSE: Source("Distribution mode copy on a queue browses.", _ATTACH),
+    Capability.TOPIC: Source("The source's capability topic makes a multicast address.", _ATTACH),
     Capability.DURABLE_SUBSCRIPTION: Source("A durable source on a topic has a durable queue.", _AMQP),
     Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is offered.", _OFFERED),
     Capability.LOCAL_TRANSACTION: Source("A transaction coordinator is there.", _AMQP),
@@ -89,16 +92,23 @@ CAPABILITIES: Mapping[Capability, Source] = {
 _GIVEN = (Needs().platform, Needs().level, Needs().topology)
 
 LACKS: Mapping[Capability, Source] = {
-    Capability.ADMIN: Source("The image runs Artemis without its management console.", "images/artemis/etc"),
+    Capability.ADMIN: Source(
+        "This adapter administers nothing: the image runs Artemis without its console and without JMX.",
+        "images/artemis/etc",
+    ),
     Capability.STAGING_QUEUE: Source(
         "A delayed message waits inside the queue that it was sent to, in no queue of its own.",
         "ScheduledDeliveryHandlerImpl.java",
     ),
     Capability.FLUSH_TRACE: Source(
-        "Nothing tells a client when Artemis's journal is forced to the disk.", "persistence.adoc"
+        "Artemis forces its journal to the disk for each send, and nothing shows a client when.",
+        "Artemis 2.56.0 user manual, persistence.adoc: journal-sync-non-transactional",
     ),
-    Capability.XA: Source("AMQP 1.0 has local transactions only.", "OASIS AMQP 1.0, part 4"),
-    Capability.CANCEL: Source("AMQP 1.0 has nothing that takes a scheduled message back.", _AMQP),
+    Capability.XA: Source(
+        "Over AMQP Artemis's transaction coordinator offers local transactions only.",
+        "AMQPSessionContext.java: addTransactionHandler",
+    ),
+    Capability.CANCEL: Source("Over AMQP a message can be scheduled, and nothing in it takes one back.", _AMQP),
     Capability.TEMPORARY_DESTINATION: Source("The client port has no call that makes a temporary destination."),
     Capability.CUT: Source("Docker cannot cut the connections of a container that goes on."),
     Capability.VIRTUAL_TIME: Source("Artemis has the machine's time."),
