@@ -142,7 +142,7 @@ class ReferenceAdmin:
         """Make a change."""
         if isinstance(change, Start | Stop):
             return self._turn(change, member)
-        outcome = self._peer(member).ask(_change(change))
+        outcome = self._peer(member).ask(command(change))
         return outcome if isinstance(outcome, Refused) else Ok(None)
 
     def _turn(self, change: Start | Stop, member: str | None) -> Outcome[None]:
@@ -194,7 +194,8 @@ class ReferenceAdmin:
         return next(iter(self._peers.values())) if member is None else self._peers[member]
 
 
-def _change(change: Define | Alter | Delete | Clear | Authorise) -> changes.Change:
+def command(change: Define | Alter | Delete | Clear | Authorise) -> changes.Change:
+    """A change of the port as the core has it."""
     match change:
         case Define(kind=kind, name=name, attributes=attributes):
             return changes.DefineObject(kind=_KINDS[kind], name=name, attributes=attributes)
