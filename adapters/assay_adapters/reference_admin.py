@@ -49,6 +49,8 @@ _KINDS: Mapping[ObjectKind, Kind] = MappingProxyType(
     }
 )
 _QUEUES = (Kind.QLOCAL, Kind.QALIAS, Kind.QMODEL)
+_SYSTEM = "SYSTEM."
+"""How the names of the queue manager's own objects begin: those are never made on use (DD-40)."""
 _CONNECT = 0
 _TENTH_MS = 100
 
@@ -158,7 +160,7 @@ class ReferenceAdmin:
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
         """Show an object's attributes; of a queue, whichever type it is."""
         kinds = _QUEUES if kind in {ObjectKind.QUEUE, ObjectKind.ALIAS, ObjectKind.MODEL} else (_KINDS[kind],)
-        outcome = self._peer(member).ask(changes.DisplayObjects(kinds=kinds, name=name, on_use=True))
+        outcome = self._peer(member).ask(changes.DisplayObjects(kinds=kinds, name=name, on_use=not name.startswith(_SYSTEM)))
         if isinstance(outcome, Refused):
             return outcome
         for definition in _rows(outcome.value, Definition):
