@@ -28,7 +28,29 @@ CONFIRMED = (
     'Given an empty queue|When message "m1" is sent to the queue with reply-to queue "replies", a body of 300 B, '
     'correlation id "c" and report options MQRO_COA_WITH_DATA and MQRO_PASS_CORREL_ID'
 )
-FULL = 'Given an empty queue|When message "m1" is sent to the queue with a body of 5 MB'
+FULL = 'Given a queue with MAXDEPTH(0)|When message "m1" is sent to the queue with a delivery delay of 1 s'
+DEAD = (
+    'Given a queue "dlq" that is the dead-letter queue|Given a queue with MAXDEPTH(1)'
+    '|When message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and '
+    'report option MQRO_EXCEPTION|When message "m2" is sent to the queue'
+)
+NOWHERE = (
+    'Given a queue "replies" with PUT(DISABLED)|Given a queue "dlq" with MAXDEPTH(9)|Given a queue with MAXDEPTH(1)'
+    '|When queue "dlq" becomes the dead-letter queue'
+    '|When message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and '
+    'report option MQRO_EXCEPTION|When message "m2" is sent to the queue'
+)
+REFUSED = "When the staging queue is altered to MAXDEPTH(-1)"
+DELETED = (
+    "Given a queue with MAXDEPTH(5)|Given the queue manager is altered to CUSTOM('ONUSE(NO)')|When the queue is deleted"
+)
+SECURED = "Given a queue with MAXDEPTH(5)|Given the queue is withheld from ordinary users"
+POINTED = (
+    'Given a queue with MAXDEPTH(5)|Given a queue "new" with MAXDEPTH(5)|Given an alias "front" for the queue with DEFPRTY(7)|Given receiver "r" on queue "new"'
+    '|When message "m1" is sent to alias "front" with a delivery delay of 1 s and priority as the destination defines'
+    '|When alias "front" is re-pointed to queue "new"'
+)
+SEND_AS_ALICE = 'When user "alice" sends message "m1" to the queue'
 REPORT = 'the report on "m1" on queue "replies" has'
 
 CLAIMS = (
@@ -97,8 +119,57 @@ CLAIMS = (
         f"{REPORT} no header",
         'queue "replies" holds a report on "m1" with reason MQRC_Q_FULL and destination queue "replies"',
     ),
-    (FULL, 'sending "m1" is refused with MQRC_MSG_TOO_BIG_FOR_Q_MGR', "the refusal's text names the staging queue"),
+    (FULL, "the refusal's text names the queue", "the refusal's text names the staging queue"),
+    (
+        FULL,
+        "the refusal puts the blame on the queue alone",
+        "the refusal puts the blame on the queue and the staging queue alone",
+    ),
+    (FULL, 'sending "m1" is refused with MQRC_Q_FULL', 'sending "m1" is refused with MQRC_PUT_INHIBITED'),
     (FULL, 'sending "m1" is accepted or refused, which is recorded', None),
+    (FULL, "the depth of the queue is 0", "the depth of the queue is 1"),
+    (FULL, "the queue has MAXDEPTH(0) PUT(ENABLED)", "the queue has MAXDEPTH(1)"),
+    (
+        DEAD,
+        'the dead-letter queue holds "m1" with reason MQRC_Q_FULL and destination the queue',
+        'the dead-letter queue holds "m2" with reason MQRC_Q_FULL and destination the queue',
+    ),
+    (
+        DEAD,
+        'a report on "m1" with feedback MQRC_Q_FULL and no data is on queue "replies"',
+        'a report on "m2" with feedback MQRC_Q_FULL is on queue "replies"',
+    ),
+    (
+        NOWHERE,
+        'the dead-letter queue holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"',
+        'the dead-letter queue holds a report on "m1" with reason MQRC_Q_FULL and destination queue "replies"',
+    ),
+    (REFUSED.replace("-1", "1"), "the command is accepted", "the command is refused"),
+    (f"{REFUSED.replace('MAXDEPTH', 'WINGS')}", "the command is refused", "the command is accepted"),
+    (f"{REFUSED.replace('MAXDEPTH', 'WINGS')}", 'the command\'s answer names "WINGS"', None),
+    (DELETED, "the queue does not exist", "the queue exists"),
+    (f"{DELETED}|When the queue is defined", "the queue exists", "the queue does not exist"),
+    (f"{SECURED}|{SEND_AS_ALICE}", "it is refused with MQRC_NOT_AUTHORIZED", "it is accepted"),
+    (f'{SECURED}|Given user "alice" may put to the queue|{SEND_AS_ALICE}', "it is accepted", "the queue is empty"),
+    (
+        (
+            f'{SECURED}|Given user "alice" may put to the queue|When user "alice" is no longer allowed to put to the queue'
+            f"|{SEND_AS_ALICE}"
+        ),
+        "it is refused with MQRC_NOT_AUTHORIZED",
+        "it is refused with MQRC_Q_FULL",
+    ),
+    (
+        'When user "alice" browses the staging queue',
+        "it is refused with MQRC_NOT_AUTHORIZED",
+        "it is accepted",
+    ),
+    (
+        'When user "alice" asks for a message from the staging queue',
+        "it is refused with MQRC_NOT_AUTHORIZED",
+        "it is accepted",
+    ),
+    (POINTED, '"r" sees "m1" exactly once', 'message "m1" as seen by "r" shows JMSPriority "4"'),
 )
 
 
