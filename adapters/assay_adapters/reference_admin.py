@@ -49,6 +49,8 @@ _KINDS: Mapping[ObjectKind, Kind] = MappingProxyType(
     }
 )
 _QUEUES = (Kind.QLOCAL, Kind.QALIAS, Kind.QMODEL)
+_SYSTEM = "SYSTEM."
+"""How the names of the queue manager's own objects begin: those are never made on use (DD-40)."""
 _CONNECT = 0
 _TENTH_MS = 100
 
@@ -142,7 +144,7 @@ class ReferenceAdmin:
         """Make a change."""
         if isinstance(change, Start | Stop):
             return self._turn(change, member)
-        outcome = self._peer(member).ask(_change(change))
+        outcome = self._peer(member).ask(command(change))
         return outcome if isinstance(outcome, Refused) else Ok(None)
 
     def _turn(self, change: Start | Stop, member: str | None) -> Outcome[None]:
@@ -158,7 +160,7 @@ class ReferenceAdmin:
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
         """Show an object's attributes; of a queue, whichever type it is."""
         kinds = _QUEUES if kind in {ObjectKind.QUEUE, ObjectKind.ALIAS, ObjectKind.MODEL} else (_KINDS[kind],)
-        outcome = self._peer(member).ask(changes.DisplayObjects(kinds=kinds, name=name, on_use=True))
+        outcome = self._peer(member).ask(changes.DisplayObjects(kinds=kinds, name=name, on_use=not name.startswith(_SYSTEM)))
         if isinstance(outcome, Refused):
             return outcome
         for definition in _rows(outcome.value, Definition):
@@ -194,7 +196,8 @@ class ReferenceAdmin:
         return next(iter(self._peers.values())) if member is None else self._peers[member]
 
 
-def _change(change: Define | Alter | Delete | Clear | Authorise) -> changes.Change:
+def command(change: Define | Alter | Delete | Clear | Authorise) -> changes.Change:
+    """A change of the port as the core has it."""
     match change:
         case Define(kind=kind, name=name, attributes=attributes):
             return changes.DefineObject(kind=_KINDS[kind], name=name, attributes=attributes)

@@ -66,6 +66,12 @@ def test_a_range_without_numbers_says_what_it_needs() -> None:
         ('queue "orders"', Place("queue", "orders")),
         ('topic "the queue"', Place("topic", "the queue")),
         ('queue "the topic"', Place("queue", "the topic")),
+        ('alias "front"', Place("queue", "front")),
+        ("the staging queue", Place("queue", "SYSTEM.DDELAY.LOCAL.QUEUE", "staging")),
+        ("the base topic", Place("topic", "SYSTEM.BASE.TOPIC", "base")),
+        ("the dead-letter queue", Place("queue", "dead-letter", "dead-letter")),
+        ('the queue at queue manager "B"', Place("queue", "queue", member="B")),
+        ('topic "news" at queue manager "QM1"', Place("topic", "news", member="QM1")),
     ],
 )
 def test_a_place_has_a_kind_and_a_name(text: str, place: Place) -> None:
@@ -105,6 +111,24 @@ def test_every_reason_is_a_word_by_ibms_name(mqrc: Mqrc) -> None:
         ("priority 0 for this send only", SendOptions(send_priority=0)),
         ('property colour = "red"', SendOptions(properties={"colour": "red"})),
         ("property size = 7", SendOptions(properties={"size": 7})),
+        ("delivery mode as the destination defines", SendOptions(mode=Mode.AS_DESTINATION)),
+        ("priority as the destination defines", SendOptions(priority=-1)),
+        ("a body of 4 KB", SendOptions(size=4096)),
+        ("an empty body", SendOptions(size=0)),
+        ('reply-to queue "replies"', SendOptions(reply_to=Place("queue", "replies"))),
+        ('correlation id "c"', SendOptions(correlation_id="c")),
+        ('group "g", group sequence 2', SendOptions(group_id="g", group_sequence=2)),
+        ("the last-in-group flag", SendOptions(properties={"JMS_IBM_Last_Msg_In_Group": True})),
+        ("the retain option", SendOptions(properties={"JMS_IBM_Retain": 1})),
+        (
+            "report options MQRO_EXCEPTION_WITH_DATA and MQRO_DISCARD_MSG, priority 3",
+            SendOptions(
+                priority=3,
+                properties={"JMS_IBM_Report_Exception": 0x3000000, "JMS_IBM_Report_Discard_Msg": 0x8000000},
+            ),
+        ),
+        ("report option MQRO_ACTIVITY", SendOptions(properties={"JMS_IBM_MQMD_Report": 4})),
+        ('property a = "b" and property c = 2', SendOptions(properties={"a": "b", "c": 2})),
         (
             "a delivery delay of 2 s, priority 1 and a time to live of 3 s",
             SendOptions(delay_ms=2000, priority=1, ttl_ms=3000),
@@ -115,7 +139,9 @@ def test_options_of_a_send_are_joined_by_commas_and_and(text: str, options: Send
     assert read("Options", text) == options
 
 
-@pytest.mark.parametrize("text", ["a delay of 5 s", "priority high", "a delivery delay of 5 s and wings"])
+@pytest.mark.parametrize(
+    "text", ["a delay of 5 s", "priority high", "MQRO_COA", "a body of 4", "a delivery delay of 5 s and wings"]
+)
 def test_an_option_that_nobody_knows_is_refused_with_the_page_that_lists_them(text: str) -> None:
     with pytest.raises(ValueError, match=r"is no option of a send; see docs/vocabulary\.md"):
         TYPES["Options"](text)
@@ -124,3 +150,28 @@ def test_an_option_that_nobody_knows_is_refused_with_the_page_that_lists_them(te
 def test_an_option_with_a_senseless_duration_is_refused() -> None:
     with pytest.raises(DurationError):
         TYPES["Options"]("a delivery delay of ages")
+
+
+def test_places_are_read_in_their_order() -> None:
+    assert read("Places", 'the staging queue, the queue and queue "b"') == (
+        Place("queue", "SYSTEM.DDELAY.LOCAL.QUEUE", "staging"),
+        Place("queue", "queue"),
+        Place("queue", "b"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "attributes"),
+    [
+        ("MAXDEPTH(1)", {"MAXDEPTH": 1}),
+        ("PUT(DISABLED) DEFPRTY(7)", {"PUT": "DISABLED", "DEFPRTY": 7}),
+        ("CUSTOM('ONUSE(NO)') DESCR('two words')", {"CUSTOM": "ONUSE(NO)", "DESCR": "two words"}),
+        ("DEADQ(' ')", {"DEADQ": ""}),
+    ],
+)
+def test_attributes_are_written_as_in_mqsc(text: str, attributes: dict[str, str | int]) -> None:
+    assert read("Attributes", text) == attributes
+
+
+def test_report_options_are_read_as_the_field_that_they_make() -> None:
+    assert read("Report", "MQRO_COA, MQRO_COD and MQRO_NEW_MSG_ID") == 0x900

@@ -11,7 +11,7 @@ from assay_broker.core.placing import enter, new_entry
 from assay_broker.core.queues import Queue
 from assay_broker.core.refusals import RefusalError
 from assay_broker.core.resolution import Target, resolve
-from assay_broker.core.sending import obstacles, size
+from assay_broker.core.sending import length, obstacles
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -108,7 +108,7 @@ class Puts:
         queue = target.queue
         if queue is None:
             return Mqrc.UNKNOWN_OBJECT_NAME
-        found = obstacles(target, size(message), self._taken[queue.home] + 1)
+        found = obstacles(target, length(message), self._taken[queue.home] + 1)
         if found:
             return found[0].mqrc
         self._taken[queue.home] += 1

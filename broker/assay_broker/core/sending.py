@@ -65,9 +65,9 @@ def prepare(state: State, connection: Connection, address: Address, message: Mes
 def _queue_message(
     state: State, address: Address, target: Target, message: Message, expires_ms: int | None, *, delayed: bool
 ) -> Pending:
-    found = obstacles(target, size(message))
+    found = obstacles(target, length(message))
     if delayed:
-        found += _staging_obstacles(state, size(message), 1)
+        found += _staging_obstacles(state, length(message), 1)
     _refuse(found)
     settled = _as_defined(message, target.path[0])
     queue = target.queue
@@ -89,7 +89,7 @@ def check_put(state: State, name: str, message: Message) -> tuple[Queue, Message
     target = resolve(state, Address(AddressKind.QUEUE, name))
     if target.queue is None:
         raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{name} is an alias of a topic; name a queue.", name)
-    _refuse(obstacles(target, size(message)))
+    _refuse(obstacles(target, length(message)))
     return target.queue, _as_defined(message, target.path[0])
 
 
@@ -148,8 +148,18 @@ def _check_level(state: State) -> None:
         )
 
 
+def length(message: Message) -> int:
+    """Bytes of the body: what MAXMSGL of a queue limits (DD-36, DD-78).
+
+    Properties count towards a limit of their own in IBM MQ (developing applications, "Message properties and message
+    length"); here the queue manager's limit counts them, since nothing a peer sends may grow without one.
+    """
+    whole = message.body is None and message.encoded is not None
+    return size(message) if whole else _octets(message.body)
+
+
 def size(message: Message) -> int:
-    """Bytes of body and properties, as far as the limit on messages counts them."""
+    """Bytes of body and properties: what MAXMSGL of the queue manager limits."""
     if message.encoded is not None:
         return len(message.encoded)
     return _octets(message.body) + sum(

@@ -163,3 +163,8 @@ def _(world: World, label: str, session: str, place: Place, options: SendOptions
     owner: Session = world.sessions[session]
     producer = prepared(world.producer(place, f"{session}'s sender", session=owner), options)
     send(world, producer, label, place, options)
+
+
+@when("the sender's connection is closed")
+def _(world: World) -> None:
+    world.sessions["sender"].connection.close().needed()
