@@ -12,6 +12,7 @@ from rich.console import Console
 from assay.commands.backends import backends
 from assay.commands.defects import defects
 from assay.commands.judge import judge
+from assay.commands.mqsc import mqsc
 from assay.commands.report import report
 from assay.commands.rules import rules
 from assay.commands.run import run
@@ -31,7 +32,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (run, rules, backends, defects, judge, report):
+for command in (run, rules, backends, defects, judge, report, mqsc):
     app.command()(command)
 
 USERS_MISTAKES = (

@@ -127,6 +127,8 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
                 f"{command.address.name} is an alias of a topic; receive from the topic.",
                 command.address.name,
             )
+        if found.lines and found.definition.says("SHARE", "NO"):
+            raise refusal(Mqrc.OBJECT_IN_USE, f"{found.name} is NOSHARE and has a receiver already.", found.name)
         queue, subscription, text = found, None, command.selector or None
     else:
         subscription = _open_subscription(state, turn, connection, command, selector)

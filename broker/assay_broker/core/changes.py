@@ -113,6 +113,12 @@ class DisplayAuthority(Struct, frozen=True, tag=True):
     object_type: str | None = None
 
 
+class DisplayTopicStatus(Struct, frozen=True, tag=True):
+    """DISPLAY TPSTATUS: what holds for a topic string, whatever topic object up the tree says so."""
+
+    topic: str
+
+
 class NativePut(Struct, frozen=True, tag=True):
     """Put a message as an application of the queue manager's own interface does, not as a JMS client (DD-20)."""
 
@@ -147,6 +153,7 @@ Change = (
     | SetAuthority
     | DisplayObjects
     | DisplayAuthority
+    | DisplayTopicStatus
     | NativePut
     | NativeBrowse
     | NativeTake

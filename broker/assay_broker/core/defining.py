@@ -7,7 +7,7 @@ from functools import partial
 
 from assay_broker.core.applying import define, remove
 from assay_broker.core.authority import AuthorityRecord, plan_authority
-from assay_broker.core.changes import AlterObject, ClearQueue, DefineObject, DeleteObject, SetAuthority
+from assay_broker.core.changes import AlterObject, ClearQueue, ClearRetained, DefineObject, DeleteObject, SetAuthority
 from assay_broker.core.delivery import remove as remove_message
 from assay_broker.core.entries import Entry, Place
 from assay_broker.core.links import Receiver, Sender
@@ -20,10 +20,11 @@ from assay_broker.core.queues import Queue, home_of
 from assay_broker.core.records import AuthoritySet
 from assay_broker.core.release import unstage
 from assay_broker.core.resolution import depth
+from assay_broker.core.retained import clear_retained
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.command_reasons import Mqrccf
-from assay_sdk.model.message import AddressKind
+from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 
 
@@ -83,6 +84,11 @@ def clear_queue(state: State, turn: Turn, change: ClearQueue) -> None:
             Mqrc.OBJECT_IN_USE, f"{queue.name} holds messages of units of work that are open.", queue.name
         )
     _empty(state, turn, queue.name)
+
+
+def clear_topic(state: State, turn: Turn, change: ClearRetained) -> None:
+    """CLEAR TOPICSTR: the retained publication of exactly this topic string goes, if there is one."""
+    clear_retained(state, turn, Address(AddressKind.TOPIC, change.topic))
 
 
 def set_authority(state: State, turn: Turn, change: SetAuthority) -> None:

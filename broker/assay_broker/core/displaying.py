@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay_broker.core.authority import AuthorityRecord, shown_records
-from assay_broker.core.changes import DisplayAuthority, DisplayObjects
+from assay_broker.core.changes import DisplayAuthority, DisplayObjects, DisplayTopicStatus
 from assay_broker.core.objects.attributes import defaults
-from assay_broker.core.objects.factory import LOCAL_DEFAULT
+from assay_broker.core.objects.factory import BASE_TOPIC, LOCAL_DEFAULT
 from assay_broker.core.objects.model import Definition, Kind, Value
 from assay_broker.core.objects.naming import fits
 from assay_broker.core.objects.selecting import check_condition, selected
-from assay_broker.core.objects.showing import complete, subscription_id
+from assay_broker.core.objects.showing import TopicStatus, complete, subscription_id
 from assay_broker.core.queues import home_of, name_at
 from assay_broker.core.resolution import depth
 from assay_broker.core.state import State
 from assay_broker.core.subscriptions import Subscription
+from assay_broker.core.topic_tree import topic_settings
 from assay_broker.core.turn import Turn
+from assay_sdk.model.message import Address, AddressKind
 
 
 def display_objects(state: State, _turn: Turn, change: DisplayObjects) -> tuple[Definition, ...]:
@@ -42,6 +44,32 @@ def display_authority(state: State, _turn: Turn, change: DisplayAuthority) -> tu
     return shown_records(state.authorities, change)
 
 
+def display_topic_status(state: State, turn: Turn, change: DisplayTopicStatus) -> tuple[TopicStatus, ...]:
+    """What holds for a topic string, with everything that ASPARENT stood for put in its place."""
+    settings = topic_settings(state.objects, change.topic)
+    topic = Address(AddressKind.TOPIC, change.topic)
+    nearest = next(iter(state.objects.topics.above(change.topic)), None)
+    retained = state.retained.at(topic)
+    attributes: dict[str, Value] = {
+        "ADMIN": BASE_TOPIC if nearest is None else nearest.name,
+        "DEFPRTY": settings.priority,
+        "DEFPSIST": _yes(settings.persistent),
+        "DURSUB": _yes(settings.durable),
+        "NPMSGDLV": settings.other_reach.value,
+        "PMSGDLV": settings.persistent_reach.value,
+        "PUB": "ENABLED" if settings.publishing else "DISABLED",
+        "RETAINED": _yes(retained is not None and retained.there(turn.now_ms)),
+        "SUB": "ENABLED" if settings.subscribing else "DISABLED",
+        "SUBCOUNT": len(state.topics.of(topic)),
+        "USEDLQ": _yes(settings.dead_letters),
+    }
+    return (TopicStatus(change.topic, attributes),)
+
+
+def _yes(fact: bool) -> str:
+    return "YES" if fact else "NO"
+
+
 def _known(state: State, change: DisplayObjects) -> Iterator[Definition]:
     host = state.settings.host
     for definition in state.objects:
@@ -56,6 +84,9 @@ def _known(state: State, change: DisplayObjects) -> Iterator[Definition]:
 
 
 def _live(state: State, definition: Definition) -> dict[str, Value]:
+    if definition.kind is Kind.QMGR:
+        host = state.settings.host
+        return {"OPMODE": f"{state.settings.opmode},{host.level}"} if host.zos else {}
     if definition.kind is not Kind.QLOCAL:
         return {}
     queue = state.queues.find(home_of(definition.name))

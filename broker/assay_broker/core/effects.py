@@ -11,6 +11,7 @@ from msgspec import Struct
 from assay_broker.core.authority import AuthorityRecord
 from assay_broker.core.descriptor import Described
 from assay_broker.core.objects.model import Definition
+from assay_broker.core.objects.showing import TopicStatus
 from assay_broker.core.records import Record
 from assay_sdk.driver import PeerProperties
 from assay_sdk.model.message import Address, Message
@@ -44,8 +45,11 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True):
     after: int | None
 
 
-Value = tuple[Message, ...] | tuple[Definition, ...] | tuple[AuthorityRecord, ...] | tuple[Described, ...] | None
-"""What an answer brings: browsed messages, displayed objects or authority records, messages with their descriptors."""
+Shown = tuple[Definition, ...] | tuple[AuthorityRecord, ...] | tuple[TopicStatus, ...]
+"""What DISPLAY shows."""
+
+Value = tuple[Message, ...] | Shown | tuple[Described, ...] | None
+"""What an answer brings: browsed messages, what DISPLAY shows, or messages with their descriptors."""
 
 
 class Answer(Struct, frozen=True, tag=True):

@@ -8,6 +8,7 @@ from assay_broker.core.authority import AuthorityRecord
 from assay_broker.core.objects.attributes import Flag, attributes
 from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.objects.planning import Host
+from assay_broker.core.objects.showing import TopicStatus
 from assay_broker.core.objects.values import shown
 from assay_broker.mqsc.lines import SourceCommand
 from assay_broker.mqsc.reading import Showing
@@ -80,6 +81,16 @@ def authority_lines(record: AuthorityRecord) -> list[str]:
             f"AUTHLIST({','.join(record.authorities) or 'NONE'})",
         )
     )
+
+
+def topic_lines(status: TopicStatus, showing: Showing) -> list[str]:
+    """What DISPLAY TPSTATUS shows of a topic string."""
+    items = (
+        f"{keyword}({value})"
+        for keyword, value in status.attributes.items()
+        if showing.keywords is None or keyword in showing.keywords
+    )
+    return _columns((f"TPSTATUS({status.topic})", *items))
 
 
 def _items(definition: Definition, showing: Showing, host: Host, *, status: bool) -> Iterator[str]:

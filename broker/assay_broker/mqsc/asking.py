@@ -8,10 +8,12 @@ from typing import get_args
 
 from assay_broker.core.authority import OBJECT_TYPES, expand
 from assay_broker.core.changes import (
+    ClearRetained,
     Comparison,
     Condition,
     DisplayAuthority,
     DisplayObjects,
+    DisplayTopicStatus,
     SetAuthority,
 )
 from assay_broker.core.objects.attributes import Attribute, attributes
@@ -34,7 +36,7 @@ from assay_broker.mqsc.reading import (
     unique,
 )
 from assay_broker.mqsc.syntax import Given, MqscFaultError, Parameter, nearest
-from assay_broker.mqsc.words import KINDS, STATUS_KEYWORDS, SYSTEM_KEYWORDS
+from assay_broker.mqsc.words import KINDS, LONGEST_TOPIC, STATUS_KEYWORDS, SYSTEM_KEYWORDS, TOPIC_STATUS_KEYWORDS
 from assay_sdk.model.command_reasons import Mqrccf
 
 _SUBTYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -95,6 +97,8 @@ def _read_display(reading: Reading) -> Statement:
     keywords = None if everything or not (words or text.endswith("*")) else tuple(words)
     if keywords is None and reading.noun in _LIMITED:
         keywords = _LIMITED[reading.noun]
+    elif keywords is None and reading.noun == "QMGR":  # of which DISPLAY SYSTEM shows the rest
+        keywords = tuple(word for word in _known(kinds, reading.host) if word not in SYSTEM_KEYWORDS)
     change = DisplayObjects(kinds=kinds, name=text, where=where)
     return reading.statement(change, name, Showing(keywords=keywords, subtypes=subtypes))
 
@@ -196,19 +200,19 @@ def _comparison(given: Given) -> Comparison:
 _AUTHREC = ("PROFILE", "OBJTYPE", "PRINCIPAL", "GROUP", "AUTHADD", "AUTHRMV")
 
 
-def _by_word(reading: Reading, known: tuple[str, ...]) -> dict[str, Parameter]:
-    reading.head.bare()
+def _by_keyword(reading: Reading, known: tuple[str, ...]) -> dict[str, Parameter]:
     unique(reading.rest, {})
     for parameter in reading.rest:
         if parameter.word not in known:
             raise parameter.fault(
-                f"{reading.verb} AUTHREC has no {parameter.word[:48]}{nearest(parameter.word, known)}."
+                f"{reading.verb} {reading.noun} has no {parameter.word[:48]}{nearest(parameter.word, known)}."
             )
     return {parameter.word: parameter for parameter in reading.rest}
 
 
 def _read_set_authority(reading: Reading) -> Statement:
-    given = _by_word(reading, _AUTHREC)
+    reading.head.bare()
+    given = _by_keyword(reading, _AUTHREC)
     object_type = _one_of(given["OBJTYPE"], OBJECT_TYPES) if "OBJTYPE" in given else ""
     if not object_type:
         raise reading.head.fault(f"OBJTYPE is needed: {' or '.join(OBJECT_TYPES)}.", reason=Mqrccf.PARM_MISSING)
@@ -249,7 +253,8 @@ def _authorities(object_type: str, parameter: Parameter | None) -> tuple[str, ..
 
 
 def _read_display_authority(reading: Reading) -> Statement:
-    given = _by_word(reading, ("PROFILE", "OBJTYPE", "ALL"))
+    reading.head.bare()
+    given = _by_keyword(reading, ("PROFILE", "OBJTYPE", "ALL"))
     if "ALL" in given:
         given["ALL"].bare()
     profile = given["PROFILE"].one() if "PROFILE" in given else None
@@ -258,13 +263,51 @@ def _read_display_authority(reading: Reading) -> Statement:
     return reading.statement(change, profile)
 
 
+# topic strings --------------------------------------------------------------------------------------------------------
+
+
+def _topic_string(reading: Reading) -> Given:
+    name = reading.name()
+    size = len(name.text.encode(errors="surrogatepass"))
+    if size > LONGEST_TOPIC or not name.text.strip():
+        raise MqscFaultError(
+            f"A topic string has 1 to {LONGEST_TOPIC} bytes.", name.begin, name.end, "AMQ8413E", Mqrccf.ATTR_VALUE_ERROR
+        )
+    return name
+
+
+def _read_topic_status(reading: Reading) -> Statement:
+    name = _topic_string(reading)
+    unique(reading.rest, {})
+    words: list[str] = []
+    for parameter in reading.rest:
+        parameter.bare()
+        if parameter.word != "ALL" and parameter.word not in TOPIC_STATUS_KEYWORDS:
+            near = nearest(parameter.word, (*TOPIC_STATUS_KEYWORDS, "ALL"))
+            raise parameter.fault(f"DISPLAY TPSTATUS shows no {parameter.word[:48]}{near}.")
+        words.append(parameter.word)
+    showing = Showing(keywords=None if not words or "ALL" in words else tuple(words))
+    return reading.statement(DisplayTopicStatus(name.text), name, showing)
+
+
+def _read_clear_topic(reading: Reading) -> Statement:
+    name = _topic_string(reading)
+    given = _by_keyword(reading, ("CLRTYPE",))
+    if "CLRTYPE" not in given:
+        raise reading.head.fault("CLRTYPE(RETAINED) is needed.", reason=Mqrccf.PARM_MISSING)
+    _one_of(given["CLRTYPE"], ("RETAINED",))
+    return reading.statement(ClearRetained(name.text), name)
+
+
 _READERS: Mapping[tuple[str, str], Reader] = MappingProxyType(
     {
         ("DEFINE", ""): read_define,
         ("ALTER", ""): read_alter,
         ("DELETE", ""): read_delete,
         ("CLEAR", "QLOCAL"): read_clear,
+        ("CLEAR", "TOPICSTR"): _read_clear_topic,
         ("DISPLAY", ""): _read_display,
+        ("DISPLAY", "TPSTATUS"): _read_topic_status,
         ("DISPLAY", "AUTHREC"): _read_display_authority,
         ("SET", "AUTHREC"): _read_set_authority,
     }

@@ -17,6 +17,7 @@ DONE: Mapping[tuple[str, str], str] = MappingProxyType(
         ("DELETE", "QUEUE"): "AMQ8007I: The queue is deleted.",
         ("ALTER", "QUEUE"): "AMQ8008I: The queue is changed.",
         ("CLEAR", "QUEUE"): "AMQ8022I: The queue is cleared.",
+        ("CLEAR", "TOPICSTR"): "AMQ8022I: The topic string has no retained publication.",
         ("ALTER", "QMGR"): "AMQ8005I: The queue manager is changed.",
         ("DEFINE", "TOPIC"): "AMQ8690I: The topic is created.",
         ("ALTER", "TOPIC"): "AMQ8691I: The topic is changed.",

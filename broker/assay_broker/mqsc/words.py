@@ -40,6 +40,7 @@ NOUNS: Mapping[str, str] = MappingProxyType(
         "SUB": "SUB",
         "QMGR": "QMGR",
         "SYSTEM": "SYSTEM",
+        "TOPICSTR": "TOPICSTR",
         "AUTHREC": "AUTHREC",
     }
 )
@@ -82,7 +83,7 @@ VALID: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "SYSTEM",
         ),
         "DELETE": DEFINABLE,
-        "CLEAR": ("QLOCAL",),
+        "CLEAR": ("QLOCAL", "TOPICSTR"),
         "SET": ("AUTHREC",),
     }
 )
@@ -96,3 +97,20 @@ STATUS_KEYWORDS = ("CURDEPTH", "IPPROCS", "OPPROCS")
 """What DISPLAY QSTATUS knows."""
 
 SYSTEM_KEYWORDS = ("OPMODE",)
+TOPIC_STATUS_KEYWORDS = (
+    "ADMIN",
+    "DEFPRTY",
+    "DEFPSIST",
+    "DURSUB",
+    "NPMSGDLV",
+    "PMSGDLV",
+    "PUB",
+    "RETAINED",
+    "SUB",
+    "SUBCOUNT",
+    "USEDLQ",
+)
+"""What DISPLAY TPSTATUS knows."""
+
+LONGEST_TOPIC = 10_240
+"""Bytes of a topic string."""

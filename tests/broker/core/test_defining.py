@@ -9,15 +9,18 @@ from assay_broker.core.changes import (
     AlterObject,
     Change,
     ClearQueue,
+    ClearRetained,
     Condition,
     DefineObject,
     DeleteObject,
     DisplayAuthority,
     DisplayObjects,
+    DisplayTopicStatus,
     SetAuthority,
 )
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Value
+from assay_broker.core.objects.showing import TopicStatus
 from assay_broker.core.settings import Settings
 from assay_broker.mqsc.defaults import default_settings
 from assay_sdk.model.command_reasons import Mqrccf
@@ -305,3 +308,46 @@ def test_a_queue_that_is_not_defined_is_not_made_with_factory_settings() -> None
     refused = bench.sender(1, 1, QUEUE)
     assert refused is not None
     assert refused.mqrc == Mqrc.UNKNOWN_OBJECT_NAME
+
+
+def test_a_queue_that_is_not_shared_has_one_receiver(bench: Bench) -> None:
+    define(bench, SHARE="NO")
+    assert bench.receiver(1, 1) is None
+    refused = bench.receiver(1, 2)
+    assert refused is not None
+    assert refused.mqrc == Mqrc.OBJECT_IN_USE
+
+
+def test_a_topic_strings_status_has_nothing_left_to_its_parent(bench: Bench) -> None:
+    define(bench, "NEWS", Kind.TOPIC, TOPICSTR="news", PMSGDLV="ALL")
+    bench.receiver(1, 1, Address(AddressKind.TOPIC, "news/sport"))
+    (status,) = bench.administer(DisplayTopicStatus("news/sport")).value or ()
+    assert isinstance(status, TopicStatus)
+    assert status.attributes == {
+        "ADMIN": "NEWS",
+        "DEFPRTY": 0,
+        "DEFPSIST": "NO",
+        "DURSUB": "YES",
+        "NPMSGDLV": "ALLAVAIL",
+        "PMSGDLV": "ALL",
+        "PUB": "ENABLED",
+        "RETAINED": "NO",
+        "SUB": "ENABLED",
+        "SUBCOUNT": 1,
+        "USEDLQ": "YES",
+    }
+
+
+def test_a_retained_publication_can_be_cleared(bench: Bench) -> None:
+    bench.sender(1, 1, TOPIC)
+    bench.put(1, 1, message("kept", properties={"JMS_IBM_Retain": 1}))
+
+    def retained() -> Value:
+        (status,) = bench.administer(DisplayTopicStatus("T")).value or ()
+        assert isinstance(status, TopicStatus)
+        return status.attributes["RETAINED"]
+
+    assert retained() == "YES"
+    assert do(bench, ClearRetained("T")) is None
+    assert retained() == "NO"
+    assert do(bench, ClearRetained("T")) is None

@@ -244,6 +244,11 @@ MISTAKES = [
     ("SET AUTHREC PROFILE(Q) OBJTYPE(QUEUE) GROUP(G)", (1, 5), 3228, "AUTHADD or AUTHRMV"),
     ("SET AUTHREC PROFILE(Q) OBJTYPE(TOPIC) GROUP(G) AUTHADD(PUB,PUT)", (1, 60), 3171, '"PUT" is no authority'),
     ("SET AUTHREC PROFILE(Q) OBJTYPE(QUEU) GROUP(G) AUTHADD(PUT)", (1, 32), 4005, "do you mean QUEUE?"),
+    ("CLEAR TOPICSTR('a')", (1, 7), 3228, "CLRTYPE(RETAINED)"),
+    ("CLEAR TOPICSTR('a') CLRTYPE(ALL)", (1, 29), 4005, "CLRTYPE is RETAINED"),
+    ("CLEAR TOPICSTR('a') CLRTYP(RETAINED)", (1, 21), 3097, "do you mean CLRTYPE?"),
+    ("DIS TPSTATUS(' ')", (1, 14), 4005, "1 to 10240 bytes"),
+    ("DIS TPSTATUS('a') PUBB", (1, 19), 3097, "do you mean PUB?"),
     ("A" * 3_000, (1, 2_049), 3097, "2048 characters"),
     ("DIS QMGR; DIS Q(*)", (1, 11), 3097, "line of its own"),
 ]

@@ -170,6 +170,7 @@ _QMGR = (
     Attribute(keyword="PSMODE", values=Choice(("ENABLED", "COMPAT", "DISABLED")), default="ENABLED"),
     Attribute(keyword="CMDLEVEL", values=Number(0, _ANY), default=800, shown=True),
     Attribute(keyword="MAXPRTY", values=Number(*_PRIORITY), default=9, shown=True),
+    Attribute(keyword="OPMODE", values=Text(16), default="", shown=True, zos=True),
     Attribute(keyword="PLATFORM", values=Choice(("UNIX", "MVS")), default="UNIX", shown=True),
 )
 

@@ -5,11 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 
+from msgspec import Struct
+
 from assay_broker.core.objects.attributes import ATTRIBUTES
 from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
 from assay_broker.core.objects.planning import Host
 
 _SUBSCRIPTION_ID_DIGITS = 48
+
+
+class TopicStatus(Struct, frozen=True):
+    """What holds for a topic string.
+
+    Args:
+        topic: The topic string.
+        attributes: By keyword, with nothing left to a parent.
+    """
+
+    topic: str
+    attributes: dict[str, Value]
 
 
 def complete(definition: Definition, host: Host, live: Mapping[str, Value]) -> Definition:
