@@ -97,15 +97,14 @@ class Parameter(Struct, frozen=True):
         Raises:
             MqscFaultError: It has none, an empty one, or several.
         """
-        values = self.several()
-        if len(values) > 1:
-            extra = values[1]
+        first, *more = self.several()
+        for extra in more:
             raise MqscFaultError(
                 f"{self.word} takes one value; quote what is more than letters, digits and . / _ %.",
                 extra.begin,
                 extra.end,
             )
-        return values[0]
+        return first
 
     def several(self) -> tuple[Given, ...]:
         """Its values, at least one.
