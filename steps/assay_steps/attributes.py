@@ -24,7 +24,9 @@ NOUNS: Mapping[ObjectKind, str] = {
 def read_attributes(text: str) -> dict[str, Scalar]:
     """Attributes by keyword; what is all digits is a number, and a blank is nothing, as MQSC has it."""
     found = re.findall(r"([A-Z]+)\((?:'([^']*)'|([^()']*))\)", text)
-    return {keyword: int(bare) if bare.isdigit() else quoted.rstrip() or bare.strip() for keyword, quoted, bare in found}
+    return {
+        keyword: int(bare) if bare.isdigit() else quoted.rstrip() or bare.strip() for keyword, quoted, bare in found
+    }
 
 
 def _parameters(attributes: Mapping[str, Scalar]) -> str:

@@ -46,7 +46,8 @@ DELETED = (
 )
 SECURED = "Given a queue with MAXDEPTH(5)|Given the queue is withheld from ordinary users"
 POINTED = (
-    'Given a queue with MAXDEPTH(5)|Given a queue "new" with MAXDEPTH(5)|Given an alias "front" for the queue with DEFPRTY(7)|Given receiver "r" on queue "new"'
+    'Given a queue with MAXDEPTH(5)|Given a queue "new" with MAXDEPTH(5)'
+    '|Given an alias "front" for the queue with DEFPRTY(7)|Given receiver "r" on queue "new"'
     '|When message "m1" is sent to alias "front" with a delivery delay of 1 s and priority as the destination defines'
     '|When alias "front" is re-pointed to queue "new"'
 )
@@ -153,8 +154,8 @@ CLAIMS = (
     (f'{SECURED}|Given user "alice" may put to the queue|{SEND_AS_ALICE}', "it is accepted", "the queue is empty"),
     (
         (
-            f'{SECURED}|Given user "alice" may put to the queue|When user "alice" is no longer allowed to put to the queue'
-            f"|{SEND_AS_ALICE}"
+            f'{SECURED}|Given user "alice" may put to the queue'
+            f'|When user "alice" is no longer allowed to put to the queue|{SEND_AS_ALICE}'
         ),
         "it is refused with MQRC_NOT_AUTHORIZED",
         "it is refused with MQRC_Q_FULL",
