@@ -3,8 +3,9 @@
 ::
 
     CommandError
-    ├── UsageProblem    3: how the command was called, or a file or folder that it was given
-    └── CannotRunError  2: the machine, the backend or the kit; nothing is said of any broker
+    ├── UsageProblem       3: how the command was called, or a file or folder that it was given
+    │   └── NothingSelected
+    └── CannotRunError     2: the machine, the backend or the kit; nothing is said of any broker
 """
 
 from __future__ import annotations
@@ -33,6 +34,16 @@ class CommandError(Exception):
 
 class UsageProblem(CommandError):  # noqa: N818 - it is the user's, not the program's
     """Something about how the command was called that one sentence can put right."""
+
+
+class NothingSelected(UsageProblem):
+    """What was named is known, and no scenario tries it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "No scenario was selected: `assay rules` lists the rules; not every one has scenarios, and what stands "
+            "behind -- narrows the choice further."
+        )
 
 
 class CannotRunError(CommandError):

@@ -56,6 +56,10 @@ class TrialError(RuntimeError):
         return f"The trial {whose} was not done to its end, so nothing is known of what catches what: {self.why}"
 
 
+class UntriedError(TrialError):
+    """No scenario tries the rules of a trial."""
+
+
 class CaughtDefect(Struct, frozen=True):
     """One defect, and the scenarios of the rule that fail with it."""
 
@@ -108,6 +112,7 @@ def outcomes_of(trial: Trial) -> Outcomes:
     """Run a trial in a folder that goes away afterwards.
 
     Raises:
+        UntriedError: There is no scenario that tries its rules.
         TrialError: Its scenarios could not be read, or not all be tried: a verdict is missing, and must not pass for a
             defect that was not caught.
     """
@@ -116,6 +121,8 @@ def outcomes_of(trial: Trial) -> Outcomes:
         stops = Stops()
         options = SuiteOptions(out=out, backend=trial.backend, rules=trial.rules, defect=trial.defect)
         code = run_suite(options, plugins=[stops])
+        if code is pytest.ExitCode.NO_TESTS_COLLECTED:
+            raise UntriedError(trial.defect, f"no scenario tries {', '.join(trial.rules)}; name other rules.")
         if code not in DONE:
             raise TrialError(trial.defect, _why(code, stops, out / LOG))
         verdicts = load_verdicts(out / VERDICTS)
@@ -124,8 +131,6 @@ def outcomes_of(trial: Trial) -> Outcomes:
 
 
 def _why(code: pytest.ExitCode, stops: Stops, log: Path) -> str:
-    if code is pytest.ExitCode.NO_TESTS_COLLECTED:
-        return "no scenario tries its rules; name others."
     if code is pytest.ExitCode.USAGE_ERROR:
         return last_words(log)
     return stops.ended or next(iter(stops.unreadable), f"pytest ended with {code.name}.")
@@ -147,6 +152,7 @@ def kill_matrix(
         told: Called after each trial with the defect's name, how many are done, and how many there are.
 
     Raises:
+        UntriedError: No scenario tries the rules.
         TrialError: A trial was not done to its end; those that have not begun are left out.
     """
     chosen = {rule.id for rule in load_catalogue().select(ids=tuple(rules))}

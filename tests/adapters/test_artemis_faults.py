@@ -73,11 +73,15 @@ def armed(injection: ContainerInjection | Unsupported) -> ContainerInjection:
     return injection
 
 
-def suffered(injection: ContainerInjection) -> float:
-    """Wait it out; how long it took, in seconds."""
+def suffered(instance: ArtemisInstance, injection: ContainerInjection, since_ns: int) -> None:
+    """Wait it out: it struck after the given instant, and the broker answered again before the wait was over.
+
+    How long that took is no business of a test's: the backend gives up by itself when its own limits are passed.
+    """
     span = injection.wait()
     assert not isinstance(span, Unsupported), span
-    return (span[1] - span[0]) / 1e9
+    begin_ns, end_ns = span
+    assert since_ns <= begin_ns < end_ns <= instance.clock.monotonic_ns()
 
 
 def receive(session: ClientSession, of: Address, limit_ms: int = 5_000) -> Seen | None:
@@ -92,7 +96,8 @@ def faults(instance: ArtemisInstance) -> ContainerFaults:
 def test_a_persistent_message_outlives_an_orderly_restart_and_others_need_not(instance: ArtemisInstance) -> None:
     to = queue()
     value(value(session(instance).producer(to)).send(Draft(kid="r1", body="r1")))
-    assert suffered(armed(faults(instance).inject(Restart()))) < 30
+    answered_ns = instance.clock.monotonic_ns()
+    suffered(instance, armed(faults(instance).inject(Restart())), answered_ns)
     seen = receive(session(instance), to)
     assert seen is not None
     assert seen.kid == "r1"
@@ -103,12 +108,12 @@ def test_a_kill_at_the_answer_comes_after_the_answer_and_loses_nothing(instance:
     producer = value(session(instance).producer(to))
     injection = armed(faults(instance).inject(Kill(), AfterAnswer("k1")))
     value(producer.send(Draft(kid="other", body="other")))
+    answered_ns = instance.clock.monotonic_ns()
     value(producer.send(Draft(kid="k1", body="k1")))
-    assert suffered(injection) < 30
-    here = session(instance)
-    first = receive(here, to)
-    assert first is not None
-    assert first.kid == "other"
+    suffered(instance, injection, answered_ns)
+    consumer = value(session(instance).consumer(Origin(address=to), actor="receiver"))
+    came = [value(consumer.receive(5_000)) for _ in range(2)]
+    assert [seen.kid for seen in came if seen is not None] == ["other", "k1"]
 
 
 def test_a_kill_at_the_first_sight_comes_before_the_settlement(instance: ArtemisInstance) -> None:
@@ -116,9 +121,11 @@ def test_a_kill_at_the_first_sight_comes_before_the_settlement(instance: Artemis
     value(value(session(instance).producer(to)).send(Draft(kid="s1", body="s1")))
     injection = armed(faults(instance).inject(Kill(), FirstSight("s1")))
     automatic = session(instance, AckMode.AUTO)
-    seen = value(value(automatic.consumer(Origin(address=to), actor="first")).receive(5_000))
+    consumer = value(automatic.consumer(Origin(address=to), actor="first"))
+    waiting_ns = instance.clock.monotonic_ns()
+    seen = value(consumer.receive(5_000))
     assert seen is not None
-    assert suffered(injection) < 30
+    suffered(instance, injection, waiting_ns)
     again = receive(session(instance), to)
     assert again is not None  # not flagged: Artemis counts deliveries on disk once they have failed, not before
     assert again.kid == "s1"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -18,6 +20,11 @@ class Ended(Struct, frozen=True):
 
 
 Assay = Callable[..., Ended]
+
+
+def environment() -> dict[str, str]:
+    """For a call of the command in a process of its own, which finds the packages where this one does."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
 @pytest.fixture

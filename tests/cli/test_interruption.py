@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Assay
+from tests.cli.conftest import Assay, environment
 
 from assay.commands import run
 from assay.exits import Exit
@@ -17,11 +17,7 @@ from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict, load_verdicts
 from assay_steps.suite import SuiteOptions
 
-COMMAND = (sys.executable, "-c", "from assay.main import main; main()")
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+COMMAND = (sys.executable, "-m", "assay")
 
 
 @pytest.mark.parametrize("workers", [0, 2])

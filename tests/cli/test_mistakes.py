@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
-from tests.cli.conftest import Assay
+from tests.cli.conftest import Assay, environment
 
+from assay.commands import defects
 from assay.exits import Exit
 from assay_adapters.artemis import ArtemisBackend
 from assay_adapters.backend import Available, BackendError, Needs, Unavailable
 from assay_adapters.known import outcomes
 from assay_features import catalogue
 from assay_steps.folder import EARLIER
+from assay_steps.killing import TrialError
 
 
 def sentence(err: str) -> str:
@@ -230,11 +235,32 @@ def test_the_other_commands_refuse_in_a_sentence_too(
     assert os.listdir(tmp_path) == []  # noqa: PTH208 - names are enough
 
 
-def test_a_trial_that_does_not_come_about_proves_nothing_of_any_defect(assay: Assay) -> None:
+def test_a_rule_without_scenarios_has_no_kill_matrix(assay: Assay, tmp_path: Path) -> None:
     ended = assay("defects", "--rule", "QS-01")
-    assert ended.code is Exit.INCONCLUSIVE
-    assert "no scenario tries its rules; name others." in sentence(ended.err)
+    assert ended.code is Exit.USAGE
     assert ended.out == ""
+    assert sentence(ended.err) == sentence(assay("run", "--rule", "QS-01", "--out", tmp_path / "out").err)
+
+
+def test_a_trial_that_does_not_come_about_proves_nothing_of_any_defect(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object, **__: object) -> NoReturn:
+        raise TrialError("early-delivery", "the disk is full.")
+
+    monkeypatch.setattr(defects, "kill_matrix", stopped)
+    ended = assay("defects", "--rule", "DD-02")
+    assert ended.code is Exit.INCONCLUSIVE
+    assert "with defect 'early-delivery' was not done to its end" in sentence(ended.err)
+    assert ended.out == ""
+
+
+def test_the_package_is_the_command_too() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "assay", "ruun"], env=environment(), capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == Exit.USAGE
+    assert "Did you mean 'run'?" in sentence(ended.stderr)
 
 
 def test_without_a_command_the_help_is_shown(assay: Assay) -> None:

@@ -8,11 +8,11 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from assay.exits import CannotRunError, Exit, UsageProblem
+from assay.exits import CannotRunError, Exit, NothingSelected, UsageProblem
 from assay.terminal import Terminal, write_json
 from assay_adapters.registry import BREAKABLE
 from assay_features import load_catalogue
-from assay_steps.killing import KillMatrix, TrialError, kill_matrix
+from assay_steps.killing import KillMatrix, TrialError, UntriedError, kill_matrix
 
 
 def defects(
@@ -38,6 +38,8 @@ def defects(
                 everywhere=everywhere,
                 told=lambda name, done, total: progress.update(task, description=name, completed=done, total=total),
             )
+        except UntriedError as problem:
+            raise NothingSelected from problem
         except TrialError as problem:
             raise CannotRunError(str(problem)) from problem
     if as_json:

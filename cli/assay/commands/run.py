@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from assay.commands.report import write_reports
-from assay.exits import CannotRunError, Exit, UsageProblem
+from assay.exits import CannotRunError, Exit, NothingSelected, UsageProblem
 from assay.progress import RunProgress
 from assay.tables import rules_table
 from assay.terminal import Terminal
@@ -203,10 +203,7 @@ def attempt(options: SuiteOptions) -> None:
         case pytest.ExitCode.OK | pytest.ExitCode.TESTS_FAILED if decided:
             return
         case pytest.ExitCode.NO_TESTS_COLLECTED:
-            raise UsageProblem(
-                "No scenario was selected: `assay rules` lists the rules; not every one has scenarios, and what stands "
-                "behind -- narrows the choice further."
-            )
+            raise NothingSelected
         case pytest.ExitCode.USAGE_ERROR:
             raise UsageProblem(last_words(options.out / LOG))
         case pytest.ExitCode.INTERRUPTED if stops.unreadable:

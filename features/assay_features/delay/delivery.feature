@@ -51,6 +51,13 @@ Feature: A delayed message is delivered once its delay is over
         | 1 s   |
         | 2 s   |
 
+    Scenario: A short delay behind a long one is not held up by it
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 6 s
+      And message "fast" is sent to the queue with a delivery delay of 1 s
+      Then the receiver sees "fast" within 3 s after its delay of 1 s
+
     Scenario: A receiver that waits all along sees it exactly once
       Given an empty queue
       And a receiver is waiting on the queue
