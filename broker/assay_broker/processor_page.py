@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
+from typing import TypeVar
 
 from assay_broker.core.dispositions import RELEASE
 from assay_broker.core.processor import PROCESSOR
@@ -51,10 +52,12 @@ all: a plan that is backed out leaves the message staged, to be tried again late
 subscription that is no longer there.
 """
 
-_Table = Mapping[tuple[Enum, Enum], tuple[Enum, Enum]]
+State = TypeVar("State", bound=Enum)
+Input = TypeVar("Input", bound=Enum)
+Action = TypeVar("Action", bound=Enum)
 
 
-def diagram(table: _Table, start: Enum) -> str:
+def diagram(table: Mapping[tuple[State, Input], tuple[State, Action]], start: State) -> str:
     """A table as a Mermaid state diagram.
 
     Args:
@@ -62,7 +65,7 @@ def diagram(table: _Table, start: Enum) -> str:
         start: The first state.
     """
     lines = ["```mermaid", "stateDiagram-v2", f"    [*] --> {start.name}"]
-    arrows: dict[tuple[Enum, Enum], list[str]] = {}
+    arrows: dict[tuple[State, State], list[str]] = {}
     for (state, happened), (following, action) in table.items():
         arrows.setdefault((state, following), []).append(f"{_words(happened)} / {_words(action)}")
     lines += [
@@ -74,7 +77,7 @@ def diagram(table: _Table, start: Enum) -> str:
     return "\n".join([*lines, "```"]) + "\n"
 
 
-def listing(table: _Table, heads: tuple[str, str, str, str]) -> str:
+def listing(table: Mapping[tuple[State, Input], tuple[State, Action]], heads: tuple[str, str, str, str]) -> str:
     """A table as Markdown, a row a cell.
 
     Args:
