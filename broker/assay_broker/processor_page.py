@@ -85,7 +85,7 @@ def listing(table: Mapping[tuple[State, Input], tuple[State, Action]], heads: tu
         heads: The columns' heads: state, input, next state, action.
     """
     rows = [
-        " | ".join(["", *map(_words, (state, happened, following, action)), ""]).strip()
+        f"| {_words(state)} | {_words(happened)} | {_words(following)} | {_words(action)} |"
         for (state, happened), (following, action) in table.items()
     ]
     return "\n".join([f"| {' | '.join(heads)} |", "|---|---|---|---|", *rows]) + "\n"

@@ -116,9 +116,9 @@ def recovered(state: State, home: str) -> Queue | None:
     name = name_at(home)
     if name is None:
         return state.queues.find(home)
-    definition = state.objects.queue(name) or state.objects.queue(LOCAL_DEFAULT)
-    factory_setting = Definition(Kind.QLOCAL, LOCAL_DEFAULT, defaults(Kind.QLOCAL))
-    return local_queue(state, name, definition or factory_setting, limited=False)
+    found = state.objects.queue(name) or state.objects.queue(LOCAL_DEFAULT)
+    definition = found or Definition(Kind.QLOCAL, LOCAL_DEFAULT, defaults(Kind.QLOCAL))
+    return local_queue(state, name, definition, limited=False)
 
 
 def staging_queue(state: State) -> Definition | None:
