@@ -20,7 +20,9 @@ def pump(state: State, turn: Turn, queue: Queue) -> None:
     """Hand out everything that has a receiver with credit."""
     while (pair := queue.next_pair()) is not None:
         receiver, entry = pair
-        if entry.expired(turn.now_ms):  # DD-56: never delivered, even if its Tick has not come yet
+        if entry.unit is not None and entry.expired(turn.now_ms):  # its end, and a report, are for after the commit
+            queue.disown(entry, entry.unit.owner)
+        elif entry.expired(turn.now_ms):  # DD-56: never delivered, even if its Tick has not come yet
             discard_expired(state, turn, queue, entry)
         else:
             _hand_out(state, turn, queue, receiver, entry)
@@ -122,7 +124,7 @@ def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> 
         entry.redelivered = True
         if entry.recorded:
             turn.record(MessageMarked(entry.key, entry.count), _nothing)
-    if entry.expired(turn.now_ms):  # DD-56: its Tick came while it was held
+    if entry.unit is None and entry.expired(turn.now_ms):  # DD-56: its Tick came while it was held
         discard_expired(state, turn, queue, entry)
     else:
         queue.put_back(entry)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import LOCAL_DEFAULT, MODEL_DEFAULT, STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind
 from assay_broker.core.queues import Queue, home_of, name_at
@@ -108,12 +109,16 @@ def managed(state: State, model: str) -> Definition:
 
 
 def recovered(state: State, home: str) -> Queue | None:
-    """The queue at a home, as a start from records finds it; None when it has gone with its subscription."""
+    """The queue at a home, as a start from records finds it; None when it has gone with its subscription.
+
+    One that was made on use keeps its messages although the default that it was made from has been deleted since.
+    """
     name = name_at(home)
     if name is None:
         return state.queues.find(home)
-    definition = state.objects.queue(name) or state.objects.queue(LOCAL_DEFAULT)
-    return None if definition is None else local_queue(state, name, definition, limited=False)
+    found = state.objects.queue(name) or state.objects.queue(LOCAL_DEFAULT)
+    definition = found or Definition(Kind.QLOCAL, LOCAL_DEFAULT, defaults(Kind.QLOCAL))
+    return local_queue(state, name, definition, limited=False)
 
 
 def staging_queue(state: State) -> Definition | None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from assay_broker.core import applying, commands
 from assay_broker.core.authority import ADMINISTRATOR
-from assay_broker.core.changes import Change, NativeBrowse
+from assay_broker.core.changes import AlterObject, Change, DefineObject, NativeBrowse
 from assay_broker.core.commands import Command
 from assay_broker.core.core import Core
 from assay_broker.core.descriptor import Described
@@ -197,25 +197,46 @@ class Bench:
 
     def define(self, *definitions: Definition) -> None:
         """Objects are so from now on."""
-        for definition in definitions:
-            turn = self.core._turn(self.now)
-            applying.define(self.core._state, turn, definition)
-            self._take(self.core._finish(turn))
+        for one in definitions:
+            factory = defaults(one.kind)
+            given = {keyword: value for keyword, value in one.attributes.items() if factory[keyword] != value}
+            self._change(DefineObject(kind=one.kind, name=one.name, attributes=given, replace=True))
 
     def alter(self, name: str, **attributes: Value) -> None:
         """Change attributes of a queue, or of the queue manager."""
         objects = self.core._state.objects
         found = objects.queue(name) or objects.find(Namespace.QMGR, name)
         assert found is not None, f"there is no {name}"
-        self.define(Definition(found.kind, name, found.attributes | attributes))
+        self._change(AlterObject(found.kind, name, attributes))
 
     def delete(self, name: str) -> None:
-        """A queue's definition is gone; what stands on the queue stays."""
+        """A queue's definition is gone, whatever stands there or has it open: as if it had been damaged."""
         found = self.core._state.objects.queue(name)
         assert found is not None, f"there is no {name}"
         turn = self.core._turn(self.now)
         applying.remove(self.core._state, turn, found)
         self._take(self.core._finish(turn))
+
+    def administer(self, change: Change) -> Answer:
+        """Ask for a change as the administrator; its answer must be there."""
+        return self.answers[self.handle_as_administrator(change)]
+
+    def _change(self, change: Change) -> None:
+        """Ask for a change that is to be granted, if not at once."""
+        answer = self.answers.get(self.handle_as_administrator(change))
+        assert answer is None or answer.refused is None, answer.refused
+
+    def handle_as_administrator(self, change: Change) -> int:
+        """Ask for a change as the administrator; the token."""
+        connection, token = self._as_administrator(), self.token()
+        self.handle(commands.Administer(connection, token, change))
+        self.disconnect(connection)
+        return token
+
+    def _as_administrator(self) -> int:
+        number = 1_000 + self.token()
+        self.connect(number, user=ADMINISTRATOR)
+        return number
 
     def shown(self, name: str) -> list[Described]:
         """What stands on a queue, with descriptors."""
@@ -347,16 +368,3 @@ class Bench:
         if own:
             self.disconnect(connection)
         return [str(one.body) for one in self.answers[token].value or () if isinstance(one, Message)]
-
-    def administer(self, change: Change) -> Answer:
-        """Ask for a change as the administrator; its answer must be there."""
-        connection, token = self._as_administrator(), self.token()
-        self.handle(commands.Administer(connection, token, change))
-        answer = self.answers[token]
-        self.disconnect(connection)
-        return answer
-
-    def _as_administrator(self) -> int:
-        number = 1_000 + self.token()
-        self.connect(number, user=ADMINISTRATOR)
-        return number

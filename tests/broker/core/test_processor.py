@@ -10,7 +10,7 @@ from tests.broker.core.harness import T0, Bench, Traced, message, queue
 
 from assay_broker.core import commands
 from assay_broker.core.objects.factory import STAGING_QUEUE
-from assay_broker.core.objects.model import Definition, Value
+from assay_broker.core.objects.model import Value
 from assay_broker.core.processor import PROCESSOR, ProcessorState
 from assay_broker.core.records import MessageRemoved
 from assay_broker.core.settings import Platform, Settings
@@ -25,9 +25,9 @@ Happening = Callable[[Bench], None]
 
 def settings(platform: Platform, level: str = "8.0", **staging: Value) -> Settings:
     """On z/OS the staging queue is the administrator's to define; here one has."""
-    begin = default_settings(platform=platform, level=level)
-    objects = tuple(one for one in begin.objects if one.name != STAGING_QUEUE)
-    return replace(begin, objects=(*objects, queue(STAGING_QUEUE, **staging)))
+    found = default_settings(platform=platform, level=level)
+    objects = tuple(one for one in found.objects if one.name != STAGING_QUEUE)
+    return replace(found, objects=(*objects, queue(STAGING_QUEUE, MSGDLVSQ="FIFO", **staging)))
 
 
 def started(platform: Platform, tables: Tables | None = None, **staging: Value) -> Bench:
@@ -66,7 +66,7 @@ def deleted(bench: Bench) -> None:
 
 
 def defined(bench: Bench) -> None:
-    bench.define(queue(STAGING_QUEUE))
+    bench.define(queue(STAGING_QUEUE, MSGDLVSQ="FIFO"))
 
 
 larger = alteration(MAXDEPTH=9_999)
@@ -323,7 +323,7 @@ def test_a_definition_is_what_the_staging_queue_is_limited_by() -> None:
     bench = started("distributed", MAXDEPTH=1)
     assert bench.answers[bench.put(1, 1, message("a", delivery_time_ms=T0 + 10))].refused is None
     assert bench.answers[bench.put(1, 1, message("b", delivery_time_ms=T0 + 10))].refused is not None
-    bench.define(Definition(queue("x").kind, STAGING_QUEUE, queue("x", MAXDEPTH=2).attributes))
+    bench.alter(STAGING_QUEUE, MAXDEPTH=2)
     assert bench.answers[bench.put(1, 1, message("b", delivery_time_ms=T0 + 10))].refused is None
     bench.tick(T0 + 10)
     assert bench.answers[bench.put(1, 1, message("c", delivery_time_ms=bench.now + 10))].refused is None

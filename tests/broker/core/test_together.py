@@ -100,8 +100,10 @@ def test_a_delayed_message_of_a_refused_unit_is_not_staged(bench: Bench) -> None
 def test_a_copy_that_is_not_recorded_does_not_leave_before_its_release_is_stored(bench: Bench) -> None:
     """Its name became an alias of a topic with a non-durable subscriber: it would come again after a kill."""
     bench.receiver(1, 2, TOPIC)
-    bench.put(1, 1, message("a", delivery_time_ms=T0 + 10))
-    bench.define(alias("Q", "T", TARGTYPE="TOPIC"))
+    bench.define(queue("Q"), alias("A", "Q"))
+    bench.sender(1, 3, Address(AddressKind.QUEUE, "A"))
+    bench.put(1, 3, message("a", delivery_time_ms=T0 + 10))
+    bench.alter("A", TARGET="T", TARGTYPE="TOPIC")
     bench.auto = False
     bench.tick(T0 + 10)
     assert bench.bodies() == []

@@ -1,0 +1,112 @@
+"""The page of the delivery delay processor: drawn from its tables, never by hand.
+
+``python -m assay_broker.processor_page docs/processor.md`` draws it anew; a test holds the file equal to the tables.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+from typing import TypeVar
+
+from assay_broker.core.dispositions import RELEASE
+from assay_broker.core.processor import PROCESSOR
+
+_HEAD = """# The delivery delay processor
+
+A delayed message stands on the staging queue until its delay is over; then the processor moves it to its target. Two
+tables say everything about that: one for the processor's life, which depends on the platform, and one for what becomes
+of a single message. The core steps through these tables (`assay_broker.core.processor`,
+`assay_broker.core.dispositions`); this page is drawn from them by
+`python -m assay_broker.processor_page docs/processor.md`.
+
+## Its life
+
+An input is a condition in which the processor finds its queue (*available*; *put disabled*; *unavailable*: not defined,
+or disabled for gets), a *failure* of its worker or of the store, or its own *restart*. It looks at its queue at the
+start and whenever the queue is changed. An input that a state lacks cannot happen there. At a level below 8.0 there is
+no processor: what is staged stays where it is (DD-43).
+"""
+
+_PLATFORMS: Mapping[str, str] = {
+    "distributed": """### On distributed platforms
+
+It starts with the queue manager (DD-60) and starts again by itself after a failure (DD-65). Puts that are disabled
+stop senders, not the processor.
+""",
+    "zos": """### On z/OS
+
+It closes and opens with its queue (DD-61, DD-62) and is stopped by PUT(DISABLED) (DD-64). After a failure it waits
+until PUT was disabled and is enabled again (DD-63).
+""",
+}
+
+_RELEASE = """## One message
+
+When its delay is over, or it expires before, the steps are planned first and carried out then, altogether or not at
+all: a plan that is backed out leaves the message staged, to be tried again later, and so does a store that refuses it
+(DD-70 to DD-77, DD-56, DD-57). *Refused discard* is a message that asks to be discarded (MQRO_DISCARD_MSG),
+*refused publication* the copy for a subscription, *refused persistent* the report on a persistent message; *gone* is a
+subscription that is no longer there.
+"""
+
+State = TypeVar("State", bound=Enum)
+Input = TypeVar("Input", bound=Enum)
+Action = TypeVar("Action", bound=Enum)
+
+
+def diagram(table: Mapping[tuple[State, Input], tuple[State, Action]], start: State) -> str:
+    """A table as a Mermaid state diagram.
+
+    Args:
+        table: (state, input) to (next state, action).
+        start: The first state.
+    """
+    lines = ["```mermaid", "stateDiagram-v2", f"    [*] --> {start.name}"]
+    arrows: dict[tuple[State, State], list[str]] = {}
+    for (state, happened), (following, action) in table.items():
+        arrows.setdefault((state, following), []).append(f"{_words(happened)} / {_words(action)}")
+    lines += [
+        f"    {state.name} --> {following.name}: {'<br>'.join(labels)}" for (state, following), labels in arrows.items()
+    ]
+    leaving = {state for state, _ in table}
+    ends = dict.fromkeys(following for following, _ in table.values() if following not in leaving)
+    lines += [f"    {end.name} --> [*]" for end in ends]
+    return "\n".join([*lines, "```"]) + "\n"
+
+
+def listing(table: Mapping[tuple[State, Input], tuple[State, Action]], heads: tuple[str, str, str, str]) -> str:
+    """A table as Markdown, a row a cell.
+
+    Args:
+        table: (state, input) to (next state, action).
+        heads: The columns' heads: state, input, next state, action.
+    """
+    rows = [
+        f"| {_words(state)} | {_words(happened)} | {_words(following)} | {_words(action)} |"
+        for (state, happened), (following, action) in table.items()
+    ]
+    return "\n".join([f"| {' | '.join(heads)} |", "|---|---|---|---|", *rows]) + "\n"
+
+
+def _words(cell: Enum) -> str:
+    return cell.name.lower().replace("_", " ")
+
+
+def processor_page() -> str:
+    """The page, as Markdown."""
+    parts = [_HEAD]
+    for platform, table in PROCESSOR.items():
+        first = next(state for state, _ in table)
+        life = listing(table, ("state", "input", "next state", "action"))
+        parts += [_PLATFORMS[platform], diagram(table, first), life]
+    first_step = next(step for step, _ in RELEASE)
+    steps = listing(RELEASE, ("step", "result", "next step", "what was planned"))
+    parts += [_RELEASE, diagram(RELEASE, first_step), steps]
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(processor_page(), encoding="utf-8")
