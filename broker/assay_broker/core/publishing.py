@@ -13,10 +13,9 @@ from assay_broker.core.retained import Retention, asks_retention, check_retainab
 from assay_broker.core.state import State
 from assay_broker.core.subscriptions import Subscription, Terms
 from assay_broker.core.topic_tree import Reach, TopicSettings, topic_settings
-from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc
 
-_TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 
 
 class Publication(Struct, frozen=True, eq=False):
@@ -34,17 +33,11 @@ class Publication(Struct, frozen=True, eq=False):
 
 
 def check_delayed(address: Address, message: Message) -> None:
-    """Refuse what a message with a delay cannot be besides: retained (DD-16), or in a group (DD-17).
+    """Refuse a message with a delay that is in a group (DD-17).
 
     Raises:
         RefusalError: As said.
     """
-    if address.kind in _TOPICS and asks_retention(message):
-        raise refusal(
-            Mqrc.OPTIONS_ERROR,
-            "A retained publication cannot have a delivery delay; leave one of them out.",
-            address.name,
-        )
     if is_member(message) or message.group_sequence is not None or is_last(message):
         raise refusal(
             Mqrc.OPTIONS_ERROR,
@@ -68,13 +61,24 @@ def publish(
 
     Raises:
         RefusalError: Publications are disabled (PUB), a delayed one must reach more than the topic lets it (DD-82),
-            it cannot be retained, or somebody whom it must reach cannot take it.
+            it cannot be retained (with a delay: DD-16), or somebody whom it must reach cannot take it.
     """
     settings = topic_settings(state.objects, topic.name)
     if not settings.publishing:
         raise refusal(Mqrc.PUT_INHIBITED, f"Publications on the topic {topic.name} are disabled.", topic.name)
     message = _filled(message, settings)
     reach = settings.reach(persistent=bool(message.durable))
+    retained = None
+    if asks_retention(message):
+        if delayed:  # DD-16
+            raise refusal(
+                Mqrc.OPTIONS_ERROR,
+                "A retained publication cannot have a delivery delay; leave one of them out.",
+                topic.name,
+            )
+        check_retainable(state, topic, now_ms)
+        retained = Retention(topic, connection.number, connection.client_id)
+        message = without_mark(message)
     if delayed and reach is not Reach.AVAILABLE:  # DD-82: of the two attributes, the one for its persistence
         keyword = "PMSGDLV" if message.durable else "NPMSGDLV"
         raise refusal(
@@ -82,11 +86,6 @@ def publish(
             f"A delayed publication needs {keyword}(ALLAVAIL), and the topic {topic.name} has {keyword}({reach}).",
             topic.name,
         )
-    retained = None
-    if asks_retention(message):
-        check_retainable(state, topic, now_ms)
-        retained = Retention(topic, connection.number, connection.client_id)
-        message = without_mark(message)
     found = tuple(state.topics.matching(topic, message, connection.number, connection.client_id))
     return Publication(message, _reached(found, reach), retained)
 
