@@ -17,7 +17,6 @@ from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc
 
 
-
 class Publication(Struct, frozen=True, eq=False):
     """A publication that may go out.
 

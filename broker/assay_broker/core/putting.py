@@ -7,11 +7,11 @@ from collections import Counter
 from msgspec import Struct
 
 from assay_broker.core.headers import DeadLetterHeader
+from assay_broker.core.obstacles import length, obstacles
 from assay_broker.core.placing import enter, new_entry
 from assay_broker.core.queues import Queue
 from assay_broker.core.refusals import RefusalError
 from assay_broker.core.resolution import Target, resolve
-from assay_broker.core.sending import length, obstacles
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Address, AddressKind, Message
