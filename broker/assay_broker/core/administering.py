@@ -7,7 +7,14 @@ from typing import cast
 
 from assay_broker.core import changes
 from assay_broker.core.changes import Change
-from assay_broker.core.defining import alter_object, clear_queue, define_object, delete_object, set_authority
+from assay_broker.core.defining import (
+    alter_object,
+    clear_queue,
+    clear_topic,
+    define_object,
+    delete_object,
+    set_authority,
+)
 from assay_broker.core.displaying import display_authority, display_objects
 from assay_broker.core.effects import Value
 from assay_broker.core.native import native_browse, native_put, native_take
@@ -24,6 +31,7 @@ CHANGES: dict[type[Change], Handler] = cast(
         changes.AlterObject: alter_object,
         changes.DeleteObject: delete_object,
         changes.ClearQueue: clear_queue,
+        changes.ClearRetained: clear_topic,
         changes.SetAuthority: set_authority,
         changes.DisplayObjects: display_objects,
         changes.DisplayAuthority: display_authority,

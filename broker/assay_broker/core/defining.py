@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from assay_broker.core.administered import check_sub, welcome_sub
 from assay_broker.core.applying import define, remove
 from assay_broker.core.authority import AuthorityRecord, plan_authority
-from assay_broker.core.changes import AlterObject, ClearQueue, DefineObject, DeleteObject, SetAuthority
+from assay_broker.core.changes import AlterObject, ClearQueue, ClearRetained, DefineObject, DeleteObject, SetAuthority
 from assay_broker.core.delivery import remove as remove_message
 from assay_broker.core.entries import Entry, Place
 from assay_broker.core.links import Receiver, Sender
@@ -20,10 +21,11 @@ from assay_broker.core.queues import Queue, home_of
 from assay_broker.core.records import AuthoritySet
 from assay_broker.core.release import unstage
 from assay_broker.core.resolution import depth
+from assay_broker.core.retained import clear_retained
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.command_reasons import Mqrccf
-from assay_sdk.model.message import AddressKind
+from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 
 
@@ -38,7 +40,12 @@ def define_object(state: State, turn: Turn, change: DefineObject) -> None:
         raise object_refusal(
             Mqrccf.OBJECT_WRONG_TYPE, f"{planned.name} has been made on use, and is a local queue.", planned.name
         )
+    new = state.objects.find(planned.namespace, planned.name) is None
+    if planned.kind is Kind.SUB and new:
+        check_sub(state, planned)
     define(state, turn, planned)
+    if planned.kind is Kind.SUB and new:
+        welcome_sub(state, turn, planned.name)
 
 
 def alter_object(state: State, turn: Turn, change: AlterObject) -> None:
@@ -83,6 +90,11 @@ def clear_queue(state: State, turn: Turn, change: ClearQueue) -> None:
             Mqrc.OBJECT_IN_USE, f"{queue.name} holds messages of units of work that are open.", queue.name
         )
     _empty(state, turn, queue.name)
+
+
+def clear_topic(state: State, turn: Turn, change: ClearRetained) -> None:
+    """CLEAR TOPICSTR: the retained publication of exactly this topic string goes; nothing happens without one."""
+    clear_retained(state, turn, Address(AddressKind.TOPIC, change.topic))
 
 
 def set_authority(state: State, turn: Turn, change: SetAuthority) -> None:

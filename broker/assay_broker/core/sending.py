@@ -91,12 +91,19 @@ def _publication(
 ) -> Pending:
     publication = publish(state, connection, topic, message, now_ms, delayed=delayed)
     expires_ms = expiry(message, now_ms)
-    queues, retained = publication.queues, publication.retained
-    homes = tuple(queue.home for queue in queues)
+    homes = tuple(copy.home for copy in publication.copies)
     if delayed:
         _refuse(_staging_obstacles(state, size(message), len(homes)))
         return Pending(publication.message, homes, (), expires_ms, len(homes))
-    return Pending(publication.message, homes, queues, expires_ms, 0, retained=retained)
+    return Pending(
+        publication.message,
+        homes,
+        tuple(copy.queue for copy in publication.copies),
+        expires_ms,
+        0,
+        dead=tuple(copy.dead for copy in publication.copies),
+        retained=publication.retained,
+    )
 
 
 def expiry(message: Message, now_ms: int) -> int | None:
