@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from assay_broker.core.administered import take_up
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.queues import home_of
@@ -38,6 +39,8 @@ def _back_to(state: State, definition: Definition, before: Definition | None, tu
 
 
 def _take_effect(state: State, turn: Turn, namespace: Namespace, name: str) -> None:
+    if namespace is Namespace.SUB:
+        take_up(state, name)
     if namespace is not Namespace.QUEUE:
         return
     definition = state.objects.queue(name)

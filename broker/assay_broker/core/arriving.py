@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from msgspec.structs import replace
 
 from assay_broker.core.entries import Entry, Place
@@ -28,7 +30,12 @@ def join(state: State, turn: Turn, unit: Unit, pending: Pending) -> None:
     One for a queue stands there at once, for its own session alone, if that is known (DD-25); a delayed one stands
     nowhere before the commit (DD-26), and a publication reaches nobody.
     """
-    if len(pending.queues) == 1 and pending.queues[0].on_use and unit.owner[1] is not None:
+    if (
+        len(pending.queues) == 1
+        and pending.homes == (pending.queues[0].home,)
+        and pending.queues[0].on_use
+        and unit.owner[1] is not None
+    ):
         (queue,) = pending.queues
         entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
         enter_uncommitted(state, turn, queue, entry, unit)
@@ -86,9 +93,11 @@ def place(state: State, turn: Turn, pending: Pending) -> None:
     with turn.together():
         if pending.retained is not None:
             retain(state, turn, pending.retained, pending.message, pending.expires_ms)
-        for queue in pending.queues:
+        for queue, dead in zip_longest(pending.queues, pending.dead):
             if not queue.gone:
-                entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
+                entry = new_entry(
+                    state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms, dead=dead
+                )
                 _arrive(state, turn, queue, entry)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from assay_broker.core.administered import check_sub, welcome_sub
 from assay_broker.core.applying import define, remove
 from assay_broker.core.authority import AuthorityRecord, plan_authority
 from assay_broker.core.changes import AlterObject, ClearQueue, ClearRetained, DefineObject, DeleteObject, SetAuthority
@@ -39,7 +40,12 @@ def define_object(state: State, turn: Turn, change: DefineObject) -> None:
         raise object_refusal(
             Mqrccf.OBJECT_WRONG_TYPE, f"{planned.name} has been made on use, and is a local queue.", planned.name
         )
+    new = state.objects.find(planned.namespace, planned.name) is None
+    if planned.kind is Kind.SUB and new:
+        check_sub(state, planned)
     define(state, turn, planned)
+    if planned.kind is Kind.SUB and new:
+        welcome_sub(state, turn, planned.name)
 
 
 def alter_object(state: State, turn: Turn, change: AlterObject) -> None:

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from assay_broker.core.connections import Connection
 from assay_broker.core.groups import is_last, is_member
+from assay_broker.core.headers import DeadLetterHeader
+from assay_broker.core.obstacles import length, obstacles
 from assay_broker.core.queues import Queue
-from assay_broker.core.refusals import refusal
+from assay_broker.core.reaching import target_of
+from assay_broker.core.refusals import RefusalError, refusal
+from assay_broker.core.resolution import resolve
 from assay_broker.core.retained import Retention, asks_retention, check_retainable, without_mark
 from assay_broker.core.state import State
-from assay_broker.core.subscriptions import Subscription, Terms
+from assay_broker.core.subscriptions import Subscriber, Terms
 from assay_broker.core.topic_tree import Reach, TopicSettings, topic_settings
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
 
-_TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
+
+class Copy(Struct, frozen=True, eq=False):
+    """What one subscriber gets of a publication.
+
+    Args:
+        home: Whom it is for, as `Entry.home` has it.
+        queue: Where it comes to stand when it has no delay.
+        dead: The header with which it goes to the dead-letter queue; None when the subscriber can take it.
+    """
+
+    home: str
+    queue: Queue
+    dead: DeadLetterHeader | None = None
 
 
 class Publication(Struct, frozen=True, eq=False):
@@ -24,27 +42,21 @@ class Publication(Struct, frozen=True, eq=False):
 
     Args:
         message: The message, persistence and priority filled in from the topic, as subscribers get it.
-        queues: The queues of the subscriptions that it is for and that can take it.
+        copies: One for each subscriber that gets it (DD-80).
         retained: Where it is kept as the retained publication; None when it is not.
     """
 
     message: Message
-    queues: tuple[Queue, ...]
+    copies: tuple[Copy, ...]
     retained: Retention | None
 
 
 def check_delayed(address: Address, message: Message) -> None:
-    """Refuse what a message with a delay cannot be besides: retained (DD-16), or in a group (DD-17).
+    """Refuse a message with a delay that is in a group (DD-17).
 
     Raises:
         RefusalError: As said.
     """
-    if address.kind in _TOPICS and asks_retention(message):
-        raise refusal(
-            Mqrc.OPTIONS_ERROR,
-            "A retained publication cannot have a delivery delay; leave one of them out.",
-            address.name,
-        )
     if is_member(message) or message.group_sequence is not None or is_last(message):
         raise refusal(
             Mqrc.OPTIONS_ERROR,
@@ -68,13 +80,24 @@ def publish(
 
     Raises:
         RefusalError: Publications are disabled (PUB), a delayed one must reach more than the topic lets it (DD-82),
-            it cannot be retained, or somebody whom it must reach cannot take it.
+            it cannot be retained (with a delay: DD-16), or somebody whom it must reach cannot take it.
     """
     settings = topic_settings(state.objects, topic.name)
     if not settings.publishing:
         raise refusal(Mqrc.PUT_INHIBITED, f"Publications on the topic {topic.name} are disabled.", topic.name)
     message = _filled(message, settings)
     reach = settings.reach(persistent=bool(message.durable))
+    retained = None
+    if asks_retention(message):
+        if delayed:  # DD-16
+            raise refusal(
+                Mqrc.OPTIONS_ERROR,
+                "A retained publication cannot have a delivery delay; leave one of them out.",
+                topic.name,
+            )
+        check_retainable(state, topic, now_ms)
+        retained = Retention(topic, connection.number, connection.client_id)
+        message = without_mark(message)
     if delayed and reach is not Reach.AVAILABLE:  # DD-82: of the two attributes, the one for its persistence
         keyword = "PMSGDLV" if message.durable else "NPMSGDLV"
         raise refusal(
@@ -82,13 +105,9 @@ def publish(
             f"A delayed publication needs {keyword}(ALLAVAIL), and the topic {topic.name} has {keyword}({reach}).",
             topic.name,
         )
-    retained = None
-    if asks_retention(message):
-        check_retainable(state, topic, now_ms)
-        retained = Retention(topic, connection.number, connection.client_id)
-        message = without_mark(message)
     found = tuple(state.topics.matching(topic, message, connection.number, connection.client_id))
-    return Publication(message, _reached(found, reach), retained)
+    dead_letters = settings.dead_letters and not delayed
+    return Publication(message, _copies(state, found, message, reach, now_ms, dead_letters=dead_letters), retained)
 
 
 def _filled(message: Message, settings: TopicSettings) -> Message:
@@ -98,21 +117,67 @@ def _filled(message: Message, settings: TopicSettings) -> Message:
     return message if message.priority is not None else replace(message, priority=settings.priority)
 
 
-def _reached(found: tuple[Subscription, ...], reach: Reach) -> tuple[Queue, ...]:
-    """The queues of those who can take a publication (PMSGDLV, NPMSGDLV).
+def _copies(
+    state: State, found: tuple[Subscriber, ...], message: Message, reach: Reach, now_ms: int, *, dead_letters: bool
+) -> tuple[Copy, ...]:
+    """Copies for those who can take the publication (PMSGDLV, NPMSGDLV).
+
+    For one who cannot, the dead-letter queue takes it if the topic allows (USEDLQ) and there is one; that counts as
+    having reached him.  A delayed publication is not dead-lettered before its delay is over.
 
     Raises:
-        RefusalError: One of those cannot who must; nobody gets it.
+        RefusalError: One of those cannot be reached who must; nobody gets it.
     """
-    unable = [subscription for subscription in found if subscription.queue.full]
-    failing = [one.queue.name for one in unable if reach is Reach.ALL or (reach is Reach.DURABLE and one.terms.durable)]
+    copies: list[Copy] = []
+    failing: list[str] = []
+    taken: Counter[str] = Counter()
+    for subscriber in found:
+        copy = _copy(state, subscriber, message, taken)
+        if isinstance(copy, Mqrc) and dead_letters:
+            copy = _dead_letter(state, subscriber, message, taken, copy, now_ms) or copy
+        if isinstance(copy, Copy):
+            taken[copy.queue.home] += 1
+            copies.append(copy)
+        elif reach is Reach.ALL or (reach is Reach.DURABLE and subscriber.durable):
+            failing.append(subscriber.name)
     if failing:
         raise refusal(
             Mqrc.PUBLICATION_FAILURE,
             f"{' and '.join(failing)} cannot take the publication, so nobody receives it.",
             *failing,
         )
-    return tuple(subscription.queue for subscription in found if subscription not in unable)
+    return tuple(copies)
+
+
+def _copy(state: State, subscriber: Subscriber, message: Message, taken: Counter[str]) -> Copy | Mqrc:
+    """The copy for a subscriber, or why it cannot take one."""
+    try:
+        target = target_of(state, subscriber)
+    except RefusalError as error:
+        return Mqrc(error.refused.mqrc or Mqrc.UNEXPECTED_ERROR)
+    queue = target.queue
+    if queue is None:
+        return Mqrc.UNKNOWN_OBJECT_NAME
+    found = obstacles(target, length(message), taken[queue.home] + 1)
+    return found[0].mqrc if found else Copy(subscriber.home, queue)
+
+
+def _dead_letter(  # noqa: PLR0917  what a dead letter says, and where
+    state: State, subscriber: Subscriber, message: Message, taken: Counter[str], why: Mqrc, now_ms: int
+) -> Copy | None:
+    """A subscriber's copy on the dead-letter queue; None when there is none, or it cannot take it."""
+    name = state.objects.dead_letter_queue
+    if not name:
+        return None
+    try:
+        target = resolve(state, Address(AddressKind.QUEUE, name))
+    except RefusalError:
+        return None
+    queue = target.queue
+    if queue is None or obstacles(target, length(message), taken[queue.home] + 1):
+        return None
+    header = DeadLetterHeader(reason=why, queue=subscriber.name, manager=state.settings.name, put_ms=now_ms)
+    return Copy(subscriber.home, queue, header)
 
 
 def check_subscribing(state: State, terms: Terms) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 
 from msgspec import Struct
 
 from assay_broker.core.headers import DeadLetterHeader
+from assay_broker.core.obstacles import length, obstacles
 from assay_broker.core.placing import enter, new_entry
 from assay_broker.core.queues import Queue
+from assay_broker.core.reaching import target_of
 from assay_broker.core.refusals import RefusalError
 from assay_broker.core.resolution import Target, resolve
-from assay_broker.core.sending import length, obstacles
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -117,5 +119,6 @@ class Puts:
 
     def _publish(self, topic: Address, message: Message, expires_ms: int | None) -> None:
         """A name has become an alias of a topic: everybody who is subscribed now, and can take it, gets a copy."""
-        for subscription in self._state.topics.matching(topic, message, 0, None):
-            self._to(Target((subscription.queue.definition,), subscription.queue), message, expires_ms)
+        for subscriber in self._state.topics.matching(topic, message, 0, None):
+            with suppress(RefusalError):
+                self._to(target_of(self._state, subscriber), message, expires_ms)

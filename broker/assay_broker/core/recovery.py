@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from assay_broker.core.administered import take_up_all
 from assay_broker.core.attaching import make_subscription, parse_selector
 from assay_broker.core.entries import Entry, Place
 from assay_broker.core.placing import DEFAULT_PRIORITY, stage_again, watch_expiry
@@ -57,6 +58,7 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
             subscriptions.pop(record.number, None)
             highest_subscription = max(highest_subscription, record.number)
     state.reserve_numbers(highest_key, highest_subscription)
+    take_up_all(state)
     for defined in subscriptions.values():
         _define(state, defined)
     restore_retained(state, turn, retained)

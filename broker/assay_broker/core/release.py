@@ -16,10 +16,12 @@ from assay_broker.core.placing import stage_again
 from assay_broker.core.processor import ProcessorAction, ProcessorInput, condition
 from assay_broker.core.putting import Puts
 from assay_broker.core.queues import SUBSCRIPTION_HOME, name_at
+from assay_broker.core.reaching import destination_at
 from assay_broker.core.records import MessageRemoved
 from assay_broker.core.reports import FEEDBACK, Mqro, options, report, wants
 from assay_broker.core.resolution import staging_queue
 from assay_broker.core.state import State
+from assay_broker.core.subscriptions import sub_at
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Mqrc
@@ -40,8 +42,8 @@ class Plan:
         self._state = state
         self._entry = entry
         self._now_ms = now_ms
-        self._target = name_at(entry.home)
-        self._publication = entry.home.startswith(SUBSCRIPTION_HOME)
+        self._target = name_at(entry.home) or destination_at(state, entry.home)
+        self._publication = entry.home.startswith(SUBSCRIPTION_HOME) or sub_at(entry.home) is not None
         self._name = self._target or entry.home
         self._kind, self._feedback = Mqro.EXCEPTION, 0
         self._report: Message | None = None

@@ -109,6 +109,18 @@ class Retained:
                 yield one
 
 
+class Given(Struct, frozen=True):
+    """A retained publication on its way to a new subscriber.
+
+    Args:
+        batch: The batch that it waits for; 0 for none.
+    """
+
+    message: Message
+    expires_ms: int | None
+    batch: int
+
+
 def asks_retention(message: Message) -> bool:
     """Whether a publisher wants a publication retained; 1, a number, is the only value that says so."""
     value = message.properties.get(RETAIN)
@@ -159,17 +171,11 @@ def retain(state: State, turn: Turn, kept: Retention, message: Message, expires_
     )
 
 
-def clear_retained(state: State, turn: Turn, topic: Address) -> bool:
-    """Remove what a topic keeps.
-
-    Returns:
-        Whether there was something.
-    """
+def clear_retained(state: State, turn: Turn, topic: Address) -> None:
+    """Remove what a topic keeps; nothing happens when it keeps nothing."""
     found = state.retained.at(topic)
-    if found is None or found.message is None:
-        return False
-    _keep(state, turn, replace(found, message=None, expires_ms=None, recorded=False, batch=0))
-    return True
+    if found is not None and found.message is not None:
+        _keep(state, turn, replace(found, message=None, expires_ms=None, recorded=False, batch=0))
 
 
 def _keep(state: State, turn: Turn, publication: RetainedPublication) -> None:

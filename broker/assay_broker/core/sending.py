@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from assay_broker.core.connections import Connection
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition
+from assay_broker.core.obstacles import Obstacle, full, length, limits, obstacles, size
 from assay_broker.core.permitting import check_permitted
 from assay_broker.core.publishing import check_delayed, publish
 from assay_broker.core.queues import Queue, home_of
@@ -22,19 +22,6 @@ from assay_sdk.model.reasons import Mqrc, refused
 HIGHEST_PRIORITY = 9
 _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
 _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
-
-
-class Obstacle(Struct, frozen=True):
-    """Why a queue cannot take a message.
-
-    Args:
-        name: The object at fault.
-        why: The rest of a sentence that begins with the name.
-    """
-
-    mqrc: Mqrc
-    name: str
-    why: str
 
 
 def prepare(state: State, connection: Connection, address: Address, message: Message, now_ms: int) -> Pending:
@@ -104,12 +91,19 @@ def _publication(
 ) -> Pending:
     publication = publish(state, connection, topic, message, now_ms, delayed=delayed)
     expires_ms = expiry(message, now_ms)
-    queues, retained = publication.queues, publication.retained
-    homes = tuple(queue.home for queue in queues)
+    homes = tuple(copy.home for copy in publication.copies)
     if delayed:
         _refuse(_staging_obstacles(state, size(message), len(homes)))
         return Pending(publication.message, homes, (), expires_ms, len(homes))
-    return Pending(publication.message, homes, queues, expires_ms, 0, retained=retained)
+    return Pending(
+        publication.message,
+        homes,
+        tuple(copy.queue for copy in publication.copies),
+        expires_ms,
+        0,
+        dead=tuple(copy.dead for copy in publication.copies),
+        retained=publication.retained,
+    )
 
 
 def expiry(message: Message, now_ms: int) -> int | None:
@@ -148,56 +142,6 @@ def _check_level(state: State) -> None:
         )
 
 
-def length(message: Message) -> int:
-    """Bytes of the body: what MAXMSGL of a queue limits (DD-36, DD-78).
-
-    Properties count towards a limit of their own in IBM MQ (developing applications, "Message properties and message
-    length"); here the queue manager's limit counts them, since nothing a peer sends may grow without one.
-    """
-    whole = message.body is None and message.encoded is not None
-    return size(message) if whole else _octets(message.body)
-
-
-def size(message: Message) -> int:
-    """Bytes of body and properties: what MAXMSGL of the queue manager limits."""
-    if message.encoded is not None:
-        return len(message.encoded)
-    return _octets(message.body) + sum(
-        _octets(name) + (_octets(value) if isinstance(value, (str, bytes)) else 8)
-        for name, value in message.properties.items()
-    )
-
-
-def _octets(value: str | bytes | None) -> int:
-    if value is None:
-        return 0
-    return len(value) if isinstance(value, bytes) or value.isascii() else len(value.encode(errors="surrogatepass"))
-
-
-def obstacles(target: Target, octets: int, further: int = 1) -> list[Obstacle]:
-    """Why a queue could not take so many further messages of a size now; empty when it could (DD-78)."""
-    found: list[Obstacle] = []
-    queue = target.queue
-    if target.inhibited is not None:
-        found.append(Obstacle(Mqrc.PUT_INHIBITED, target.inhibited, "is disabled for puts"))
-    if queue is not None:
-        found += _limits(queue.definition, queue.name, octets)
-        if queue.fills(further):
-            found.append(_full(queue.name))
-    return found
-
-
-def _limits(definition: Definition, name: str, octets: int) -> list[Obstacle]:
-    longest = definition.number("MAXMSGL")
-    if octets <= longest:
-        return []
-    return [Obstacle(Mqrc.MSG_TOO_BIG_FOR_Q, name, f"takes messages of {longest} bytes, and this one has {octets}")]
-
-
-def _full(name: str) -> Obstacle:
-    return Obstacle(Mqrc.Q_FULL, name, "cannot take another message")
-
-
 def _staging_obstacles(state: State, octets: int, copies: int) -> list[Obstacle]:
     """Why the staging queue could not take a message now (DD-19, DD-36, DD-40)."""
     definition = staging_queue(state)
@@ -206,9 +150,9 @@ def _staging_obstacles(state: State, octets: int, copies: int) -> list[Obstacle]
     found: list[Obstacle] = []
     if definition.says("PUT", "DISABLED"):
         found.append(Obstacle(Mqrc.PUT_INHIBITED, STAGING_QUEUE, "is disabled for puts"))
-    found += _limits(definition, STAGING_QUEUE, octets)
+    found += limits(definition, STAGING_QUEUE, octets)
     if staging_depth(state) + copies > definition.number("MAXDEPTH"):
-        found.append(_full(STAGING_QUEUE))
+        found.append(full(STAGING_QUEUE))
     return found
 
 

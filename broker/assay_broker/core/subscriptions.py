@@ -62,6 +62,21 @@ class Subscription:
         self._connection = connection
 
     @property
+    def home(self) -> str:
+        """Where its copies go, as `Entry.home` has it."""
+        return self.queue.home
+
+    @property
+    def name(self) -> str:
+        """Its name in refusals."""
+        return self.queue.name
+
+    @property
+    def durable(self) -> bool:
+        """Whether it outlives its receivers."""
+        return self.terms.durable
+
+    @property
     def active(self) -> bool:
         """Whether it has a receiver, or messages of it are held by a unit of work that is still open."""
         return bool(self.receivers) or self.queue.held
@@ -75,10 +90,53 @@ class Subscription:
         return self._selector is None or self._selector.matches(message)
 
 
+_ADMINISTERED_HOME = "sub://"
+
+
+class Administered:
+    """What a SUB object subscribes to: its copies go to the queue that it names, found anew for each.
+
+    Args:
+        number: Its number, in one sequence with those of subscriptions.
+        sub: The name of the SUB object.
+        topic: The topic.
+        destination: The name of the queue (DEST).
+        selector: The selector, ready for use; None for none.
+    """
+
+    durable = True
+
+    def __init__(self, number: int, sub: str, topic: Address, destination: str, selector: Selector | None) -> None:
+        self.number = number
+        self.sub = sub
+        self.topic = topic
+        self.name = destination
+        self._selector = selector
+
+    @property
+    def home(self) -> str:
+        """Where its copies are staged for: the object, so that they go with it (DD-76)."""
+        return _ADMINISTERED_HOME + self.sub
+
+    def wants(self, message: Message, _connection: int, _client_id: str | None) -> bool:
+        """Whether a publication is for it."""
+        return self._selector is None or self._selector.matches(message)
+
+
+Subscriber = Subscription | Administered
+"""Whoever gets publications."""
+
+
+def sub_at(home: str) -> str | None:
+    """The name of the SUB object for which a copy is staged; None when it is for something else."""
+    return home.removeprefix(_ADMINISTERED_HOME) if home.startswith(_ADMINISTERED_HOME) else None
+
+
 class Subscriptions:
-    """The named subscriptions by their identities."""
+    """The named subscriptions by their identities, and the administered ones by their objects."""
 
     def __init__(self) -> None:
+        self.administered: dict[str, Administered] = {}
         self._named: dict[tuple[bool, str | None, str], Subscription] = {}
 
     def __iter__(self) -> Iterator[Subscription]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from assay_broker.core.subscriptions import Subscription
+from assay_broker.core.subscriptions import Subscriber
 from assay_broker.core.topic_strings import Patterns, has_wildcards
 from assay_sdk.model.message import Address, AddressKind, Message
 
@@ -17,17 +17,17 @@ class Topics:
     """
 
     def __init__(self) -> None:
-        self._by_topic: defaultdict[str, dict[int, Subscription]] = defaultdict(dict)
-        self._by_pattern: Patterns[Subscription] = Patterns()
+        self._by_topic: defaultdict[str, dict[int, Subscriber]] = defaultdict(dict)
+        self._by_pattern: Patterns[Subscriber] = Patterns()
 
-    def add(self, subscription: Subscription) -> None:
+    def add(self, subscription: Subscriber) -> None:
         """A subscription exists from now on; what was published earlier is not for it (PD-14)."""
         if _is_pattern(subscription.topic):
             self._by_pattern.add(subscription.topic.name, subscription.number, subscription)
         else:
             self._by_topic[str(subscription.topic)][subscription.number] = subscription
 
-    def discard(self, subscription: Subscription) -> None:
+    def discard(self, subscription: Subscriber) -> None:
         """A subscription has gone."""
         if _is_pattern(subscription.topic):
             self._by_pattern.discard(subscription.topic.name, subscription.number)
@@ -41,7 +41,7 @@ class Topics:
 
     def matching(
         self, topic: Address, message: Message, connection: int, client_id: str | None
-    ) -> Iterator[Subscription]:
+    ) -> Iterator[Subscriber]:
         """The subscriptions that a publication is for, now (DD-51, DD-80, PD-10, PD-11), in the order of their making.
 
         Args:
@@ -54,7 +54,7 @@ class Topics:
             if subscription.wants(message, connection, client_id):
                 yield subscription
 
-    def of(self, topic: Address) -> tuple[Subscription, ...]:
+    def of(self, topic: Address) -> tuple[Subscriber, ...]:
         """All subscriptions that a topic fits, in the order of their making."""
         found = list(self._by_topic.get(str(topic), {}).values())
         if self._by_pattern and topic.kind is AddressKind.TOPIC:
@@ -66,5 +66,5 @@ def _is_pattern(topic: Address) -> bool:
     return topic.kind is AddressKind.TOPIC and has_wildcards(topic.name)
 
 
-def _number(subscription: Subscription) -> int:
+def _number(subscription: Subscriber) -> int:
     return subscription.number

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from assay_broker.core.entries import Delivery, Entry
+from assay_broker.core.headers import DeadLetterHeader
 from assay_broker.core.links import Owner
 from assay_broker.core.queues import Queue
 from assay_broker.core.refusals import illegal_state
@@ -74,6 +75,7 @@ class Pending(Struct, frozen=True, eq=False):
         expires_ms: When it expires; None never.
         staged: How many copies are to be staged.
         entry: The copy that stands uncommitted on its queue already (DD-25); None when nobody could get it.
+        dead: For each of the queues the header with which it goes to the dead-letter queue there; empty for none.
         retained: Where it is kept as the retained publication; None when it is not.
     """
 
@@ -83,6 +85,7 @@ class Pending(Struct, frozen=True, eq=False):
     expires_ms: int | None
     staged: int
     entry: Entry | None = None
+    dead: tuple[DeadLetterHeader | None, ...] = ()
     retained: Retention | None = None
 
 

@@ -6,13 +6,22 @@ from functools import partial
 
 from assay_broker.core.entries import Entry
 from assay_broker.core.placing import enter, new_entry
+from assay_broker.core.queues import Queue
 from assay_broker.core.refusals import refusal
-from assay_broker.core.retained import RetainedPublication
+from assay_broker.core.retained import Given
 from assay_broker.core.state import State
-from assay_broker.core.subscriptions import Subscription
+from assay_broker.core.subscriptions import Subscriber, Subscription
 from assay_broker.core.turn import Turn
-from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Mqrc
+
+
+def given(state: State, subscriber: Subscriber, now_ms: int) -> tuple[Given, ...]:
+    """The retained publications that a new subscriber wants, the oldest first."""
+    return tuple(
+        Given(one.message, one.expires_ms, one.batch)
+        for one in state.retained.fitting(subscriber.topic, now_ms)
+        if one.message is not None and subscriber.wants(one.message, one.kept.connection, one.kept.client_id)
+    )
 
 
 def check_welcome(state: State, subscription: Subscription, now_ms: int) -> None:
@@ -21,39 +30,35 @@ def check_welcome(state: State, subscription: Subscription, now_ms: int) -> None
     Raises:
         RefusalError: As said; nothing was given, and the subscription is not to stay.
     """
-    given, queue = len(_given(state, subscription, now_ms)), subscription.queue
-    if queue.fills(given):
+    wanted, queue = len(given(state, subscription, now_ms)), subscription.queue
+    if queue.fills(wanted):
         raise refusal(
             Mqrc.RETAINED_NOT_DELIVERED,
-            f"{given} retained publications are for the subscription, and {queue.name} does not take so many.",
+            f"{wanted} retained publications are for the subscription, and {queue.name} does not take so many.",
             queue.name,
         )
 
 
 def welcome(state: State, turn: Turn, subscription: Subscription) -> None:
-    """Give a subscription that has just been made the retained publications that it wants, the oldest first.
+    """Give a subscription that has just been made the retained publications that it wants."""
+    for one in given(state, subscription, turn.now_ms):
+        give(state, turn, subscription.queue, one)
 
-    A copy that the store does not hold leaves only once the store holds what it is a copy of (PD-24).
+
+def give(state: State, turn: Turn, queue: Queue, one: Given) -> None:
+    """A copy of a retained publication comes to stand on a queue.
+
+    If the store does not hold the copy, it leaves only once the store holds what it is a copy of (PD-24).
     """
-    queue = subscription.queue
-    for one, message in _given(state, subscription, turn.now_ms):
-        copy = new_entry(state, queue.home, message, now_ms=turn.now_ms, expires_ms=one.expires_ms)
-        enter(state, turn, queue, copy)
-        waits_for = state.pending.get(state.gate(one.batch))
-        if waits_for is not None and not copy.recorded:
-            copy.batch = one.batch
-            waits_for.undo.append(partial(_take_away, state, subscription, copy))
+    copy = new_entry(state, queue.home, one.message, now_ms=turn.now_ms, expires_ms=one.expires_ms)
+    enter(state, turn, queue, copy)
+    waits_for = state.pending.get(state.gate(one.batch))
+    if waits_for is not None and not copy.recorded:
+        copy.batch = one.batch
+        waits_for.undo.append(partial(_take_away, state, queue, copy))
 
 
-def _given(state: State, subscription: Subscription, now_ms: int) -> list[tuple[RetainedPublication, Message]]:
-    return [
-        (one, one.message)
-        for one in state.retained.fitting(subscription.topic, now_ms)
-        if one.message is not None and subscription.wants(one.message, one.kept.connection, one.kept.client_id)
-    ]
-
-
-def _take_away(state: State, subscription: Subscription, entry: Entry, _turn: Turn) -> None:
+def _take_away(state: State, queue: Queue, copy: Entry, _turn: Turn) -> None:
     """The store could not take the retained publication, so there has never been a copy of it."""
-    subscription.queue.remove(entry)
-    state.expiry.discard(entry.key)
+    queue.remove(copy)
+    state.expiry.discard(copy.key)

@@ -5,10 +5,11 @@ from msgspec.structs import replace
 from tests.broker.core.harness import QUEUE, T0, TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
+from assay_broker.core.authority import ADMINISTRATOR
+from assay_broker.core.changes import ClearRetained
 from assay_broker.core.objects.factory import RETAINED_QUEUE
 from assay_broker.core.objects.model import Definition, Value
 from assay_broker.core.records import RetainedSet
-from assay_broker.core.retained import clear_retained
 from assay_broker.mqsc.defaults import default_settings
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -225,19 +226,17 @@ def test_that_of_a_temporary_topic_goes_with_it(bench: Bench) -> None:
     assert bench.bodies() == ["state"]
 
 
-def cleared(bench: Bench, topic: Address) -> bool:
-    """Clear as a handler of the core does: in a turn of its own."""
-    turn = bench.core._turn(bench.now)
-    done = clear_retained(bench.core._state, turn, topic)
-    bench._take(bench.core._finish(turn))
-    return done
+def clear(bench: Bench, topic: Address) -> None:
+    bench.connect(9, user=ADMINISTRATOR)
+    bench.handle(commands.Administer(9, bench.token(), ClearRetained(topic.name)))
+    bench.disconnect(9)
 
 
 @pytest.mark.parametrize("durable", [True, False])
 def test_a_cleared_one_is_gone_for_good(bench: Bench, *, durable: bool) -> None:
     bench.put(1, 1, kept("state", durable=durable))
-    assert cleared(bench, TOPIC)
-    assert not cleared(bench, TOPIC)
+    clear(bench, TOPIC)
+    clear(bench, TOPIC)
     bench.receiver(2, 1, TOPIC)
     again(bench)
     bench.receiver(2, 1, TOPIC)
@@ -291,7 +290,7 @@ def test_a_failed_clearing_leaves_it_in_place() -> None:
     bench = slow()
     bench.put(1, 1, kept("state"))
     bench.flush()
-    cleared(bench, TOPIC)
+    clear(bench, TOPIC)
     bench.receiver(2, 1, TOPIC)
     bench.fail()
     bench.receiver(2, 2, TOPIC)
