@@ -160,7 +160,9 @@ class ReferenceAdmin:
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
         """Show an object's attributes; of a queue, whichever type it is."""
         kinds = _QUEUES if kind in {ObjectKind.QUEUE, ObjectKind.ALIAS, ObjectKind.MODEL} else (_KINDS[kind],)
-        outcome = self._peer(member).ask(changes.DisplayObjects(kinds=kinds, name=name, on_use=not name.startswith(_SYSTEM)))
+        outcome = self._peer(member).ask(
+            changes.DisplayObjects(kinds=kinds, name=name, on_use=not name.startswith(_SYSTEM))
+        )
         if isinstance(outcome, Refused):
             return outcome
         for definition in _rows(outcome.value, Definition):

@@ -12,7 +12,7 @@ from assay_broker.core.objects.model import Definition, Kind, Value
 from assay_broker.core.objects.naming import fits
 from assay_broker.core.objects.selecting import check_condition, selected
 from assay_broker.core.objects.showing import complete, subscription_id
-from assay_broker.core.queues import home_of, name_at
+from assay_broker.core.queues import name_at
 from assay_broker.core.resolution import depth
 from assay_broker.core.state import State
 from assay_broker.core.subscriptions import Subscription
@@ -58,7 +58,7 @@ def _known(state: State, change: DisplayObjects) -> Iterator[Definition]:
 def _live(state: State, definition: Definition) -> dict[str, Value]:
     if definition.kind is not Kind.QLOCAL:
         return {}
-    queue = state.queues.find(home_of(definition.name))
+    queue = state.queues.named(definition.name)
     if queue is None:
         return {"CURDEPTH": depth(state, definition.name)}
     return {
