@@ -17,11 +17,12 @@ from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.objects.planning import existing, plan_alter, plan_define, plan_delete
 from assay_broker.core.objects.reasons import object_refusal
 from assay_broker.core.placing import stage_again, watch_expiry
-from assay_broker.core.queues import Queue, home_of
+from assay_broker.core.queues import Queue
 from assay_broker.core.records import AuthoritySet
 from assay_broker.core.release import unstage
 from assay_broker.core.resolution import depth
 from assay_broker.core.retained import clear_retained
+from assay_broker.core.sharing import is_shared_definition
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.command_reasons import Mqrccf
@@ -36,7 +37,7 @@ def define_object(state: State, turn: Turn, change: DefineObject) -> None:
         RefusalError: It cannot be made.
     """
     planned = plan_define(state.objects, change, state.settings.host)
-    if planned.kind in {Kind.QALIAS, Kind.QMODEL} and state.queues.find(home_of(planned.name)) is not None:
+    if planned.kind in {Kind.QALIAS, Kind.QMODEL} and state.queues.named(planned.name) is not None:
         raise object_refusal(
             Mqrccf.OBJECT_WRONG_TYPE, f"{planned.name} has been made on use, and is a local queue.", planned.name
         )
@@ -80,7 +81,7 @@ def clear_queue(state: State, turn: Turn, change: ClearQueue) -> None:
         RefusalError: There is no such queue, somebody has it open, or some messages are not committed.
     """
     known = state.objects.queue(change.name)
-    made_on_use = known is None and state.queues.find(home_of(change.name)) is not None
+    made_on_use = known is None and state.queues.named(change.name) is not None
     queue = (
         Definition(Kind.QLOCAL, change.name, {}) if made_on_use else existing(state.objects, Kind.QLOCAL, change.name)
     )
@@ -122,8 +123,9 @@ def _authority_back_to(state: State, record: AuthorityRecord, before: AuthorityR
 
 def _check_not_open(state: State, definition: Definition) -> None:
     """Refuse what nobody may have open, under its own name or, a local queue, under an alias."""
-    queue = state.queues.find(home_of(definition.name)) if definition.kind is Kind.QLOCAL else None
-    for connection in state.connections:
+    queue = state.queues.named(definition.name) if definition.kind is Kind.QLOCAL else None
+    everybody = state.connections.everywhere() if is_shared_definition(definition) else state.connections
+    for connection in everybody:
         for link in connection.links.values():
             address = link.address
             named = address is not None and address.kind is AddressKind.QUEUE and address.name == definition.name
@@ -133,7 +135,7 @@ def _check_not_open(state: State, definition: Definition) -> None:
 
 def _uncommitted(state: State, name: str) -> bool:
     """Whether an open unit of work has put messages on a queue, or got them off it."""
-    queue = state.queues.find(home_of(name))
+    queue = state.queues.named(name)
     if queue is None:
         return False
     return bool(queue.reserved) or any(entry.place is not Place.WAITING for entry in queue.entries.values())
@@ -155,7 +157,7 @@ def _empty(state: State, turn: Turn, name: str) -> None:
             unstage(state, turn, entry)
             if not entry.recorded:
                 _take_back_with_the_batch(turn, partial(_stage_again, state, entry))
-    queue = state.queues.find(home_of(name))
+    queue = state.queues.named(name)
     if queue is None:
         return
     for entry in queue.waiting():

@@ -52,7 +52,7 @@ def give(state: State, turn: Turn, queue: Queue, one: Given) -> None:
     """
     copy = new_entry(state, queue.home, one.message, now_ms=turn.now_ms, expires_ms=one.expires_ms)
     enter(state, turn, queue, copy)
-    waits_for = state.pending.get(state.gate(one.batch))
+    waits_for = state.ledger.pending.get(state.gate(one.batch))
     if waits_for is not None and not copy.recorded:
         copy.batch = one.batch
         waits_for.undo.append(partial(_take_away, state, queue, copy))
