@@ -52,7 +52,7 @@ OBSTRUCTED: dict[str, dict[str, Value]] = {
     "full": {"MAXDEPTH": 0},
     "disabled": {"PUT": "DISABLED"},
     "one place": {"MAXDEPTH": 1},
-    "too small": {"MAXMSGL": 110},
+    "too small": {"MAXMSGL": 90},
 }
 DEAD_LETTER_QUEUES = ("free", "full", "disabled", "too small", "missing", "undefined", "one place")
 REPLY_QUEUES = ("free", "full", "gone")
