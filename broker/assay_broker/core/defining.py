@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from assay_broker.core.administered import check_sub, welcome_sub
@@ -10,14 +9,12 @@ from assay_broker.core.applying import define, remove
 from assay_broker.core.authority import AuthorityRecord, plan_authority
 from assay_broker.core.changes import AlterObject, ClearQueue, ClearRetained, DefineObject, DeleteObject, SetAuthority
 from assay_broker.core.delivery import remove as remove_message
-from assay_broker.core.entries import Entry, Place
+from assay_broker.core.entries import Place
 from assay_broker.core.links import Receiver, Sender
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.objects.planning import existing, plan_alter, plan_define, plan_delete
 from assay_broker.core.objects.reasons import object_refusal
-from assay_broker.core.placing import stage_again, watch_expiry
-from assay_broker.core.queues import Queue
 from assay_broker.core.records import AuthoritySet
 from assay_broker.core.release import unstage
 from assay_broker.core.resolution import depth
@@ -69,9 +66,10 @@ def delete_object(state: State, turn: Turn, change: DeleteObject) -> None:
         _check_not_open(state, gone)
         if gone.kind is Kind.QLOCAL:
             _check_emptiable(state, gone, purge=change.purge)
-    remove(state, turn, gone)
-    if gone.kind is Kind.QLOCAL:
-        _empty(state, turn, gone.name)
+    with turn.together():
+        remove(state, turn, gone)
+        if gone.kind is Kind.QLOCAL:
+            _empty(state, turn, gone.name)
 
 
 def clear_queue(state: State, turn: Turn, change: ClearQueue) -> None:
@@ -90,7 +88,8 @@ def clear_queue(state: State, turn: Turn, change: ClearQueue) -> None:
         raise object_refusal(
             Mqrc.OBJECT_IN_USE, f"{queue.name} holds messages of units of work that are open.", queue.name
         )
-    _empty(state, turn, queue.name)
+    with turn.together():
+        _empty(state, turn, queue.name)
 
 
 def clear_topic(state: State, turn: Turn, change: ClearRetained) -> None:
@@ -151,34 +150,12 @@ def _check_emptiable(state: State, queue: Definition, *, purge: bool) -> None:
 
 
 def _empty(state: State, turn: Turn, name: str) -> None:
-    """All messages of a queue go: those on disk by records, which take the others back with them if they fail."""
+    """All messages of a queue go."""
     if name == STAGING_QUEUE:
         for entry in tuple(state.staging):
             unstage(state, turn, entry)
-            if not entry.recorded:
-                _take_back_with_the_batch(turn, partial(_stage_again, state, entry))
     queue = state.queues.named(name)
-    if queue is None:
-        return
-    for entry in queue.waiting():
-        remove_message(state, turn, queue, entry, failed=False)
-        if not entry.recorded:
-            _take_back_with_the_batch(turn, partial(_enter_again, state, queue, entry))
-    turn.touch(queue)
-
-
-def _take_back_with_the_batch(turn: Turn, undo: Callable[[Turn], None]) -> None:
-    """What is on no disk is gone at once, unless something on disk goes with it."""
-    turn.batch.undo.append(undo)
-
-
-def _stage_again(state: State, entry: Entry, _turn: Turn) -> None:
-    if entry.due_ms is not None:
-        stage_again(state, entry, entry.due_ms)
-
-
-def _enter_again(state: State, queue: Queue, entry: Entry, turn: Turn) -> None:
-    present = state.queues.restored(queue) if queue.gone else queue
-    present.enter(entry)
-    watch_expiry(state, entry)
-    turn.touch(present)
+    if queue is not None:
+        for entry in queue.waiting():
+            remove_message(state, turn, queue, entry, failed=False)
+        turn.touch(queue)
