@@ -288,11 +288,7 @@ class InProcessWire:
             driver.Opened(
                 self._epoch,
                 CAPABILITIES,
-                {
-                    "product": PRODUCT,
-                    "version": product_version(),
-                    "x-opt-mq-level": self._queue_manager.settings.level,
-                },
+                {"product": PRODUCT, "version": product_version(), **self._queue_manager.properties},
             )
         )
 

@@ -21,6 +21,7 @@ from assay_broker.core.tables import TABLES
 from assay_broker.mqsc.defaults import default_settings
 from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.stores import Store, StoreError
+from assay_sdk.driver import LEVEL_PROPERTY, PLATFORM_PROPERTY, PeerProperties
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 from assay_sdk.time import Cancel, Runner
@@ -105,6 +106,11 @@ class QueueManager:
     def settings(self) -> Settings:
         """What it is set to, at the level at which it was last started."""
         return self._settings
+
+    @property
+    def properties(self) -> PeerProperties:
+        """What it says of itself to whoever connects (I-6)."""
+        return {LEVEL_PROPERTY: self._settings.level, PLATFORM_PROPERTY: self._settings.platform}
 
     def connect(self, peer: Peer, token: int, client_id: str | None, user: str | None = None) -> int:
         """A peer comes; whether it may stay is said by the answer to this token.

@@ -23,6 +23,9 @@ PeerProperties = dict[str, str | int | bool]
 LEVEL_PROPERTY = "x-opt-mq-level"
 """Of a queue manager, when the connection opens: its level, such as ``8.0``."""
 
+PLATFORM_PROPERTY = "x-opt-mq-platform"
+"""Of a queue manager, when the connection opens: ``distributed`` or ``zos``."""
+
 DEFBIND_PROPERTY = "x-opt-mq-defbind"
 """Of a destination, when a sender attaches: its DEFBIND, ``OPEN``, ``NOTFIXED`` or ``GROUP``."""
 

@@ -3,15 +3,13 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from msgspec.structs import replace
 
-from assay_broker.core.effects import Answer, Effect
+from assay_broker.core.settings import Settings
 from assay_broker.inprocess import CAPABILITIES, InProcessDriver, InProcessWire
-from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_sdk import driver
-from assay_sdk.driver import DriverCommand, DriverEvent, Target
+from assay_sdk.driver import DriverCommand, DriverEvent, PeerProperties, Target
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.runners.virtual import VirtualRunner
@@ -23,10 +21,10 @@ MS = 1_000_000
 class World:
     """A queue manager, a driver and what its wires say."""
 
-    def __init__(self, store: MemoryStore | None = None, seams: Seams = NO_SEAMS) -> None:
+    def __init__(self, store: MemoryStore | None = None, settings: Settings | None = None) -> None:
         self.runner = VirtualRunner()
         self.store = store or MemoryStore()
-        self.queue_manager = QueueManager(self.runner, self.store, seams=seams)
+        self.queue_manager = QueueManager(self.runner, self.store, settings)
         self.driver = InProcessDriver(self.queue_manager)
 
     def connect(self, client_id: str | None = None, *, trace: bool = False) -> Line:
@@ -97,15 +95,22 @@ def test_opening_says_what_the_wire_can_do() -> None:
 
 
 def test_what_the_core_says_of_a_destination_comes_with_the_sender() -> None:
-    told = {"x-opt-mq-defbind": "OPEN", "x-opt-mq-clustered": True}
+    line = World().connect()
+    line.submit(driver.OpenSession(line.token(), 1), driver.OpenSender(token := line.token(), 1, 1, QUEUE))
+    told: PeerProperties = {"x-opt-mq-defbind": "OPEN", "x-opt-mq-clustered": False}
+    assert line.outcome(token) == driver.Done(token, properties=told)
 
-    def say(effects: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
-        return tuple(replace(effect, properties=told) if isinstance(effect, Answer) else effect for effect in effects)
 
-    for seams, properties in ((NO_SEAMS, {}), (Seams(effects=say), told)):
-        line = World(seams=seams).connect()
-        line.submit(driver.OpenSession(line.token(), 1), driver.OpenSender(token := line.token(), 1, 1, QUEUE))
-        assert line.outcome(token) == driver.Done(token, properties=properties)
+def test_what_a_queue_manager_says_of_itself_is_what_it_runs_as() -> None:
+    world = World(settings=Settings(level="7.5", platform="zos"))
+    (opened,) = world.connect().events
+    assert isinstance(opened, driver.Opened)
+    assert opened.properties["x-opt-mq-level"] == "7.5"
+    assert opened.properties["x-opt-mq-platform"] == "zos"
+    world.queue_manager.restart(level="8.0")
+    (opened,) = world.connect().events
+    assert isinstance(opened, driver.Opened)
+    assert opened.properties["x-opt-mq-level"] == "8.0"
 
 
 def test_a_refused_connection_closes_with_the_reason_and_nothing_else() -> None:

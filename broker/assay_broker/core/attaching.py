@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from assay_broker.core.clustering import binding
 from assay_broker.core.commands import Attach, AttachSender
 from assay_broker.core.connections import Connection
 from assay_broker.core.delivery import give_back
@@ -20,7 +21,7 @@ from assay_broker.core.state import State
 from assay_broker.core.subscriptions import Subscription, Terms, check_reuse, check_terms
 from assay_broker.core.turn import Turn
 from assay_broker.core.welcoming import check_welcome, welcome
-from assay_sdk.driver import Durability
+from assay_sdk.driver import Durability, PeerProperties
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 from assay_sdk.model.selectors import Selector, SelectorError
@@ -73,24 +74,30 @@ def _adopt(state: State, connection: Connection, address: Address) -> None:
         connection.temporary.append(address)
 
 
-def attach_sender(state: State, connection: Connection, command: AttachSender) -> None:
+def attach_sender(state: State, connection: Connection, command: AttachSender) -> PeerProperties:
     """Open a sender.
+
+    Returns:
+        What there is to say of its destination.
 
     Raises:
         RefusalError: It cannot be opened.
     """
     _check_new_link(state, connection, command.link)
     address, queue = command.address, None
+    properties: PeerProperties = {}
     if address is not None:
         check_address(state, address)
         check_permitted(state, connection.user, address, "PUT" if address.kind in _QUEUES else "PUB")
         _adopt(state, connection, address)
         if address.kind in _QUEUES:
-            queue = resolve(state, address).queue
+            target = resolve(state, address)
+            queue, properties = target.queue, binding(target)
     sender = Sender(connection.number, command.link, address, queue, state.tables.links)
     if queue is not None:
         queue.senders[sender.key] = sender
     connection.links[command.link] = sender
+    return properties
 
 
 def attach(state: State, turn: Turn, connection: Connection, command: Attach) -> None:

@@ -125,8 +125,8 @@ def _disconnect(state: State, turn: Turn, command: commands.Disconnect) -> None:
 
 
 def _attach_sender(state: State, turn: Turn, command: commands.AttachSender) -> None:
-    attach_sender(state, state.connections.get(command.connection), command)
-    turn.answer(command.connection, command.token)
+    properties = attach_sender(state, state.connections.get(command.connection), command)
+    turn.answer(command.connection, command.token, properties=properties)
 
 
 def _attach(state: State, turn: Turn, command: commands.Attach) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from assay_broker.core.clustering import check_bound
 from assay_broker.core.connections import Connection
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition
@@ -67,6 +68,7 @@ def _queue_message(
 ) -> Pending:
     found = obstacles(target, length(message))
     if delayed:
+        check_bound(target, address)
         found += _staging_obstacles(state, length(message), 1)
     _refuse(found)
     settled = _as_defined(message, target.path[0])

@@ -16,6 +16,7 @@ from assay_broker.core.entries import Delivery, Entry
 from assay_broker.core.queues import Queue
 from assay_broker.core.records import Record
 from assay_broker.core.units import Unit
+from assay_sdk.driver import PeerProperties
 from assay_sdk.model.reasons import Refused
 
 
@@ -112,6 +113,8 @@ class Turn:
         refused: Refused | None = None,
         value: Value = None,
         gate: int = 0,
+        *,
+        properties: PeerProperties | None = None,
     ) -> None:
         """Answer a command, once everything recorded so far, and the gate, is stored."""
         if token is None:
@@ -120,7 +123,7 @@ class Turn:
         waits_for = self._pending.get(after)
         if waits_for is not None:
             waits_for.answers.append((connection, token))
-        self._effects.append(Answer(connection, token, refused, value, after or None))
+        self._effects.append(Answer(connection, token, refused, value, after or None, properties or {}))
 
     def deliver(self, delivery: Delivery, effect: Deliver) -> None:
         """Hand a message out, once its gate is stored."""
