@@ -1,12 +1,12 @@
 """What runs the core: time, the store, and the way out to the peers.
 
-Each command is one job on the world's runner.  A batch is written at once and flushed by a job of its own a moment
-later, so that all batches written meanwhile share the flush; only then does anything leave that waits for them.
+Each command is one job on the world's runner.  What it wants stored goes to the log; nothing that waits for that leaves
+before it is durable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
 from typing import Protocol
@@ -17,19 +17,18 @@ from assay_broker.core.commands import Command, Connect, Disconnect, Put, Stored
 from assay_broker.core.core import Core
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist
 from assay_broker.core.settings import Opmode, Settings
+from assay_broker.core.sharing import Group
 from assay_broker.core.tables import TABLES
+from assay_broker.log import Held, Log
 from assay_broker.mqsc.defaults import default_settings
 from assay_broker.seams import NO_SEAMS, Seams
-from assay_broker.stores import Store, StoreError
+from assay_broker.stores import Store
 from assay_sdk.driver import LEVEL_PROPERTY, PLATFORM_PROPERTY, PeerProperties
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 from assay_sdk.time import Cancel, Runner
 
 _NS_PER_MS = 1_000_000
-_FLUSH_NS = _NS_PER_MS
-"""How long after the first write the flush comes: about what a disk takes, and a whole number of milliseconds, so that
-a virtual clock stays on them."""
 
 AnswerHook = Callable[[Message], None]
 
@@ -54,23 +53,65 @@ class Peer(Protocol):
         ...
 
 
-class _Life:
-    """What lasts from one start of the core to its end."""
+class Facility:
+    """What the queue managers of a sharing group have in common, each of them alive or not.
 
-    def __init__(self, core: Core) -> None:
+    Args:
+        runner: The world's crank.
+        numbers: Where the numbers of connections come from.
+    """
+
+    def __init__(self, runner: Runner, numbers: Iterator[int]) -> None:
+        self.group = Group()
+        self.log = Log(runner)
+        self.numbers = numbers
+        self.peers: dict[int, Peer] = {}
+        """The peers of all members: any member's core may have something for a receiver on a shared queue."""
+
+
+class _Life:
+    """What lasts from one start of the core to its end.
+
+    Args:
+        core: The core.
+        store: Where it keeps its records.
+        run: Has the core handle a command.
+        let_out: Lets something out that needs to wait no more.
+    """
+
+    def __init__(
+        self,
+        core: Core,
+        store: Store,
+        run: Callable[[_Life, Command], None],
+        let_out: Callable[[_Life, Held], None],
+    ) -> None:
         self.core = core
-        self.held: dict[int, list[Answer | Deliver]] = {}
+        self.store = store
+        self.over = False
         self.asked: dict[tuple[int, int], Message] = {}
-        self.written: list[int] = []
-        self.flush_job: Cancel | None = None
         self.tick_job: Cancel | None = None
         self.tick_ms: int | None = None
+        self._run = run
+        self._let_out = let_out
+
+    def stored(self, stored: Stored) -> None:
+        """A batch is durable, and every one before it."""
+        self._run(self, stored)
+
+    def failed(self, failed: StoreFailed) -> None:
+        """A batch could not be made durable."""
+        self._run(self, failed)
+
+    def let_out(self, effect: Held) -> None:
+        """What this has waited for is durable."""
+        self._let_out(self, effect)
 
     def end(self) -> None:
         """Nothing of it happens any more."""
-        for job in (self.flush_job, self.tick_job):
-            if job is not None:
-                job()
+        self.over = True
+        if self.tick_job is not None:
+            self.tick_job()
 
 
 class QueueManager:
@@ -81,9 +122,18 @@ class QueueManager:
         store: Where records are kept; what it holds is recovered at once.
         settings: What the queue manager is set to; None for settings that suit a newcomer.
         seams: Where a defect may stand.
+        facility: What it has in common with other members of its sharing group; None when it is in none.
     """
 
-    def __init__(self, runner: Runner, store: Store, settings: Settings | None = None, seams: Seams = NO_SEAMS) -> None:
+    def __init__(
+        self,
+        runner: Runner,
+        store: Store,
+        settings: Settings | None = None,
+        seams: Seams = NO_SEAMS,
+        *,
+        facility: Facility | None = None,
+    ) -> None:
         self.before_answer: list[AnswerHook] = []
         """Told each message whose send is about to be answered."""
         self.after_answer: list[AnswerHook] = []
@@ -92,8 +142,9 @@ class QueueManager:
         self._store = store
         self._seams = seams
         self._settings = seams.settings(settings or default_settings())
-        self._numbers = count(1)
-        self._peers: dict[int, Peer] = {}
+        self._shared = facility
+        self._facility = facility or Facility(runner, count(1))
+        self._mine: set[int] = set()
         self._up = False
         self._begin()
 
@@ -124,17 +175,19 @@ class QueueManager:
         Returns:
             The connection's number, for the commands that follow.
         """
-        number = next(self._numbers)
+        number = next(self._facility.numbers)
         if not self._up:
             self._runner.call_soon(partial(peer.lost, self._unavailable()))
             return number
-        self._peers[number] = peer
+        self._facility.peers[number] = peer
+        self._mine.add(number)
         self.handle(Connect(number, token, client_id, user))
         return number
 
     def forget(self, number: int) -> None:
         """A peer has gone and wants to hear nothing more."""
-        self._peers.pop(number, None)
+        self._facility.peers.pop(number, None)
+        self._mine.discard(number)
 
     def handle(self, command: Command) -> None:
         """Do what a peer, or time, asks for; to be called on the runner.
@@ -154,13 +207,17 @@ class QueueManager:
 
     def cut(self) -> None:
         """Every connection is lost; the queue manager goes on."""
-        for number in tuple(self._peers):
+        for number in sorted(self._mine):
             self._lose(number)
 
     def kill(self) -> None:
         """The process dies and is started again: what was not flushed is gone, and so are the connections."""
+        life, mine = self._life, tuple(sorted(self._mine))
         self._stop()
         self._store.drop()
+        lost = self._facility.log.lose(life)
+        if self._shared is not None:
+            self._clear_up(life, (*lost, *(Disconnect(number, None, clean=False) for number in mine)))
         self._begin()
 
     def restart(self, *, level: str | None = None, opmode: Opmode | None = None) -> None:
@@ -186,9 +243,14 @@ class QueueManager:
         Raises:
             StoreError: The store cannot flush.
         """
-        for number in tuple(self._peers):
+        for number in sorted(self._mine):
             self.handle(Disconnect(number, None, clean=False))
+        life = self._life
         self._stop()
+        if self._shared is not None:
+            self._facility.log.flush()
+            return
+        self._facility.log.lose(life)
         self._store.flush()
 
     def start(self) -> None:
@@ -214,36 +276,62 @@ class QueueManager:
         now_ms = self._now_ms()
         self._carry_out(life, self._seams.effects(life.core.handle(command, now_ms), now_ms))
 
+    def _run_from_log(self, life: _Life, command: Command) -> None:
+        """What the log has to tell concerns others too, in a sharing group: a life that is over still hears it."""
+        if life.over:
+            self._clear_up(life, (command,))
+            return
+        for passed in self._seams.command(command, self._now_ms()):
+            if not life.over:
+                self._run(life, passed)
+        self._schedule_tick(life)
+
+    def _clear_up(self, life: _Life, commands: tuple[Command, ...]) -> None:
+        """The others of a sharing group see to what a member leaves behind on shared queues; it writes nothing more."""
+        for command in commands:
+            for effect in life.core.handle(command, self._now_ms()):
+                if isinstance(effect, Persist):
+                    self._facility.group.ledger.pending.pop(effect.batch, None)
+                else:
+                    self._send(life, effect)
+
     def _carry_out(self, life: _Life, effects: tuple[Effect, ...]) -> None:
         """Carry effects out, in order; a hook that kills the queue manager ends it."""
         failed: StoreFailed | None = None
         for effect in effects:
-            if life is not self._life:
+            if life.over:
                 return
             if isinstance(effect, Persist):
-                failed = self._write(life, effect)
-            elif isinstance(effect, CloseLink) or effect.after is None:
-                self._let_out(life, effect)
+                failed = self._facility.log.write(life, effect, self._seams.written(effect.records))
             else:
-                life.held.setdefault(effect.after, []).append(effect)
+                self._send(life, effect)
         if failed is not None:
-            self._fail(life, failed)
+            self._facility.log.drop_held(failed.batch)  # the core's answer to the failure replaces what waits for it
+            self._run(life, failed)
 
-    def _let_out(self, life: _Life, effect: Answer | Deliver | CloseLink) -> None:
-        peer = self._peers.get(effect.connection)
-        if isinstance(effect, Answer):
-            message = life.asked.pop((effect.connection, effect.token), None)
-            if effect.refused is not None:
-                message = None
-            if message is not None:
-                self._tell(self.before_answer, message)
-            if peer is not None and life is self._life:
-                peer.answer(effect, partial(self._sent, message))
-        elif isinstance(effect, Deliver):
+    def _send(self, life: _Life, effect: Answer | Deliver | CloseLink) -> None:
+        if isinstance(effect, CloseLink):
+            peer = self._facility.peers.get(effect.connection)
+            if peer is not None:
+                peer.close_link(effect)
+        elif effect.after is None:
+            self._let_out(life, effect)
+        else:
+            self._facility.log.hold(life, effect.after, effect)
+
+    def _let_out(self, life: _Life, effect: Held) -> None:
+        peer = self._facility.peers.get(effect.connection)
+        if isinstance(effect, Deliver):
             if peer is not None:
                 peer.deliver(effect)
-        elif peer is not None:
-            peer.close_link(effect)
+            return
+        message = life.asked.pop((effect.connection, effect.token), None)
+        if effect.refused is not None or life.over:
+            message = None
+        if message is not None:
+            self._tell(self.before_answer, message)
+        if peer is not None and not life.over:
+            peer.answer(effect, partial(self._sent, message))
 
     def _sent(self, message: Message | None) -> None:
         if message is not None:
@@ -253,45 +341,11 @@ class QueueManager:
         for hook in tuple(hooks):
             hook(message)
 
-    # the store ---------------------------------------------------------------------------------------------------
-
-    def _write(self, life: _Life, persist: Persist) -> StoreFailed | None:
-        try:
-            self._store.write(self._seams.written(persist.records))
-        except StoreError as error:
-            return StoreFailed(persist.batch, str(error))
-        life.written.append(persist.batch)
-        if life.flush_job is None:
-            due_ns = self._runner.clock.monotonic_ns() + _FLUSH_NS
-            life.flush_job = self._runner.call_at(due_ns, partial(self._flush, life))
-        return None
-
-    def _flush(self, life: _Life) -> None:
-        written, life.written, life.flush_job = life.written, [], None
-        try:
-            self._store.flush()
-        except StoreError as error:
-            for batch in reversed(written):
-                self._fail(life, StoreFailed(batch, str(error)))
-            self._schedule_tick(life)
-            return
-        newest = written[-1]
-        self.handle(Stored(newest))
-        for batch in sorted(batch for batch in life.held if batch <= newest):
-            for effect in life.held.pop(batch):
-                if life is not self._life:
-                    return
-                self._let_out(life, effect)
-
-    def _fail(self, life: _Life, failed: StoreFailed) -> None:
-        life.held.pop(failed.batch, None)  # the core's answer to the failure replaces what waited for it
-        self._run(life, failed)
-
     # time --------------------------------------------------------------------------------------------------------
 
     def _schedule_tick(self, life: _Life) -> None:
         due_ms = life.core.next_due_ms()
-        if life is not self._life or due_ms == life.tick_ms:
+        if life.over or due_ms == life.tick_ms:
             return
         if life.tick_job is not None:
             life.tick_job()
@@ -309,21 +363,26 @@ class QueueManager:
 
     def _begin(self) -> None:
         self._up = True
+        if self._shared is None:
+            self._facility = Facility(self._runner, self._facility.numbers)
         records = self._seams.read(self._store.load())
-        core, effects = Core.recover(records, self._settings, self._now_ms(), self._seams.tables(TABLES))
-        self._life = _Life(core)
+        core, effects = Core.recover(
+            records, self._settings, self._now_ms(), self._seams.tables(TABLES), self._facility.group
+        )
+        self._life = _Life(core, self._store, self._run_from_log, self._let_out)
         self._carry_out(self._life, effects)
         self._schedule_tick(self._life)
 
     def _stop(self) -> None:
         self._up = False
         self._life.end()
-        peers, self._peers = self._peers, {}
-        for peer in peers.values():
-            peer.lost(self._broken())
+        for number in sorted(self._mine):
+            self._facility.peers.pop(number).lost(self._broken())
+        self._mine.clear()
 
     def _lose(self, number: int) -> None:
-        peer = self._peers.pop(number)
+        peer = self._facility.peers.pop(number)
+        self._mine.discard(number)
         self.handle(Disconnect(number, None, clean=False))
         peer.lost(self._broken())
 

@@ -6,7 +6,6 @@ from functools import partial
 
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace
-from assay_broker.core.queues import home_of
 from assay_broker.core.records import ObjectDefined, ObjectRemoved
 from assay_broker.core.release import look
 from assay_broker.core.state import State
@@ -41,7 +40,7 @@ def _take_effect(state: State, turn: Turn, namespace: Namespace, name: str) -> N
     if namespace is not Namespace.QUEUE:
         return
     definition = state.objects.queue(name)
-    queue = state.queues.find(home_of(name))
+    queue = state.queues.named(name)
     if queue is not None and definition is not None and definition.kind is Kind.QLOCAL:
         queue.definition = definition
         turn.touch(queue)

@@ -88,10 +88,12 @@ class Connections:
 
     Args:
         limit: How many there may be.
+        everywhere: Those of all members of a sharing group, for whoever serves a shared queue.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, everywhere: dict[int, Connection]) -> None:
         self._limit = limit
+        self._everywhere = everywhere
         self._connections: dict[int, Connection] = {}
         self._client_ids: dict[str, int] = {}
 
@@ -114,6 +116,22 @@ class Connections:
             raise refusal(Mqrc.CONNECTION_BROKEN, "The connection is not open; connect first.")
         return found
 
+    def everywhere(self) -> Iterator[Connection]:
+        """All connections of all members of the sharing group."""
+        return iter(self._everywhere.values())
+
+    def find_anywhere(self, number: int) -> Connection | None:
+        """A connection of any member by its number; None when there is none."""
+        return self._everywhere.get(number)
+
+    def anywhere(self, number: int) -> Connection:
+        """A connection of any member by its number.
+
+        Raises:
+            KeyError: There is none.
+        """
+        return self._everywhere[number]
+
     def open(self, number: int, client_id: str | None, user: str | None = None) -> Connection:
         """A client comes.
 
@@ -132,7 +150,7 @@ class Connections:
                     objects=(client_id,),
                 )
             )
-        connection = self._connections[number] = Connection(number, client_id, user)
+        connection = self._connections[number] = self._everywhere[number] = Connection(number, client_id, user)
         if client_id is not None:
             self._client_ids[client_id] = number
         return connection
@@ -140,5 +158,6 @@ class Connections:
     def close(self, connection: Connection) -> None:
         """A client has gone; its client id is free again."""
         del self._connections[connection.number]
+        del self._everywhere[connection.number]
         if connection.client_id is not None:
             del self._client_ids[connection.client_id]

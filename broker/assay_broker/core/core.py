@@ -28,6 +28,7 @@ from assay_broker.core.release import fail, look, release_due, restart, unstage
 from assay_broker.core.resolution import resolve
 from assay_broker.core.sending import prepare
 from assay_broker.core.settings import Settings
+from assay_broker.core.sharing import Group
 from assay_broker.core.state import State
 from assay_broker.core.tables import TABLES, Tables
 from assay_broker.core.turn import Turn
@@ -45,14 +46,20 @@ class Core:
     Args:
         settings: What it is set to.
         tables: Its state machines.
+        group: What it has in common with other members of its sharing group; None when it is in none.
     """
 
-    def __init__(self, settings: Settings, tables: Tables = TABLES) -> None:
-        self._state = State(settings, tables)
+    def __init__(self, settings: Settings, tables: Tables = TABLES, group: Group | None = None) -> None:
+        self._state = State(settings, tables, group)
 
     @classmethod
     def recover(
-        cls, records: Iterable[Record], settings: Settings, now_ms: int, tables: Tables = TABLES
+        cls,
+        records: Iterable[Record],
+        settings: Settings,
+        now_ms: int,
+        tables: Tables = TABLES,
+        group: Group | None = None,
     ) -> tuple[Core, tuple[Effect, ...]]:
         """Start from what the store holds: what was flushed is there, what was not has never been.
 
@@ -61,11 +68,12 @@ class Core:
             settings: What the queue manager is set to.
             now_ms: When, in milliseconds since the epoch.
             tables: Its state machines.
+            group: What it has in common with other members of its sharing group; None when it is in none.
 
         Returns:
             The queue manager, and what it wants done: what expired meanwhile is removed from the store.
         """
-        core = cls(settings, tables)
+        core = cls(settings, tables, group)
         turn = core._turn(now_ms)
         recover(core._state, turn, records)
         expire_due(core._state, turn)
@@ -99,14 +107,14 @@ class Core:
         return min((moment for moment in due if moment is not None), default=None)
 
     def _turn(self, now_ms: int) -> Turn:
-        return Turn(now_ms, self._state.batch + 1, self._state.pending)
+        return Turn(now_ms, self._state.ledger.newest + 1, self._state.ledger.pending)
 
     def _finish(self, turn: Turn) -> tuple[Effect, ...]:
         while (queue := turn.pop_touched()) is not None:
             pump(self._state, turn, queue)
         self._state.queues.forget_unused()
         if turn.recorded:
-            self._state.batch = turn.number
+            self._state.ledger.newest = turn.number
         return turn.effects()
 
 

@@ -16,7 +16,7 @@ from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.objects.planning import existing, plan_alter, plan_define, plan_delete
 from assay_broker.core.objects.reasons import object_refusal
 from assay_broker.core.placing import stage_again, watch_expiry
-from assay_broker.core.queues import Queue, home_of
+from assay_broker.core.queues import Queue
 from assay_broker.core.records import AuthoritySet
 from assay_broker.core.release import unstage
 from assay_broker.core.resolution import depth
@@ -35,7 +35,7 @@ def define_object(state: State, turn: Turn, change: DefineObject) -> None:
         RefusalError: It cannot be made.
     """
     planned = plan_define(state.objects, change, state.settings.host)
-    if planned.kind in {Kind.QALIAS, Kind.QMODEL} and state.queues.find(home_of(planned.name)) is not None:
+    if planned.kind in {Kind.QALIAS, Kind.QMODEL} and state.queues.named(planned.name) is not None:
         raise object_refusal(
             Mqrccf.OBJECT_WRONG_TYPE, f"{planned.name} has been made on use, and is a local queue.", planned.name
         )
@@ -74,7 +74,7 @@ def clear_queue(state: State, turn: Turn, change: ClearQueue) -> None:
         RefusalError: There is no such queue, somebody has it open, or some messages are not committed.
     """
     known = state.objects.queue(change.name)
-    made_on_use = known is None and state.queues.find(home_of(change.name)) is not None
+    made_on_use = known is None and state.queues.named(change.name) is not None
     queue = (
         Definition(Kind.QLOCAL, change.name, {}) if made_on_use else existing(state.objects, Kind.QLOCAL, change.name)
     )
@@ -116,7 +116,7 @@ def _authority_back_to(state: State, record: AuthorityRecord, before: AuthorityR
 
 def _check_not_open(state: State, definition: Definition) -> None:
     """Refuse what nobody may have open, under its own name or, a local queue, under an alias."""
-    queue = state.queues.find(home_of(definition.name)) if definition.kind is Kind.QLOCAL else None
+    queue = state.queues.named(definition.name) if definition.kind is Kind.QLOCAL else None
     for connection in state.connections:
         for link in connection.links.values():
             address = link.address
@@ -127,7 +127,7 @@ def _check_not_open(state: State, definition: Definition) -> None:
 
 def _uncommitted(state: State, name: str) -> bool:
     """Whether an open unit of work has put messages on a queue, or got them off it."""
-    queue = state.queues.find(home_of(name))
+    queue = state.queues.named(name)
     if queue is None:
         return False
     return bool(queue.reserved) or any(entry.place is not Place.WAITING for entry in queue.entries.values())
@@ -149,7 +149,7 @@ def _empty(state: State, turn: Turn, name: str) -> None:
             unstage(state, turn, entry)
             if not entry.recorded:
                 _take_back_with_the_batch(turn, partial(_stage_again, state, entry))
-    queue = state.queues.find(home_of(name))
+    queue = state.queues.named(name)
     if queue is None:
         return
     for entry in queue.waiting():

@@ -30,7 +30,7 @@ def pump(state: State, turn: Turn, queue: Queue) -> None:
 
 
 def _hand_out(state: State, turn: Turn, queue: Queue, receiver: Receiver, entry: Entry) -> None:
-    number = state.connections.get(receiver.connection).next_delivery()
+    number = state.connections.anywhere(receiver.connection).next_delivery()
     gate = max(entry.batch, receiver.gate)
     if receiver.settled:
         remove(state, turn, queue, entry, failed=False)

@@ -12,7 +12,7 @@ from assay_broker.core.objects.model import Definition, Kind, Value
 from assay_broker.core.objects.naming import fits
 from assay_broker.core.objects.selecting import check_condition, selected
 from assay_broker.core.objects.showing import TopicStatus, complete, subscription_id
-from assay_broker.core.queues import home_of, name_at
+from assay_broker.core.queues import name_at
 from assay_broker.core.resolution import depth
 from assay_broker.core.state import State
 from assay_broker.core.subscriptions import Subscription
@@ -89,7 +89,7 @@ def _live(state: State, definition: Definition) -> dict[str, Value]:
         return {"OPMODE": f"{state.settings.opmode},{host.level}"} if host.zos else {}
     if definition.kind is not Kind.QLOCAL:
         return {}
-    queue = state.queues.find(home_of(definition.name))
+    queue = state.queues.named(definition.name)
     if queue is None:
         return {"CURDEPTH": depth(state, definition.name)}
     return {

@@ -64,17 +64,18 @@ def end_connection(state: State, turn: Turn, connection: Connection) -> None:
 
 def batch_stored(state: State, number: int) -> None:
     """A batch is durable, and every one before it."""
-    state.stored = max(state.stored, number)
-    for done in [pending for pending in state.pending if pending <= number]:
-        _unit_over(state, state.pending.pop(done).unit, UnitInput.STORED)
+    ledger = state.ledger
+    ledger.stored = max(ledger.stored, number)
+    for done in [pending for pending in ledger.pending if pending <= number]:
+        _unit_over(state, ledger.pending.pop(done).unit, UnitInput.STORED)
 
 
 def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
     """A batch could not be stored: nothing in it has happened, and whoever waits for it is refused."""
-    batch = state.pending.pop(number, None)
+    batch = state.ledger.pending.pop(number, None)
     if batch is None:
         return
-    for connection in state.connections:
+    for connection in state.connections.everywhere():
         for link in connection.links.values():
             if isinstance(link, Receiver):
                 link.gate = min(link.gate, number - 1)
@@ -85,7 +86,7 @@ def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
         if receiver.settled and receiver.state is LinkState.RECEIVING:
             # With its credit back it would get the message, and need the store, at once again.
             full = refused(Mqrc.STORAGE_MEDIUM_FULL, f"{Mqrc.STORAGE_MEDIUM_FULL.label}: {text}", state.settings.name)
-            connection = state.connections.get(receiver.connection)
+            connection = state.connections.anywhere(receiver.connection)
             close_link(state, turn, connection, receiver, LinkInput.REVOKED, full)
     for undo in reversed(batch.undo):
         undo(turn)
@@ -99,6 +100,6 @@ def _unit_over(state: State, unit: Unit | None, happened: UnitInput) -> None:
     if unit is None:
         return
     unit.step(happened)
-    connection = state.connections.find(unit.connection)
+    connection = state.connections.find_anywhere(unit.connection)
     if connection is not None and connection.units.get(unit.number) is unit:
         del connection.units[unit.number]

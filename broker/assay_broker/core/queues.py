@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 
 from assay_broker.core.entries import Entry, Place
 from assay_broker.core.groups import Holders, heads, is_last
@@ -11,6 +10,7 @@ from assay_broker.core.lines import Line
 from assay_broker.core.links import Owner, Receiver, Sender
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.refusals import refusal
+from assay_broker.core.sharing import is_shared, shared_home
 from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.selectors import Selector
@@ -224,20 +224,29 @@ class Queues:
 
     Args:
         max_queues: How many there may be.
+        shared: The queues of the sharing group.
     """
 
-    def __init__(self, max_queues: int) -> None:
+    def __init__(self, max_queues: int, shared: dict[str, Queue]) -> None:
         self._max_queues = max_queues
-        self._queues: dict[str, Queue] = {}
+        self._own: dict[str, Queue] = {}
+        self._shared = shared
         self._new: list[Queue] = []
 
     def __iter__(self) -> Iterator[Queue]:
-        """All queues."""
-        return iter(tuple(self._queues.values()))
+        """All queues, its own and the shared ones."""
+        return iter((*self._own.values(), *self._shared.values()))
 
     def find(self, home: str) -> Queue | None:
         """A queue by its home; None when there is none."""
-        return self._queues.get(home)
+        return self._at(home).get(home)
+
+    def named(self, name: str) -> Queue | None:
+        """An application's queue by its name, its own or a shared one; None when there is none."""
+        return self._own.get(home_of(name)) or self._shared.get(shared_home(name))
+
+    def _at(self, home: str) -> dict[str, Queue]:
+        return self._shared if is_shared(home) else self._own
 
     def make(
         self,
@@ -262,14 +271,15 @@ class Queues:
         Raises:
             RefusalError: When there are too many queues.
         """
-        queue = self._queues.get(home)
+        queues = self._at(home)
+        queue = queues.get(home)
         if queue is not None:
             return queue
-        if limited and len(self._queues) >= self._max_queues:
+        if limited and len(queues) >= self._max_queues:
             raise refusal(
                 Mqrc.RESOURCE_PROBLEM, f"{name} cannot be made: there are {self._max_queues} queues already.", name
             )
-        queue = self._queues[home] = Queue(home, name, definition, recorded=recorded, on_use=on_use)
+        queue = queues[home] = Queue(home, name, definition, recorded=recorded, on_use=on_use)
         self._new.append(queue)
         return queue
 
@@ -286,7 +296,7 @@ class Queues:
 
     def restored(self, queue: Queue) -> Queue:
         """The queue at this one's home, this one if there is none."""
-        present = self._queues.get(queue.home)
+        present = self.find(queue.home)
         if present is None:
             self.revive(queue)
         return present or queue
@@ -294,10 +304,10 @@ class Queues:
     def revive(self, queue: Queue) -> None:
         """Undo `forget`."""
         queue.gone = False
-        self._queues[queue.home] = queue
+        self._at(queue.home)[queue.home] = queue
 
     def forget(self, queue: Queue) -> None:
         """Let a queue go; whoever still knows it sees that it has gone."""
         queue.gone = True
-        if self._queues.get(queue.home) is queue:
-            del self._queues[queue.home]
+        if self.find(queue.home) is queue:
+            del self._at(queue.home)[queue.home]

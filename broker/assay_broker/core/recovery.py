@@ -21,6 +21,7 @@ from assay_broker.core.records import (
 )
 from assay_broker.core.resolution import recovered
 from assay_broker.core.retained import restore_retained
+from assay_broker.core.sharing import is_shared
 from assay_broker.core.state import State
 from assay_broker.core.subscriptions import Terms
 from assay_broker.core.turn import Turn
@@ -60,7 +61,9 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
     for defined in subscriptions.values():
         _define(state, defined)
     restore_retained(state, turn, retained)
-    for stored in sorted(messages.values(), key=lambda one: (one.arrived_ms, one.key)):
+    # What stands on a shared queue, the group has kept.
+    own = (stored for stored in messages.values() if not is_shared(stored.home))
+    for stored in sorted(own, key=lambda one: (one.arrived_ms, one.key)):
         _place(state, turn, stored, counts.get(stored.key, 0))
 
 
@@ -70,9 +73,9 @@ def _beside_objects(
     """Define the objects and who may use them, and hand on everything else."""
     for record in records:
         if isinstance(record, ObjectDefined):
-            state.objects.put(record.definition)
+            state.objects.replay(record.definition)
         elif isinstance(record, ObjectRemoved):
-            state.objects.remove(record.namespace, record.name)
+            state.objects.replay_removed(record.namespace, record.name)
         elif isinstance(record, AuthoritySet):
             state.authorities.put(record.record)
         else:

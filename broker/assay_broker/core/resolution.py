@@ -9,6 +9,7 @@ from assay_broker.core.objects.factory import LOCAL_DEFAULT, MODEL_DEFAULT, STAG
 from assay_broker.core.objects.model import Definition, Kind
 from assay_broker.core.queues import Queue, home_of, name_at
 from assay_broker.core.refusals import refusal
+from assay_broker.core.sharing import is_shared_definition, shared_home
 from assay_broker.core.state import State
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
@@ -46,6 +47,12 @@ def resolve(state: State, address: Address) -> Target:
     if address.kind is AddressKind.TEMPORARY_QUEUE:
         model = _default(state, MODEL_DEFAULT)
         return Target((model,), state.queues.make(str(address), address.name, model, recorded=False))
+    if state.objects.ambiguous(address.name):
+        raise refusal(
+            Mqrc.OBJECT_NOT_UNIQUE,
+            f"{address.name} is a queue of {state.settings.name} and a shared queue too; delete one of them.",
+            address.name,
+        )
     first = state.objects.queue(address.name)
     if first is None:
         if not state.objects.on_use:
@@ -89,7 +96,8 @@ def local_queue(state: State, name: str, definition: Definition, *, limited: boo
     Raises:
         RefusalError: When there are too many queues.
     """
-    return state.queues.make(home_of(name), name, definition, recorded=True, on_use=True, limited=limited)
+    home = shared_home(name) if is_shared_definition(definition) else home_of(name)
+    return state.queues.make(home, name, definition, recorded=True, on_use=True, limited=limited)
 
 
 def _default(state: State, name: str) -> Definition:
@@ -134,6 +142,6 @@ def staging_depth(state: State) -> int:
 
 def depth(state: State, name: str) -> int:
     """CURDEPTH of a local queue: messages on it, uncommitted ones included."""
-    queue = state.queues.find(home_of(name))
+    queue = state.queues.named(name)
     staged = len(state.staging) if name == STAGING_QUEUE else 0
     return staged + (0 if queue is None else len(queue.entries))

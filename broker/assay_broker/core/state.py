@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from assay_broker.core.authority import Authorities
 from assay_broker.core.connections import Connections
-from assay_broker.core.entries import Entry
 from assay_broker.core.objects.directory import Directory
 from assay_broker.core.processor import Processor
 from assay_broker.core.queues import Queues
 from assay_broker.core.retained import Retained
-from assay_broker.core.schedule import Schedule
 from assay_broker.core.settings import Settings
+from assay_broker.core.sharing import Expiry, Group
 from assay_broker.core.staging import Staging
 from assay_broker.core.subscriptions import Subscriptions
 from assay_broker.core.tables import Tables
 from assay_broker.core.topics import Topics
-from assay_broker.core.turn import Batch
 
 
 class State:
@@ -24,48 +22,47 @@ class State:
     Args:
         settings: What the queue manager is set to.
         tables: Its state machines.
+        group: What it has in common with other members of its sharing group; None when it is in none.
     """
 
-    def __init__(self, settings: Settings, tables: Tables) -> None:
+    def __init__(self, settings: Settings, tables: Tables, group: Group | None = None) -> None:
+        group = group or Group()
         self.settings = settings
         self.tables = tables
-        self.connections = Connections(settings.max_connections)
-        self.objects = Directory(settings.fresh_objects())
+        self.connections = Connections(settings.max_connections, group.connections)
+        self.objects = Directory(settings.fresh_objects(), group.objects)
         self.authorities = Authorities(settings.authorities)
-        self.queues = Queues(settings.max_queues)
+        self.queues = Queues(settings.max_queues, group.queues)
         self.subscriptions = Subscriptions()
         self.topics = Topics()
         self.retained = Retained()
         self.staging = Staging()
         self.processor = Processor(tables.processor[settings.platform])
-        self.expiry: Schedule[Entry] = Schedule()
+        self.expiry = Expiry(group.expiry)
         self.temporary: dict[str, int] = {}
         """Owning connections of temporary destinations, by address."""
-        self.pending: dict[int, Batch] = {}
-        """Batches that are not stored yet."""
-        self.stored = 0
-        """The newest batch of which nothing older is pending."""
-        self.batch = 0
-        """The newest batch."""
-        self._key = 0
-        self._order = 0
+        self.ledger = group.ledger
+        self._group = group
         self._subscription = 0
+
+    @property
+    def batch(self) -> int:
+        """The newest batch."""
+        return self.ledger.newest
 
     def gate(self, batch: int) -> int:
         """A batch to wait for: the one given or, once that has failed, the newest before it; 0 when none is pending."""
-        if batch <= self.stored or batch in self.pending:
-            return batch if batch > self.stored else 0
-        return max((number for number in self.pending if number < batch), default=0)
+        return self.ledger.gate(batch)
 
     def next_key(self) -> int:
         """A number for a copy; never used again, a restart included."""
-        self._key += 1
-        return self._key
+        self._group.keys += 1
+        return self._group.keys
 
     def next_order(self) -> int:
         """A place at the end of a queue."""
-        self._order += 1
-        return self._order
+        self._group.orders += 1
+        return self._group.orders
 
     def next_subscription(self) -> int:
         """A number for a subscription; never used again, a restart included."""
@@ -74,5 +71,5 @@ class State:
 
     def reserve_numbers(self, key: int, subscription: int) -> None:
         """Numbers up to these were used before the restart."""
-        self._key = max(self._key, key)
+        self._group.keys = max(self._group.keys, key)
         self._subscription = max(self._subscription, subscription)

@@ -39,7 +39,7 @@ def welcome(state: State, turn: Turn, subscription: Subscription) -> None:
     for one, message in _given(state, subscription, turn.now_ms):
         copy = new_entry(state, queue.home, message, now_ms=turn.now_ms, expires_ms=one.expires_ms)
         enter(state, turn, queue, copy)
-        waits_for = state.pending.get(state.gate(one.batch))
+        waits_for = state.ledger.pending.get(state.gate(one.batch))
         if waits_for is not None and not copy.recorded:
             copy.batch = one.batch
             waits_for.undo.append(partial(_take_away, state, subscription, copy))

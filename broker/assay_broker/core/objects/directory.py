@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from assay_broker.core.objects.factory import ON_USE
 from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.objects.topics import TopicObjects
+from assay_broker.core.sharing import is_shared_definition
 
 
 class Directory:
@@ -14,10 +15,14 @@ class Directory:
 
     Args:
         definitions: What is there at the start.
+        shared: What is defined for the whole sharing group; None for nothing.
     """
 
-    def __init__(self, definitions: Iterable[Definition] = ()) -> None:
-        self._objects: dict[tuple[Namespace, str], Definition] = {}
+    def __init__(
+        self, definitions: Iterable[Definition] = (), shared: dict[tuple[Namespace, str], Definition] | None = None
+    ) -> None:
+        self._own: dict[tuple[Namespace, str], Definition] = {}
+        self._shared = {} if shared is None else shared
         self._manager: Definition | None = None
         self.topics = TopicObjects()
         """The topic objects by their topic strings."""
@@ -26,15 +31,19 @@ class Directory:
 
     def __iter__(self) -> Iterator[Definition]:
         """All objects, in the order of their definition."""
-        return iter(tuple(self._objects.values()))
+        return iter((*self._own.values(), *self._shared.values()))
 
     def find(self, namespace: Namespace, name: str) -> Definition | None:
         """An object by its name; None when there is none."""
-        return self._objects.get((namespace, name))
+        return self._own.get((namespace, name)) or self._shared.get((namespace, name))
 
     def queue(self, name: str) -> Definition | None:
-        """A queue of any type by its name; None when there is none."""
-        return self._objects.get((Namespace.QUEUE, name))
+        """A queue of any type by its name, its own before a shared one; None when there is none."""
+        return self.find(Namespace.QUEUE, name)
+
+    def ambiguous(self, name: str) -> bool:
+        """Whether a queue's name is that of one of its own and of a shared one too."""
+        return (Namespace.QUEUE, name) in self._own and (Namespace.QUEUE, name) in self._shared
 
     def queue_manager(self) -> Definition:
         """The queue manager's own attributes.
@@ -62,12 +71,23 @@ class Directory:
         if known is not None:
             self.topics.remove(known)
         self.topics.put(definition)
-        self._objects[definition.namespace, definition.name] = definition
+        objects = self._shared if is_shared_definition(definition) else self._own
+        objects[definition.namespace, definition.name] = definition
         if definition.kind is Kind.QMGR:
             self._manager = definition
 
     def remove(self, namespace: Namespace, name: str) -> None:
         """An object is gone; nothing happens when there was none."""
-        found = self._objects.pop((namespace, name), None)
+        found = self._own.pop((namespace, name), None) or self._shared.pop((namespace, name), None)
         if found is not None:
             self.topics.remove(found)
+
+    def replay(self, definition: Definition) -> None:
+        """A start finds in its records that an object was defined; what is shared, the group has kept."""
+        if not is_shared_definition(definition):
+            self.put(definition)
+
+    def replay_removed(self, namespace: Namespace, name: str) -> None:
+        """A start finds in its records that an object was removed; what is shared, the group has kept."""
+        if (namespace, name) in self._own:
+            self.remove(namespace, name)

@@ -1,0 +1,132 @@
+"""The way to the disk: batches are written at once and flushed together a moment later, and what waits is held.
+
+The members of a sharing group have one log between them, though each a store of its own: they number their batches
+together, so that what one of them hands out can wait for what another one writes.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Protocol
+
+from assay_broker.core.commands import Stored, StoreFailed
+from assay_broker.core.effects import Answer, Deliver, Persist
+from assay_broker.core.records import Record
+from assay_broker.stores import Store, StoreError
+from assay_sdk.time import Cancel, Runner
+
+FLUSH_NS = 1_000_000
+"""How long after the first write the flush comes: about what a disk takes, and a whole number of milliseconds, so that
+a virtual clock stays on them."""
+
+Held = Answer | Deliver
+
+
+class Writer(Protocol):
+    """One life of a queue manager."""
+
+    @property
+    def store(self) -> Store:
+        """Where it keeps its records."""
+        ...
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        ...
+
+    def stored(self, stored: Stored) -> None:
+        """A batch is durable, and every one before it."""
+        ...
+
+    def failed(self, failed: StoreFailed) -> None:
+        """A batch could not be made durable; of several the newest is told first."""
+        ...
+
+    def let_out(self, effect: Held) -> None:
+        """What this has waited for is durable."""
+        ...
+
+
+class Log:
+    """Group commit.
+
+    Args:
+        runner: The world's crank.
+    """
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._written: list[tuple[int, Writer]] = []
+        self._held: dict[int, list[tuple[Writer, Held]]] = {}
+        self._job: Cancel | None = None
+
+    def write(self, writer: Writer, persist: Persist, records: tuple[Record, ...]) -> StoreFailed | None:
+        """Write a batch; it is flushed soon.
+
+        Returns:
+            That the store could not take it; None when it could.
+        """
+        try:
+            writer.store.write(records)
+        except StoreError as error:
+            return StoreFailed(persist.batch, str(error))
+        self._written.append((persist.batch, writer))
+        if self._job is None:
+            self._job = self._runner.call_at(self._runner.clock.monotonic_ns() + FLUSH_NS, self.flush)
+        return None
+
+    def hold(self, writer: Writer, batch: int, effect: Held) -> None:
+        """Let something out once this batch is durable."""
+        self._held.setdefault(batch, []).append((writer, effect))
+
+    def drop_held(self, batch: int) -> None:
+        """What waits for this batch never goes out."""
+        self._held.pop(batch, None)
+
+    def flush(self) -> None:
+        """Make everything durable that is written, and let out what waits for it."""
+        written, self._written = self._written, []
+        self._stop_job()
+        failed = self._flush_stores(written)
+        for batch, writer in reversed(written):
+            if id(writer) in failed:
+                self._held.pop(batch, None)
+                writer.failed(StoreFailed(batch, failed[id(writer)]))
+        done = [(batch, writer) for batch, writer in written if id(writer) not in failed]
+        if not done:
+            return
+        newest, teller = done[-1]
+        teller.stored(Stored(newest))
+        ready = sorted(batch for batch in self._held if batch <= newest)
+        for writer, effect in chain.from_iterable([self._held.pop(batch) for batch in ready]):
+            writer.let_out(effect)
+
+    def _flush_stores(self, written: list[tuple[int, Writer]]) -> dict[int, str]:
+        """Why the stores of some writers could not flush, by the writers' identities."""
+        failed: dict[int, str] = {}
+        for writer in {id(writer): writer for _, writer in written}.values():
+            try:
+                writer.store.flush()
+            except StoreError as error:
+                failed[id(writer)] = str(error)
+        return failed
+
+    def lose(self, writer: Writer) -> tuple[StoreFailed, ...]:
+        """A writer dies with what it has written and not flushed.
+
+        Returns:
+            Its lost batches, the newest first.
+        """
+        lost = [batch for batch, other in self._written if other is writer]
+        self._written = [(batch, other) for batch, other in self._written if other is not writer]
+        if not self._written:
+            self._stop_job()
+        for batch in lost:
+            self._held.pop(batch, None)
+        return tuple(StoreFailed(batch, "the queue manager ended before it was on disk") for batch in reversed(lost))
+
+    def _stop_job(self) -> None:
+        if self._job is not None:
+            self._job()
+            self._job = None
