@@ -6,6 +6,7 @@ import pytest
 
 from assay_broker.core.settings import Settings
 from assay_broker.inprocess import CAPABILITIES, InProcessDriver, InProcessWire
+from assay_broker.mqsc.defaults import default_settings
 from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_sdk import driver
@@ -102,7 +103,7 @@ def test_what_the_core_says_of_a_destination_comes_with_the_sender() -> None:
 
 
 def test_what_a_queue_manager_says_of_itself_is_what_it_runs_as() -> None:
-    world = World(settings=Settings(level="7.5", platform="zos"))
+    world = World(settings=default_settings(level="7.5", platform="zos"))
     (opened,) = world.connect().events
     assert isinstance(opened, driver.Opened)
     assert opened.properties["x-opt-mq-level"] == "7.5"

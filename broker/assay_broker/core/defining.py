@@ -21,6 +21,7 @@ from assay_broker.core.records import AuthoritySet
 from assay_broker.core.release import unstage
 from assay_broker.core.resolution import depth
 from assay_broker.core.retained import clear_retained
+from assay_broker.core.sharing import is_shared_definition
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.command_reasons import Mqrccf
@@ -117,7 +118,8 @@ def _authority_back_to(state: State, record: AuthorityRecord, before: AuthorityR
 def _check_not_open(state: State, definition: Definition) -> None:
     """Refuse what nobody may have open, under its own name or, a local queue, under an alias."""
     queue = state.queues.named(definition.name) if definition.kind is Kind.QLOCAL else None
-    for connection in state.connections:
+    everybody = state.connections.everywhere() if is_shared_definition(definition) else state.connections
+    for connection in everybody:
         for link in connection.links.values():
             address = link.address
             named = address is not None and address.kind is AddressKind.QUEUE and address.name == definition.name

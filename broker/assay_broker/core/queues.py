@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 from assay_broker.core.entries import Entry, Place
 from assay_broker.core.groups import Holders, heads, is_last
@@ -232,6 +233,10 @@ class Queues:
         self._own: dict[str, Queue] = {}
         self._shared = shared
         self._new: list[Queue] = []
+
+    def __iter__(self) -> Iterator[Queue]:
+        """All queues, its own and the shared ones."""
+        return iter((*self._own.values(), *self._shared.values()))
 
     def __iter__(self) -> Iterator[Queue]:
         """All queues, its own and the shared ones."""

@@ -8,9 +8,8 @@ from tests.broker.core.harness import QUEUE, T0, Bench, message
 
 from assay_broker.core.commands import AttachSender
 from assay_broker.core.objects.attributes import defaults
-from assay_broker.core.objects.factory import pleasant
 from assay_broker.core.objects.model import Definition, Kind
-from assay_broker.core.settings import Settings
+from assay_broker.mqsc.defaults import default_settings
 from assay_sdk.driver import PeerProperties
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc, Refused
@@ -21,11 +20,12 @@ FRONT = Address(AddressKind.QUEUE, "FRONT")
 def bench(cluster: str, defbind: str, *, alias: str | None = None, keyword: str = "CLUSTER") -> Bench:
     """A queue manager with a queue Q, and an alias FRONT of it when that one's DEFBIND is given."""
     queue = defaults(Kind.QLOCAL) | {keyword: cluster, "DEFBIND": defbind}
-    objects = [*pleasant("ASSAY"), Definition(Kind.QLOCAL, QUEUE.name, queue)]
+    settings = default_settings()
+    objects = [*settings.objects, Definition(Kind.QLOCAL, QUEUE.name, queue)]
     if alias is not None:
         front = defaults(Kind.QALIAS) | {"TARGET": QUEUE.name, "DEFBIND": alias}
         objects.append(Definition(Kind.QALIAS, FRONT.name, front))
-    made = Bench(replace(Settings(), objects=tuple(objects)))
+    made = Bench(replace(settings, objects=tuple(objects)))
     made.connect(1)
     return made
 
