@@ -174,8 +174,17 @@ class Faults(Protocol):
         """The faults it knows."""
         ...
 
-    def inject(self, fault: FaultRequest, when: Trigger = NOW) -> Injection | Unsupported:
-        """Arm a fault."""
+    def inject(self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None) -> Injection | Unsupported:
+        """Arm a fault.
+
+        Args:
+            fault: What happens.
+            when: What it waits for.
+            member: The queue manager that is hurt; None for the first.
+
+        Raises:
+            LookupError: There is no such member.
+        """
         ...
 
 

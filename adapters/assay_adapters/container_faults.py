@@ -112,8 +112,16 @@ class ContainerFaults:
         """The faults it knows."""
         return frozenset({Kill, Restart})
 
-    def inject(self, fault: FaultRequest, when: Trigger = NOW) -> ContainerInjection | Unsupported:
-        """Arm a fault."""
+    def inject(
+        self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None
+    ) -> ContainerInjection | Unsupported:
+        """Arm a fault.
+
+        Raises:
+            LookupError: A member is named: a broker in a container is the only one of its instance.
+        """
+        if member is not None:
+            raise LookupError(f"A broker in a container has no queue manager {member!r} besides itself.")
         match fault:
             case Kill():
                 hurt = self._container.kill

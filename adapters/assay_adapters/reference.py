@@ -3,58 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from itertools import count
 
 from assay_adapters.administration import Admin
 from assay_adapters.backend import (
-    NOW,
-    AfterAnswer,
-    At,
     Available,
-    BeforeAnswer,
-    Cut,
     DiskEvent,
     Environment,
-    FaultRequest,
-    FirstSight,
-    Kill,
     Needs,
-    Now,
-    Restart,
-    StoreError,
-    Trigger,
     Unavailable,
     Unsupported,
     WireProtocol,
-    WorkerDies,
 )
 from assay_adapters.client import Client, ClientEvent, ClientIdentity, Endpoint, Source
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
 from assay_adapters.clients.sdk import SdkClient, SdkFace, identity
-from assay_adapters.clients.telling import KID
 from assay_adapters.naming import unknown
 from assay_adapters.outcome import Ok, Outcome
 from assay_adapters.reference_admin import ReferenceAdmin
+from assay_adapters.reference_faults import Hurtable, ReferenceFaults, kid_of
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.core.settings import Settings
 from assay_broker.defects import DEFECTS
 from assay_broker.inprocess import CAPABILITIES as WIRE_CAPABILITIES
 from assay_broker.inprocess import PRODUCT, InProcessDriver, product_version
 from assay_broker.mqsc.defaults import default_settings
-from assay_broker.seams import NO_SEAMS, Seams
-from assay_broker.shell import AnswerHook, QueueManager
+from assay_broker.network import Member, network
+from assay_broker.seams import NO_SEAMS
 from assay_broker.stores.memory import MemoryStore, Operation
 from assay_sdk.driver import Driver
 from assay_sdk.model.capabilities import Capability
-from assay_sdk.model.message import Message
 from assay_sdk.runners.virtual import VirtualClock, VirtualRunner
 
 SIMULATED_DISK = "simulated disk"
 STORES = ("memory",)
 _FACES: tuple[SdkFace, ...] = ("simplified", "classic")
-_FAULT_LIMIT_NS = 3_600 * 10**9
-"""How long a fault's trigger is waited for, on the virtual clock: longer than any scenario lasts."""
+_SINGLE = ("ASSAY",)
+_SEVERAL = ("QM1", "QM2")
+"""Names fit for z/OS, where a queue manager's has four characters at most."""
 
 _BROKER = Source("The reference broker has it.", "broker/assay_broker")
 _INSTANCE = Source("The reference broker runs in this process, on a virtual clock and a simulated disk.")
@@ -88,143 +73,36 @@ LACKS: Mapping[Capability, Source] = {
 }
 
 
-def _kid(message: Message) -> str | None:
-    """The kit's id of a message; None for one that is not the kit's."""
-    kid = message.properties.get(KID)
-    return kid if isinstance(kid, str) else None
-
-
-class ReferenceInjection:
-    """A fault on its way."""
-
-    def __init__(self, runner: VirtualRunner, act: Callable[[], None]) -> None:
-        self._runner = runner
-        self._act = act
-        self._span: tuple[int, int] | None = None
-
-    def fire(self) -> None:
-        """Do it, once."""
-        if self._span is None:
-            begin = self._runner.clock.monotonic_ns()
-            self._span = (begin, begin)  # a hook may come by again while it happens
-            self._act()
-            self._span = (begin, self._runner.clock.monotonic_ns())
-
-    def wait(self) -> tuple[int, int] | Unsupported:
-        """Wait until the broker is hurt and well again; monotonic nanoseconds of begin and end."""
-        deadline_ns = self._runner.clock.monotonic_ns() + _FAULT_LIMIT_NS
-        self._runner.run_until(lambda: self._span is not None, deadline_ns)
-        if self._span is None:
-            return Unsupported("fault", Source("What the fault waited for did not happen."))
-        return self._span
-
-
-class ReferenceFaults:
-    """Faults of one instance.
+class ReferenceInstance:
+    """One queue manager, or several that belong together, in a world of its own.
 
     Args:
-        runner: Its crank.
-        queue_manager: What is hurt.
-        store: Where it keeps what it is to remember.
-        seen: Calls back with each message that a client is handed.
+        runner: The world.
+        members: The queue managers with their stores, by name; the first is the default.
+        wire: A filter between engine and driver; None for none.
+        id_prefix: What message ids begin with.
+        environment: What it is.
     """
 
     def __init__(
         self,
         runner: VirtualRunner,
-        queue_manager: QueueManager,
-        store: MemoryStore,
-        seen: list[Callable[[str], None]],
-    ) -> None:
-        self._runner = runner
-        self._queue_manager = queue_manager
-        self._store = store
-        self._seen = seen
-
-    @property
-    def kinds(self) -> frozenset[type[FaultRequest]]:
-        """The faults it knows."""
-        return frozenset({Kill, Restart, Cut, StoreError, WorkerDies})
-
-    def inject(self, fault: FaultRequest, when: Trigger = NOW) -> ReferenceInjection | Unsupported:
-        """Arm a fault."""
-        injection = ReferenceInjection(self._runner, self._act(fault))
-        match when:
-            case Now():
-                self._runner.call_soon(injection.fire)
-            case At(mono_ns=mono_ns):
-                self._runner.call_at(mono_ns, injection.fire)
-            case BeforeAnswer(kid=kid):
-                self._at_answer(self._queue_manager.before_answer, kid, injection)
-            case AfterAnswer(kid=kid):
-                self._at_answer(self._queue_manager.after_answer, kid, injection)
-            case FirstSight(kid=kid):
-                self._at_sight(kid, injection)
-        return injection
-
-    def _act(self, fault: FaultRequest) -> Callable[[], None]:
-        match fault:
-            case Kill():
-                return self._queue_manager.kill
-            case Restart(level=level, opmode=opmode):
-                return partial(self._queue_manager.restart, level=level, opmode=opmode)
-            case Cut():
-                return self._queue_manager.cut
-            case StoreError(times=times):
-                return partial(self._store.fail, times)
-            case WorkerDies():
-                return self._queue_manager.worker_dies
-
-    def _at_answer(self, hooks: list[AnswerHook], kid: str, injection: ReferenceInjection) -> None:
-        def hook(message: Message) -> None:
-            if _kid(message) == kid:
-                hooks.remove(hook)
-                injection.fire()
-
-        hooks.append(hook)
-
-    def _at_sight(self, kid: str, injection: ReferenceInjection) -> None:
-        def hook(seen: str) -> None:
-            if seen == kid:
-                self._seen.remove(hook)
-                # A job: every observer notes the sighting first, and no settlement reaches the broker before it.
-                self._runner.call_soon(injection.fire)
-
-        self._seen.append(hook)
-
-
-class ReferenceInstance:
-    """One queue manager in a world of its own.
-
-    Args:
-        runner: The world.
-        seams: Where a defect stands.
-        wire: A filter between engine and driver; None for none.
-        id_prefix: What message ids begin with.
-        environment: What it is.
-        settings: Of its queue manager.
-    """
-
-    def __init__(  # noqa: PLR0917 - what an instance is made of, each once
-        self,
-        runner: VirtualRunner,
-        seams: Seams,
+        members: Mapping[str, Hurtable],
         wire: Callable[[Driver], Driver] | None,
         id_prefix: str,
         environment: Environment,
-        settings: Settings,
     ) -> None:
         self._runner = runner
-        self._store = MemoryStore()
-        self._queue_manager = QueueManager(runner, self._store, settings, seams)
+        self._members = members
         self._id_prefix = id_prefix
         self._sets = count(1)
         self._environment = environment
         self._seen: list[Callable[[str], None]] = []
-        driver: Driver = InProcessDriver(self._queue_manager)
+        managers = {name: member.queue_manager for name, member in members.items()}
+        driver: Driver = InProcessDriver(*managers.values())
         self._driver = driver if wire is None else wire(driver)
-        self._admin = ReferenceAdmin(runner, {self._queue_manager.name: self._queue_manager})
-        self._faults = ReferenceFaults(runner, self._queue_manager, self._store, self._seen)
+        self._admin = ReferenceAdmin(runner, managers)
+        self._faults = ReferenceFaults(runner, members, self._seen)
 
     @property
     def environment(self) -> Environment:
@@ -243,12 +121,12 @@ class ReferenceInstance:
 
     @property
     def members(self) -> tuple[str, ...]:
-        """Its one queue manager."""
-        return (self._queue_manager.name,)
+        """Its queue managers."""
+        return tuple(self._members)
 
     @property
     def admin(self) -> Admin:
-        """Administration of its queue manager."""
+        """Administration of its queue managers."""
         return self._admin
 
     @property
@@ -264,7 +142,7 @@ class ReferenceInstance:
         """
         if protocol == "http" or member not in {None, *self.members}:
             raise LookupError(f"The reference broker in this process has no {protocol} endpoint for {member}.")
-        return Endpoint(f"in-process://{self._queue_manager.name}")
+        return Endpoint(f"in-process://{member or self.members[0]}")
 
     def clients(self) -> Mapping[str, Client]:
         """Fresh clients, by face; no two clients of an instance give one message id."""
@@ -281,19 +159,21 @@ class ReferenceInstance:
 
         def tell(operation: Operation, records: tuple[Record, ...]) -> None:
             stored = (record.message for record in records if isinstance(record, MessageStored))
-            kids = tuple(kid for kid in map(_kid, stored) if kid is not None)
+            kids = tuple(kid for kid in map(kid_of, stored) if kid is not None)
             if kids:
                 observer(DiskEvent(SIMULATED_DISK, operation, kids))
 
-        self._store.observe(tell)
+        for member in self._members.values():
+            member.store.observe(tell)
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
-        """Whether the simulated disk holds these octets anywhere (PD-31)."""
-        return Ok(self._store.holds(octets))
+        """Whether a simulated disk holds these octets anywhere (PD-31)."""
+        return Ok(any(member.store.holds(octets) for member in self._members.values()))
 
     def close(self) -> None:
         """Give it back: its connections are gone; the world needs no more."""
-        self._queue_manager.cut()
+        for member in self._members.values():
+            member.queue_manager.cut()
 
     def _observe(self, event: ClientEvent) -> None:
         if event.what == "seen" and event.seen is not None:
@@ -370,24 +250,38 @@ class ReferenceBackend:
         return Available("in this process, under a virtual clock")
 
     def provision(self, needs: Needs) -> ReferenceInstance | Unsupported:
-        """A fresh world with a queue manager of its own."""
+        """A fresh world with queue managers of its own."""
         for capability in sorted(needs.capabilities):
             if capability not in CAPABILITIES:
                 missing = Source(f"The reference broker in this process lacks {capability.value}.")
                 return Unsupported(capability.value, LACKS.get(capability, missing))
-        if needs.topology != "single":
-            return Unsupported(
-                needs.topology, Source("The reference broker in this process is a single queue manager.")
-            )
+        if needs.topology in {"cluster", "hierarchy"}:
+            return Unsupported(needs.topology, Source("The reference broker in this process has sharing groups only."))
         number = next(self._instances)
+        runner = VirtualRunner(boot=f"virtual:{self._seed}:{number}")
         return ReferenceInstance(
-            VirtualRunner(boot=f"virtual:{self._seed}:{number}"),
-            NO_SEAMS if self._defect is None else self._defect.apply(),
+            runner,
+            self._members(runner, needs),
             self._wire,
             f"reference-{self._seed}-{number}",
             self.environment,
-            default_settings(platform=needs.platform, level=needs.level),
         )
+
+    def _members(self, runner: VirtualRunner, needs: Needs) -> Mapping[str, Hurtable]:
+        """One queue manager, or two; a sharing group is on z/OS whatever else is asked for: there is none elsewhere."""
+        platform = "zos" if needs.topology == "sharing-group" else needs.platform
+        names = _SINGLE if needs.topology == "single" else _SEVERAL
+        stores = {name: MemoryStore() for name in names}
+        members = tuple(
+            Member(
+                default_settings(name, platform=platform, level=needs.level),
+                store,
+                NO_SEAMS if self._defect is None else self._defect.apply(),
+            )
+            for name, store in stores.items()
+        )
+        managers = network(runner, needs.topology, members)
+        return {name: Hurtable(managers[name], stores[name]) for name in names}
 
     def close(self) -> None:
         """Nothing was started that has to be stopped."""

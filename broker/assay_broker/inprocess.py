@@ -87,14 +87,14 @@ def in_process_broker() -> Generator[InProcessBroker, None, None]:
 
 
 class InProcessDriver:
-    """The driver for one queue manager.
+    """The driver for queue managers in the same process.
 
     Args:
-        queue_manager: Where its wires lead.
+        queue_managers: Where its wires lead: one, whatever the URL says, or several by the names in the URL.
     """
 
-    def __init__(self, queue_manager: QueueManager) -> None:
-        self._queue_manager = queue_manager
+    def __init__(self, *queue_managers: QueueManager) -> None:
+        self._queue_managers = {one.name: one for one in queue_managers}
         self._epochs = count(1)
 
     @property
@@ -103,8 +103,17 @@ class InProcessDriver:
         return "in-process"
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> InProcessWire:
-        """Start an attempt; the first event is `Opened`, or `Closed` with the reason."""
-        return InProcessWire(self._queue_manager, target, sink, runner, next(self._epochs))
+        """Start an attempt; the first event is `Opened`, or `Closed` with the reason.
+
+        Raises:
+            LookupError: There are several queue managers, and the URL names none of them.
+        """
+        name = target.url.removeprefix(f"{self.name}://")
+        if len(self._queue_managers) == 1:
+            (name,) = self._queue_managers
+        if name not in self._queue_managers:
+            raise LookupError(f"There is no queue manager {name!r}; there are {', '.join(self._queue_managers)}.")
+        return InProcessWire(self._queue_managers[name], target, sink, runner, next(self._epochs))
 
 
 class InProcessWire:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import count
 from types import MappingProxyType
+from typing import Literal
 
 from msgspec import Struct
 
@@ -27,6 +28,25 @@ class Member(Struct, frozen=True, eq=False):
     settings: Settings
     store: Store
     seams: Seams = NO_SEAMS
+
+
+Topology = Literal["single", "cluster", "sharing-group", "hierarchy"]
+"""How queue managers belong together."""
+
+
+def network(runner: Runner, topology: Topology, members: tuple[Member, ...]) -> Mapping[str, QueueManager]:
+    """Queue managers that belong together, by name.
+
+    Args:
+        runner: The world's crank.
+        topology: How.
+        members: What they are made of.
+    """
+    if topology == "sharing-group":
+        return sharing_group(runner, members)
+    return MappingProxyType(
+        {member.settings.name: QueueManager(runner, member.store, member.settings, member.seams) for member in members}
+    )
 
 
 def sharing_group(runner: Runner, members: tuple[Member, ...]) -> Mapping[str, QueueManager]:

@@ -52,8 +52,8 @@ def instance(**options: str) -> ReferenceInstance:
 class Actor:
     """A connection with a session and a producer."""
 
-    def __init__(self, of: ReferenceInstance, face: str = "simplified") -> None:
-        connection = value(of.clients()[face].connect(of.endpoint("amqp")))
+    def __init__(self, of: ReferenceInstance, face: str = "simplified", member: str | None = None) -> None:
+        connection = value(of.clients()[face].connect(of.endpoint("amqp", member)))
         self.connection: ClientConnection = connection  # type: ignore[assignment]  # value() knows no type
         self.session: ClientSession = value(self.connection.session(AckMode.AUTO))  # type: ignore[assignment]  # as above
         self.producer: ClientProducer = value(self.session.producer(QUEUE))  # type: ignore[assignment]  # as above
