@@ -238,10 +238,6 @@ class Queues:
         """All queues, its own and the shared ones."""
         return iter((*self._own.values(), *self._shared.values()))
 
-    def __iter__(self) -> Iterator[Queue]:
-        """All queues, its own and the shared ones."""
-        return iter((*self._own.values(), *self._shared.values()))
-
     def find(self, home: str) -> Queue | None:
         """A queue by its home; None when there is none."""
         return self._at(home).get(home)

@@ -8,6 +8,8 @@ the whole group.  A queue manager that is in no group has all this to itself.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from assay_broker.core.schedule import Schedule
@@ -64,6 +66,10 @@ class Expiry:
     def __init__(self, shared: Schedule[Entry]) -> None:
         self._own: Schedule[Entry] = Schedule()
         self._shared = shared
+
+    def __iter__(self) -> Iterator[Entry]:
+        """The copies that will expire."""
+        return chain(self._own, self._shared)
 
     def add(self, key: int, due_ms: int, entry: Entry) -> None:
         """From now on the copy goes when that time comes."""
