@@ -213,22 +213,24 @@ def _faults(told: DataFrame) -> DataFrame:
 def _batches(told: DataFrame, calls: DataFrame) -> DataFrame:
     """Count each batch's messages; a callback with none before it ended an empty batch.
 
-    A batch's number may come again (after a new listener, or on a new link), so batches are told apart by the number
-    of callbacks that ended before them as well.
+    A batch's number may come again, after a new listener or on a new link; so batches are told apart by their turn as
+    well, which ends with a callback and with a link.
     """
     settings = calls.where(
         (F.col("op") == "listen-batch") & F.col("accepted") & (F.coalesce(F.col("args")["on"], F.lit("true")) == "true")
     ).select(*IN_WRITER, "actor", "at", number(F.col("args"), "size").alias("size"))
     handed = told.where(F.col("kind").isin("seen", "callback") & F.col("batch").isNotNull()).select(
-        *IN_WRITER, "actor", "at", "kind", "batch"
+        *IN_WRITER, "actor", "at", "kind", "batch", "link"
     )
     order = Window.partitionBy(*IN_WRITER, "actor").orderBy("at.seq")
     earlier = order.rowsBetween(Window.unboundedPreceding, -1)
     ended = F.coalesce(F.sum(F.when(F.col("kind") == "callback", 1).otherwise(0)).over(earlier), F.lit(0))
+    moved = F.when(F.col("link") != F.last("link", ignorenulls=True).over(earlier), 1).otherwise(0)
     return (
         handed.unionByName(settings, allowMissingColumns=True)
         .withColumn("size", F.last("size", ignorenulls=True).over(order))
-        .withColumn("turn", ended)
+        .withColumn("moved", moved)
+        .withColumn("turn", ended + F.sum("moved").over(order))
         .where(F.col("batch").isNotNull())
         .groupBy(*IN_WRITER, "actor", "turn", "batch")
         .agg(

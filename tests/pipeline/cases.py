@@ -303,6 +303,25 @@ def _listener_again(tale: Tale) -> None:
         tale.stops(watch)
 
 
+def _link_again(tale: Tale) -> None:
+    """A connection was lost within a callback, and the new link counts its batches from 0 again."""
+    watch = tale.listens(size=2)
+    for link in (1, 2):
+        tale.handed(f"{link}-a", batch=0, link=link)
+        tale.handed(f"{link}-b", batch=0, link=link)
+    tale.returns(batch=0)
+    tale.stops(watch)
+
+
+def _called_for_nothing(tale: Tale) -> None:
+    """A batch, and then a callback under its number that is handed nothing."""
+    watch = tale.listens(size=2)
+    tale.handed("a", batch=0)
+    tale.returns(batch=0)
+    tale.returns(batch=0)
+    tale.stops(watch)
+
+
 CASES = (
     Case("DD-02", "a waiting receiver sees it when it is due", _delayed(500), {"m": KEPT}),
     Case("DD-02", "a waiting receiver sees it a nanosecond early", _delayed(499, seen_ns=999_999), {"m": BROKEN}),
@@ -369,6 +388,18 @@ CASES = (
         "a second listener counts from 0 again",
         _listener_again,
         {"receiver/0/0": KEPT, "receiver/1/0": KEPT},
+    ),
+    Case(
+        "BT-04",
+        "a new link counts from 0 again",
+        _link_again,
+        {"receiver/0/0": KEPT, "receiver/1/0": KEPT},
+    ),
+    Case(
+        "BT-04",
+        "a callback for nothing bears the number of a batch",
+        _called_for_nothing,
+        {"receiver/0/0": KEPT, "receiver/1/0": BROKEN},
     ),
 )
 """All of them."""

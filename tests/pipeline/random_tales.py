@@ -37,8 +37,8 @@ def _come(dice: Random, tale: Tale, place: str, watches: Watches) -> None:
 
 def _see(dice: Random, tale: Tale, _place: str, _watches: Watches) -> None:
     actor, batch = dice.choice(ACTORS), dice.choice((None, None, 0, 1))
-    for _ in range(dice.choice((1, 1, 2)) if batch is not None else 1):
-        tale.handed(dice.choice(KIDS), actor, batch)
+    for _ in range(dice.choice((0, 1, 1, 2)) if batch is not None else 1):
+        tale.handed(dice.choice(KIDS), actor, batch, link=dice.choice((1, 1, 1, 2)))
     if dice.random() < 0.7:
         tale.returns(actor, batch, "raised" if dice.random() < 0.2 else "returned")
 
@@ -64,7 +64,7 @@ def _boot(_dice: Random, tale: Tale, _place: str, _watches: Watches) -> None:
     tale.boot += "'"
 
 
-_ACTS: tuple[Act, ...] = (_send, _send, _send, _come, _come, _see, _see, _stop, _fault, _browse, _unit, _boot)
+_ACTS: tuple[Act, ...] = (_send, _send, _send, _come, _come, _see, _see, _see, _stop, _fault, _browse, _unit, _boot)
 
 
 def _tell(seed: int, tale: Tale) -> None:

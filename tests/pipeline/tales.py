@@ -74,12 +74,12 @@ class Tale(Story):
         """The watch is over."""
         self.tell(ev.Watch, id=watch, actor=actor, destination=of, phase="end")
 
-    def handed(self, kid: str = "m", actor: str = "receiver", batch: int | None = None) -> None:
+    def handed(self, kid: str = "m", actor: str = "receiver", batch: int | None = None, link: int = 1) -> None:
         """The application is handed a message."""
         self.tell(
             ev.Seen,
             actor=actor,
-            link=f"{actor}-1",
+            link=f"{actor}-{link}",
             destination=QUEUE,
             msg=message(kid),
             count=1,

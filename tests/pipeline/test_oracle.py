@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.evidence.histories import Memory
 from tests.pipeline.cases import CASES, Case
 from tests.pipeline.tales import Tale
 
-from assay_evidence.oracle import examine
+from assay_evidence.oracle import Outcome, examine
+from assay_evidence.verdicts import Verdict
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rule}: {case.name}")
@@ -14,3 +17,23 @@ def test_the_oracle_says_what_the_miniature_was_made_for(case: Case) -> None:
     case.telling(Tale(journal))
     found = {subject.subject: subject.outcome for subject in examine(journal.events) if subject.rule == case.rule}
     assert found == case.subjects
+
+
+NUMBERS = st.integers(0, 2)
+TURNS = st.lists(st.tuples(st.sampled_from(["handed", "returns"]), NUMBERS, NUMBERS), min_size=1, max_size=12)
+
+
+@given(TURNS)
+def test_the_claim_about_batches_says_what_the_oracle_says(turns: list[tuple[str, int, int]]) -> None:
+    """BT-04, decided at the Then-step and over the history: empty batches, numbers and links that come again."""
+    tale = Tale(Memory())
+    tale.listens(size=2)
+    for what, batch, link in turns:
+        if what == "handed":
+            tale.handed(batch=batch, link=link)
+        else:
+            tale.returns(batch=batch)
+    found = [subject.outcome for subject in examine(tale.events) if subject.rule == "BT-04"]
+    claimed = tale.finds("batch-shape", {"actor": "receiver"}, max=2)
+    assert claimed.verdict is (Verdict.FAIL if Outcome.BROKEN in found else Verdict.PASS)
+    assert claimed.observed.startswith(f"{len(found)} batches")

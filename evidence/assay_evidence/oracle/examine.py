@@ -171,9 +171,14 @@ def _drained(story: Story, send: Send, fatal: list[Trouble], limits: Limits) -> 
 
 
 def batches(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG001 - every invariant has one shape
-    """BT-04: no batch is empty or larger than its size."""
+    """BT-04: no batch is empty or larger than its size.
+
+    A batch's number may come again, after a new listener or on a new link; so batches are told apart by their turn as
+    well, which ends with a callback and with a link.
+    """
     sizes: dict[tuple[str, str], int] = {}
     turns: dict[tuple[str, str], int] = defaultdict(int)
+    links: dict[tuple[str, str], str] = {}
     counts: dict[tuple[str, str, int, int], int] = defaultdict(int)
     firsts: dict[tuple[str, str, int, int], tuple[Event, int]] = {}
     listened = {id(call) for call, _ in story.accepted("listen-batch") if call.args.get("on", True) is True}
@@ -184,6 +189,9 @@ def batches(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG001
                 sizes[event.writer, event.actor] = size
         if isinstance(event, (Seen, Callback)) and event.batch is not None:
             who = (event.writer, event.actor)
+            if isinstance(event, Seen):
+                turns[who] += links.get(who, event.link) != event.link
+                links[who] = event.link
             key = (*who, turns[who], event.batch)
             counts[key] += isinstance(event, Seen)
             turns[who] += isinstance(event, Callback)

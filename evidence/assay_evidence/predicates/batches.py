@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -81,25 +80,26 @@ def _expected(claim: Claim, actor: str, least: int, largest: int) -> str:
 
 
 def _batches(history: History, actor: str, kids: tuple[str, ...]) -> list[Batch]:
-    groups: dict[tuple[str, str, int], list[Seen]] = {}
-    for seen in history.sightings(None, {actor}):
-        if seen.batch is not None:
-            groups.setdefault((seen.writer, seen.link, seen.batch), []).append(seen)
+    """What the actor was handed, batch by batch, as the oracle and the pipeline part it too.
+
+    A batch's number may come again, after a new listener or on a new link; so batches are told apart by their turn as
+    well, which ends with a callback and with a link.
+    """
+    handed = [seen for seen in history.sightings(None, {actor}) if seen.batch is not None]
+    ended = [callback for callback in history.callbacks if callback.actor == actor and callback.batch is not None]
+    turns: Counter[str] = Counter()
+    links: dict[str, str] = {}
+    groups: dict[tuple[str, int, int | None], list[Seen]] = {}
+    for event in sorted((*handed, *ended), key=lambda event: (event.writer, event.seq)):
+        if isinstance(event, Seen):
+            turns[event.writer] += links.get(event.writer, event.link) != event.link
+            links[event.writer] = event.link
+            groups.setdefault((event.writer, turns[event.writer], event.batch), []).append(event)
+        else:
+            groups.setdefault((event.writer, turns[event.writer], event.batch), [])
+            turns[event.writer] += 1
     batches = [Batch(tuple(messages)) for messages in groups.values()]
-    if kids:
-        return [batch for batch in batches if any(seen.msg.kid in kids for seen in batch.messages)]
-    return batches + [Batch(())] * _empty_callbacks(history, actor, groups)
-
-
-def _empty_callbacks(history: History, actor: str, groups: Iterable[tuple[str, str, int]]) -> int:
-    """How many callbacks were for a batch without any message: each batch that was handed over has one at most."""
-    called = Counter(
-        (callback.writer, callback.batch)
-        for callback in history.callbacks
-        if callback.actor == actor and callback.batch is not None
-    )
-    called.subtract((writer, number) for writer, _, number in groups)
-    return sum(surplus for surplus in called.values() if surplus > 0)
+    return [batch for batch in batches if not kids or any(seen.msg.kid in kids for seen in batch.messages)]
 
 
 def _judge_moments(claim: Claim, history: History, say: Saying, batches: list[Batch]) -> Finding | None:
