@@ -45,7 +45,7 @@ class DelayMachine(RuleBasedStateMachine):
         self.life = 0
         self.seen = 0
 
-    @initialize(platform=st.sampled_from(("distributed", "zos")), depth=st.integers(1, 4))
+    @initialize(platform=st.sampled_from(("distributed", "zos")), depth=st.integers(1, 10))
     def start(self, platform: Platform, depth: int) -> None:
         self.bench = Bench(limited() if platform == "distributed" else default_settings(platform="zos"))
         self.bench.define(queue(STAGING_QUEUE, MSGDLVSQ="FIFO", MAXDEPTH=depth), queue("TARGET", MAXDEPTH=depth))
@@ -73,8 +73,8 @@ class DelayMachine(RuleBasedStateMachine):
             self.bench.settle(self.life, 2, one.delivery)
 
     @rule(
-        delay=st.integers(0, 40),
-        life=st.none() | st.integers(0, 60),
+        delay=st.integers(0, 12),
+        life=st.none() | st.integers(0, 30),
         persistent=st.booleans(),
         discard=st.booleans(),
         in_unit=st.booleans(),
@@ -115,7 +115,7 @@ class DelayMachine(RuleBasedStateMachine):
         self.unit = []
         self.bench.begin(self.life, 1, OURS)
 
-    @rule(elapsed=st.integers(1, 50), stores=st.booleans())
+    @rule(elapsed=st.integers(1, 8), stores=st.booleans())
     def wait(self, elapsed: int, *, stores: bool) -> None:
         self.bench.auto = stores
         self.bench.tick(self.bench.now + elapsed)
@@ -133,7 +133,7 @@ class DelayMachine(RuleBasedStateMachine):
     @rule(
         name=st.sampled_from(("TARGET", STAGING_QUEUE, DEAD_LETTER_QUEUE)),
         attribute=st.sampled_from(("PUT", "GET", "MAXDEPTH")),
-        much=st.booleans(),
+        much=st.sampled_from((True, True, False)),  # more is opened than shut, or nothing would move
         stores=st.booleans(),
     )
     def administer(self, name: str, attribute: str, *, much: bool, stores: bool) -> None:
@@ -149,12 +149,22 @@ class DelayMachine(RuleBasedStateMachine):
     def worker_dies(self) -> None:
         self.bench.handle(commands.WorkerDied())
 
+    @rule()
+    def recover(self) -> None:
+        for name in ("TARGET", DEAD_LETTER_QUEUE, STAGING_QUEUE):
+            self._open_fully(name)
+        self.bench.tick(self.bench.now + self.bench.settings.retry_ms)
+
     @rule(kill=st.booleans())
     def restart(self, *, kill: bool) -> None:
         self.bench.restart(kill=kill)
         self.void |= set(self.unit)
         self.sure -= {text for text in self.sure if not self.sent[text].persistent}
         self._open()
+
+    def _open_fully(self, name: str) -> None:
+        self.bench.alter(name, PUT="DISABLED")
+        self.bench.alter(name, PUT="ENABLED", GET="ENABLED", MAXDEPTH=500)
 
     def _standing(self) -> list[str]:
         state = self.bench.core._state
@@ -193,8 +203,7 @@ class DelayMachine(RuleBasedStateMachine):
         self.unit = []
         self.bench.handle(commands.Detach(self.life, None, 1))
         for name in ("TARGET", DEAD_LETTER_QUEUE, STAGING_QUEUE):
-            self.bench.alter(name, PUT="DISABLED")
-            self.bench.alter(name, PUT="ENABLED", GET="ENABLED", MAXDEPTH=500)
+            self._open_fully(name)
         self.bench.tick(self.bench.now + 100 + 2 * self.bench.settings.retry_ms)
         assert list(self.bench.core._state.staging) == [], "never moved"
         self.nothing_is_lost_doubled_or_early()
