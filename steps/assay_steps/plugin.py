@@ -23,6 +23,7 @@ from assay_steps import guards
 from assay_steps.cases import Case, case_of, template_of
 from assay_steps.evidence import Evidence
 from assay_steps.journal import ScenarioJournal
+from assay_steps.lookup import StepLookup
 from assay_steps.recording import SetupRefusedError
 from assay_steps.run import Run, RunOptions
 from assay_steps.scheduling import HurtScheduling, group_of, write_groups
@@ -40,6 +41,7 @@ def register(config: pytest.Config) -> None:
         return
     for module in VOCABULARY:
         config.pluginmanager.import_plugin(module)
+    config.pluginmanager.register(StepLookup(), "assay-lookup")
     config.pluginmanager.register(AssayPlugin(config), "assay-run")
 
 

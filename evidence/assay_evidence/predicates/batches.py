@@ -6,7 +6,7 @@ from collections import Counter
 
 from msgspec import Struct
 
-from assay_evidence.events import Call, Claim, Event, Seen
+from assay_evidence.events import Call, Callback, Claim, Event, Seen
 from assay_evidence.history import History, distance, follows
 from assay_evidence.predicates.claims import Saying, figure, listed, number, reference
 from assay_evidence.verdicts import Finding
@@ -90,7 +90,8 @@ def _batches(history: History, actor: str, kids: tuple[str, ...]) -> list[Batch]
     turns: Counter[str] = Counter()
     links: dict[str, str] = {}
     groups: dict[tuple[str, int, int | None], list[Seen]] = {}
-    for event in sorted((*handed, *ended), key=lambda event: (event.writer, event.seq)):
+    told: list[Seen | Callback] = [*handed, *ended]
+    for event in sorted(told, key=lambda event: (event.writer, event.seq)):
         if isinstance(event, Seen):
             turns[event.writer] += links.get(event.writer, event.link) != event.link
             links[event.writer] = event.link

@@ -1,0 +1,75 @@
+"""Finding the step definition of a step, quickly.
+
+pytest-bdd asks pytest about every fixture for every step: with a vocabulary of this size that was more than half of a
+run.  What is visible to a module does not change while its scenarios run, so it is asked once for each module, and a
+definition whose text begins otherwise is not parsed at all.  The rules of pytest and pytest-bdd stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import pytest
+from msgspec import Struct
+from pytest_bdd import parsers
+from pytest_bdd.compat import get_fixture_names, getfixturedefs
+from pytest_bdd.parser import Step
+from pytest_bdd.steps import StepFunctionContext, step_function_context_registry
+
+# Not `pytest_bdd.scenario`: the package has a function of that name.
+_SEARCH = import_module("pytest_bdd.scenario")
+_NAME = "find_fixturedefs_for_step"
+
+
+class _Candidate(Struct, frozen=True, eq=False):
+    definition: Any
+    context: StepFunctionContext
+    begins: str
+
+
+class StepLookup:
+    """A pytest plugin that takes the place of pytest-bdd's search while a session lasts."""
+
+    def __init__(self) -> None:
+        self._visible: WeakKeyDictionary[Any, tuple[_Candidate, ...]] = WeakKeyDictionary()
+        self._before = getattr(_SEARCH, _NAME)
+
+    def pytest_sessionstart(self) -> None:
+        """From now on steps are found so."""
+        setattr(_SEARCH, _NAME, self.find)
+
+    def pytest_sessionfinish(self) -> None:
+        """Steps are found as before."""
+        setattr(_SEARCH, _NAME, self._before)
+
+    def find(self, step: Step, fixturemanager: Any, node: Any) -> Iterator[Any]:
+        """The definitions that can parse a step and are visible to a node."""
+        name = step.name.casefold()
+        for one in self._candidates(fixturemanager, node):
+            if one.context.type is not None and one.context.type != step.type:
+                continue
+            if name.startswith(one.begins) and one.context.parser.is_matching(step.name):
+                yield one.definition
+
+    def _candidates(self, fixturemanager: Any, node: pytest.Item) -> tuple[_Candidate, ...]:
+        module = node.parent
+        known = self._visible.get(module)
+        if known is None:
+            known = self._visible[module] = tuple(_visible(fixturemanager, node))
+        return known
+
+
+def _visible(fixturemanager: Any, node: pytest.Item) -> Iterator[_Candidate]:
+    for name in get_fixture_names(fixturemanager=fixturemanager):
+        for definition in getfixturedefs(fixturemanager, name, node) or ():
+            context = step_function_context_registry.get(definition.func)
+            if context is not None:
+                yield _Candidate(definition, context, _beginning(context))
+
+
+def _beginning(context: StepFunctionContext) -> str:
+    """What every step that this definition parses begins with, whatever its case; empty for other kinds of parsers."""
+    return context.parser.name.partition("{")[0].casefold() if type(context.parser) is parsers.parse else ""
