@@ -71,6 +71,8 @@ class Facility:
         self.numbers = numbers
         self.peers: dict[int, Peer] = {}
         """The peers of all members: any member's core may have something for a receiver on a shared queue."""
+        self.wakers: list[Callable[[], None]] = []
+        """Make each member look at the time: what expires on shared queues is any member's business."""
 
 
 class _Life:
@@ -153,6 +155,8 @@ class QueueManager:
         self._post = post
         self._mine: set[int] = set()
         self._up = False
+        if facility is not None:
+            facility.wakers.append(partial(self.handle, Tick()))
         self._begin()
 
     @property
@@ -392,6 +396,8 @@ class QueueManager:
         for number in sorted(self._mine):
             self._facility.peers.pop(number).lost(self._broken())
         self._mine.clear()
+        for wake in self._facility.wakers:
+            wake()
 
     def _lose(self, number: int) -> None:
         peer = self._facility.peers.pop(number)

@@ -166,3 +166,11 @@ def test_the_same_story_is_told_twice_alike() -> None:
         return receiver.events
 
     assert story() == story()
+
+
+def test_what_expires_on_a_shared_queue_goes_although_its_member_is_down(world: World) -> None:
+    sender = world.line("QM1", sends=SHARED)
+    sender.submit(driver.Send(sender.token(), 1, Message(body="m", durable=True, ttl_ms=1_000)))
+    world.members["QM1"].stop()
+    world.run(2_000)
+    assert world.depth("QM2", SHARED.name) == 0
