@@ -255,8 +255,6 @@ class ReferenceBackend:
             if capability not in CAPABILITIES:
                 missing = Source(f"The reference broker in this process lacks {capability.value}.")
                 return Unsupported(capability.value, LACKS.get(capability, missing))
-        if needs.topology in {"cluster", "hierarchy"}:
-            return Unsupported(needs.topology, Source("The reference broker in this process has sharing groups only."))
         number = next(self._instances)
         runner = VirtualRunner(boot=f"virtual:{self._seed}:{number}")
         return ReferenceInstance(

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Protocol
 
 from assay_broker.core.commands import Stored, StoreFailed
-from assay_broker.core.effects import Answer, Deliver, Persist
+from assay_broker.core.effects import Answer, Deliver, Persist, ToMember
 from assay_broker.core.records import Record
 from assay_broker.stores import Store, StoreError
 from assay_sdk.time import Cancel, Runner
@@ -19,7 +19,7 @@ FLUSH_NS = 1_000_000
 """How long after the first write the flush comes: about what a disk takes, and a whole number of milliseconds, so that
 a virtual clock stays on them."""
 
-Held = Answer | Deliver
+Held = Answer | Deliver | ToMember
 
 
 class Writer(Protocol):

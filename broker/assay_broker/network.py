@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import count
 from types import MappingProxyType
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from assay_broker.core.commands import FromMember
+from assay_broker.core.effects import ToMember
+from assay_broker.core.objects.model import Definition, Kind
+from assay_broker.core.parcels import Parcel
 from assay_broker.core.settings import Settings
 from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.shell import Facility, QueueManager
@@ -42,10 +48,16 @@ def network(runner: Runner, topology: Topology, members: tuple[Member, ...]) -> 
         topology: How.
         members: What they are made of.
     """
+    if topology == "single":
+        return _apart(runner, members)
     if topology == "sharing-group":
         return sharing_group(runner, members)
+    return Network(runner, members, child_of_first=topology == "hierarchy").queue_managers
+
+
+def _apart(runner: Runner, members: tuple[Member, ...]) -> Mapping[str, QueueManager]:
     return MappingProxyType(
-        {member.settings.name: QueueManager(runner, member.store, member.settings, member.seams) for member in members}
+        {one.settings.name: QueueManager(runner, one.store, one.settings, one.seams) for one in members}
     )
 
 
@@ -66,3 +78,51 @@ def sharing_group(runner: Runner, members: tuple[Member, ...]) -> Mapping[str, Q
             for member in members
         }
     )
+
+
+class Network:
+    """Queue managers with channels between all of them.
+
+    What one has for another reaches it as a job of its own, in the order of its sending, or never when that one is
+    down: what must not be lost, the sender keeps until it has heard that it was taken.
+
+    Args:
+        runner: The world's crank.
+        members: What they are made of.
+        child_of_first: Whether the others begin as children of the first one, in a publish/subscribe hierarchy.
+    """
+
+    def __init__(self, runner: Runner, members: tuple[Member, ...], *, child_of_first: bool = False) -> None:
+        self._runner = runner
+        self._queue_managers: dict[str, QueueManager] = {}
+        parent = members[0].settings.name if child_of_first else ""
+        for member in members:
+            settings = _connected(member.settings, parent)
+            self._queue_managers[settings.name] = QueueManager(
+                runner, member.store, settings, member.seams, post=self._take
+            )
+
+    @property
+    def queue_managers(self) -> Mapping[str, QueueManager]:
+        """Its queue managers by name."""
+        return MappingProxyType(self._queue_managers)
+
+    def _take(self, sender: str, what: ToMember) -> None:
+        others = (name for name in self._queue_managers if name != sender)
+        for name in others if what.member is None else (what.member,):
+            self._runner.call_soon(partial(self._bring, sender, name, what.parcel))
+
+    def _bring(self, sender: str, name: str, parcel: Parcel) -> None:
+        receiver = self._queue_managers.get(name)
+        if receiver is not None:
+            receiver.handle(FromMember(sender, parcel))
+
+
+def _connected(settings: Settings, parent: str) -> Settings:
+    """The settings with a place in the network: a parent, unless it is the queue manager itself."""
+    parent = "" if parent == settings.name else parent
+    objects = tuple(
+        Definition(one.kind, one.name, one.attributes | {"PARENT": parent}) if one.kind is Kind.QMGR else one
+        for one in settings.fresh_objects()
+    )
+    return replace(settings, objects=objects, connected=True)

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import Command, Connect, Disconnect, Put, Stored, StoreFailed, Tick, WorkerDied
 from assay_broker.core.core import Core
-from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist
+from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist, ToMember
+from assay_broker.core.parcels import Gone
 from assay_broker.core.settings import Opmode, Settings
 from assay_broker.core.sharing import Group
 from assay_broker.core.tables import TABLES
@@ -29,6 +30,9 @@ from assay_sdk.model.reasons import Mqrc, Refused, refused
 from assay_sdk.time import Cancel, Runner
 
 _NS_PER_MS = 1_000_000
+
+Post = Callable[[str, ToMember], None]
+"""Takes the name of a queue manager and what it has for others."""
 
 AnswerHook = Callable[[Message], None]
 
@@ -67,6 +71,8 @@ class Facility:
         self.numbers = numbers
         self.peers: dict[int, Peer] = {}
         """The peers of all members: any member's core may have something for a receiver on a shared queue."""
+        self.wakers: list[Callable[[], None]] = []
+        """Make each member look at the time: what expires on shared queues is any member's business."""
 
 
 class _Life:
@@ -123,6 +129,7 @@ class QueueManager:
         settings: What the queue manager is set to; None for settings that suit a newcomer.
         seams: Where a defect may stand.
         facility: What it has in common with other members of its sharing group; None when it is in none.
+        post: Takes what it has for others in its network; None when it is in none.
     """
 
     def __init__(
@@ -133,6 +140,7 @@ class QueueManager:
         seams: Seams = NO_SEAMS,
         *,
         facility: Facility | None = None,
+        post: Post | None = None,
     ) -> None:
         self.before_answer: list[AnswerHook] = []
         """Told each message whose send is about to be answered."""
@@ -144,8 +152,11 @@ class QueueManager:
         self._settings = seams.settings(settings or default_settings())
         self._shared = facility
         self._facility = facility or Facility(runner, count(1))
+        self._post = post
         self._mine: set[int] = set()
         self._up = False
+        if facility is not None:
+            facility.wakers.append(partial(self.handle, Tick()))
         self._begin()
 
     @property
@@ -247,6 +258,8 @@ class QueueManager:
             self.handle(Disconnect(number, None, clean=False))
         life = self._life
         self._stop()
+        if self._post is not None:
+            self._post(self.name, ToMember(None, Gone()))
         if self._shared is not None:
             self._facility.log.flush()
             return
@@ -309,7 +322,7 @@ class QueueManager:
             self._facility.log.drop_held(failed.batch)  # the core's answer to the failure replaces what waits for it
             self._run(life, failed)
 
-    def _send(self, life: _Life, effect: Answer | Deliver | CloseLink) -> None:
+    def _send(self, life: _Life, effect: Held | CloseLink) -> None:
         if isinstance(effect, CloseLink):
             peer = self._facility.peers.get(effect.connection)
             if peer is not None:
@@ -320,6 +333,10 @@ class QueueManager:
             self._facility.log.hold(life, effect.after, effect)
 
     def _let_out(self, life: _Life, effect: Held) -> None:
+        if isinstance(effect, ToMember):
+            if self._post is not None:
+                self._post(self.name, effect)
+            return
         peer = self._facility.peers.get(effect.connection)
         if isinstance(effect, Deliver):
             if peer is not None:
@@ -379,6 +396,8 @@ class QueueManager:
         for number in sorted(self._mine):
             self._facility.peers.pop(number).lost(self._broken())
         self._mine.clear()
+        for wake in self._facility.wakers:
+            wake()
 
     def _lose(self, number: int) -> None:
         peer = self._facility.peers.pop(number)

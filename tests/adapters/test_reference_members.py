@@ -67,3 +67,14 @@ def test_one_member_is_killed_when_another_is_about_to_answer(group: ReferenceIn
 def test_every_members_disk_is_searched(group: ReferenceInstance) -> None:
     value(Actor(group, member="QM2").send("k"))
     assert group.storage_holds(b"k body") == Ok(value=True)
+
+
+@pytest.mark.parametrize("topology", ["cluster", "hierarchy"])
+def test_other_groups_have_two_members_too(topology: Topology) -> None:
+    several = members(topology)
+    assert several.members == ("QM1", "QM2")
+    define = Define(ObjectKind.QUEUE, "Q", {"CLUSTER": "C"} if topology == "cluster" else {})
+    assert several.admin.execute(define, "QM2") == Ok(None)
+    value(Actor(several, member="QM1").send("k"))
+    seen = Actor(several, member="QM2").receive(100)
+    assert (seen is not None) == (topology == "cluster")

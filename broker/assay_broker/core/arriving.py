@@ -104,4 +104,5 @@ def place(state: State, turn: Turn, pending: Pending) -> None:
 def _arrive(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
     """A message reaches its target; a confirmation of arrival goes out if asked for, not before (DD-86)."""
     enter(state, turn, queue, entry)
-    send_report(state, turn, entry, Mqro.COA)
+    if queue.onward is None:
+        send_report(state, turn, entry, Mqro.COA)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from assay_broker.core.clustering import binding
+from assay_broker.core.clustering import binding, check_here
 from assay_broker.core.commands import Attach, AttachSender
 from assay_broker.core.connections import Connection
 from assay_broker.core.delivery import give_back
@@ -136,6 +136,7 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
             )
         if found.lines and found.definition.says("SHARE", "NO"):
             raise refusal(Mqrc.OBJECT_IN_USE, f"{found.name} is NOSHARE and has a receiver already.", found.name)
+        check_here(found)
         queue, subscription, text = found, None, command.selector or None
     else:
         subscription = _open_subscription(state, turn, connection, command, selector)

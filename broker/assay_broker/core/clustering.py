@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assay_broker.core.queues import Queue
 from assay_broker.core.refusals import refusal
 from assay_broker.core.resolution import Target
 from assay_sdk.driver import CLUSTERED_PROPERTY, DEFBIND_PROPERTY, PeerProperties
@@ -17,6 +18,19 @@ def binding(target: Target) -> PeerProperties:
     clustered = any(one.attributes.get("CLUSTER") or one.attributes.get("CLUSNL") for one in target.path)
     first = target.path[0].attributes.get("DEFBIND") if target.path else None
     return {CLUSTERED_PROPERTY: clustered, DEFBIND_PROPERTY: first if isinstance(first, str) else "OPEN"}
+
+
+def check_here(queue: Queue) -> None:
+    """Refuse to get from, or look at, a queue that is on another queue manager.
+
+    Raises:
+        RefusalError: It is.
+    """
+    if queue.onward is not None:
+        member, address = queue.onward
+        raise refusal(
+            Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is a queue of {member}; only there it can be read.", address.name
+        )
 
 
 def check_bound(target: Target, address: Address) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from assay_broker.core.changes import Change
+from assay_broker.core.parcels import Parcel
 from assay_sdk.driver import Durability, Outcome
 from assay_sdk.model.message import Address, Message
 
@@ -193,6 +194,13 @@ class Administer(Struct, frozen=True, tag=True):
     change: Change
 
 
+class FromMember(Struct, frozen=True, tag=True):
+    """Another queue manager of the network has sent something."""
+
+    member: str
+    parcel: Parcel
+
+
 class WorkerDied(Struct, frozen=True, tag=True):
     """The delivery delay processor's worker has died (DD-65)."""
 
@@ -233,6 +241,7 @@ Command = (
     | Browse
     | Cancel
     | Administer
+    | FromMember
     | WorkerDied
     | Tick
     | Stored

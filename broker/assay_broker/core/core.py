@@ -13,12 +13,15 @@ from assay_broker.core import commands
 from assay_broker.core.administering import administer
 from assay_broker.core.arriving import join, place
 from assay_broker.core.attaching import attach, attach_sender, close_link, parse_selector, unsubscribe
+from assay_broker.core.channels import from_member, greet, try_again
+from assay_broker.core.clustering import check_here
 from assay_broker.core.commands import Command
 from assay_broker.core.delivery import consume, expire_due, give_back, pump
 from assay_broker.core.effects import Effect
 from assay_broker.core.ending import batch_failed, batch_stored, end_connection, end_unit
 from assay_broker.core.entries import Delivery, Entry
 from assay_broker.core.links import LinkAction, LinkInput
+from assay_broker.core.neighbours import announce
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.permitting import check_connect, check_permitted
 from assay_broker.core.records import Record
@@ -38,6 +41,15 @@ from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Mqrc
 
 _MAX_CREDIT = 2**31 - 1  # AMQP 1.0, 2.7.4: link-credit is an unsigned 32-bit number; half of it is plenty
+
+
+_ASKED_BY_NOBODY = (
+    commands.Tick,
+    commands.FromMember,
+    commands.WorkerDied,
+    commands.Stored,
+    commands.StoreFailed,
+)
 
 
 class Core:
@@ -78,6 +90,8 @@ class Core:
         recover(core._state, turn, records)
         expire_due(core._state, turn)
         look(core._state, turn)  # DD-60
+        if settings.connected:
+            greet(core._state, turn)
         return core, core._finish(turn)
 
     def handle(self, command: Command, now_ms: int) -> tuple[Effect, ...]:
@@ -94,7 +108,7 @@ class Core:
         try:
             _HANDLERS[type(command)](self._state, turn, command)
         except RefusalError as error:
-            if isinstance(command, commands.Tick | commands.WorkerDied | commands.Stored | commands.StoreFailed):
+            if isinstance(command, _ASKED_BY_NOBODY):
                 raise
             turn.answer(command.connection, command.token, error.refused)
         return self._finish(turn)
@@ -103,7 +117,7 @@ class Core:
         """When `Tick` is wanted next, in milliseconds since the epoch; None when nothing is due by itself."""
         state = self._state
         staged = state.staging.next_due_ms() if state.processor.watching else None
-        due = (staged, state.processor.restart_ms, state.expiry.next_due_ms())
+        due = (staged, state.processor.restart_ms, state.expiry.next_due_ms(), state.members.retries.next_due_ms())
         return min((moment for moment in due if moment is not None), default=None)
 
     def _turn(self, now_ms: int) -> Turn:
@@ -112,6 +126,8 @@ class Core:
     def _finish(self, turn: Turn) -> tuple[Effect, ...]:
         while (queue := turn.pop_touched()) is not None:
             pump(self._state, turn, queue)
+        if self._state.members.connected:
+            announce(self._state, turn)
         self._state.queues.forget_unused()
         if turn.recorded:
             self._state.ledger.newest = turn.number
@@ -180,7 +196,7 @@ def _put(state: State, turn: Turn, command: commands.Put) -> None:
     if address is None:
         raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, "Neither the sender nor the message names a destination.")
     unit = _unit_for_work(state, command)
-    pending = prepare(state, connection, address, command.message, turn.now_ms)
+    pending = prepare(state, connection, address, command.message, turn.now_ms, bound=sender.queue)
     if unit is None:
         place(state, turn, pending)
     else:
@@ -266,6 +282,8 @@ def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
         entries = list(state.staging)
     else:
         queue = resolve(state, command.address).queue
+        if queue is not None:
+            check_here(queue)
         entries = [] if queue is None else queue.waiting()
     shown = [
         entry
@@ -294,6 +312,10 @@ def _administer(state: State, turn: Turn, command: commands.Administer) -> None:
     turn.answer(command.connection, command.token, value=value, gate=state.gate(state.batch))
 
 
+def _from_member(state: State, turn: Turn, command: commands.FromMember) -> None:
+    from_member(state, turn, command)
+
+
 def _worker_died(state: State, turn: Turn, _command: commands.WorkerDied) -> None:
     fail(state, turn)
 
@@ -301,6 +323,7 @@ def _worker_died(state: State, turn: Turn, _command: commands.WorkerDied) -> Non
 def _tick(state: State, turn: Turn, _command: commands.Tick) -> None:
     expire_due(state, turn)
     restart(state, turn)
+    try_again(state, turn)
     release_due(state, turn)
 
 
@@ -333,6 +356,7 @@ _HANDLERS: dict[type[Command], _Handler] = cast(
         commands.Browse: _browse,
         commands.Cancel: _cancel,
         commands.Administer: _administer,
+        commands.FromMember: _from_member,
         commands.WorkerDied: _worker_died,
         commands.Tick: _tick,
         commands.Stored: _stored,

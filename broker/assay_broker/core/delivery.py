@@ -7,6 +7,7 @@ from functools import partial
 from assay_broker.core.effects import Deliver
 from assay_broker.core.entries import Delivery, Entry, Place
 from assay_broker.core.links import LinkState, Receiver
+from assay_broker.core.parcels import Carry
 from assay_broker.core.queues import Queue
 from assay_broker.core.records import MessageMarked, MessageRemoved
 from assay_broker.core.release import release
@@ -14,10 +15,13 @@ from assay_broker.core.reporting import send_report
 from assay_broker.core.reports import Mqro
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
+from assay_sdk.model.message import Address
 
 
 def pump(state: State, turn: Turn, queue: Queue) -> None:
-    """Hand out everything that has a receiver with credit."""
+    """Hand out everything that has a receiver with credit, or is on its way to another queue manager."""
+    if queue.onward is not None:
+        _send_on(state, turn, queue, queue.onward)
     while (pair := queue.next_pair()) is not None:
         receiver, entry = pair
         if entry.unit is not None and entry.expired(turn.now_ms):  # its end, and a report, are for after the commit
@@ -27,6 +31,24 @@ def pump(state: State, turn: Turn, queue: Queue) -> None:
         else:
             _hand_out(state, turn, queue, receiver, entry)
     state.queues.forget_if_idle(queue)
+
+
+def _send_on(state: State, turn: Turn, queue: Queue, to: tuple[str, Address]) -> None:
+    """Send everything that waits to another queue manager; it stays, held, until that one has taken it."""
+    member, target = to
+    for entry in queue.waiting():
+        if entry.expired(turn.now_ms):
+            discard_expired(state, turn, queue, entry)
+            continue
+        queue.take(entry)
+        carry = Carry(
+            number=entry.key,
+            target=target,
+            message=entry.message,
+            expires_ms=entry.expires_ms,
+            via=(*entry.via, state.settings.name),
+        )
+        turn.to_member(member, carry, gate=state.gate(entry.batch))
 
 
 def _hand_out(state: State, turn: Turn, queue: Queue, receiver: Receiver, entry: Entry) -> None:

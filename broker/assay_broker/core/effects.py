@@ -12,6 +12,7 @@ from assay_broker.core.authority import AuthorityRecord
 from assay_broker.core.descriptor import Described
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.objects.showing import TopicStatus
+from assay_broker.core.parcels import Parcel
 from assay_broker.core.records import Record
 from assay_sdk.driver import PeerProperties
 from assay_sdk.model.message import Address, Message
@@ -77,4 +78,16 @@ class CloseLink(Struct, frozen=True, tag=True):
     refused: Refused
 
 
-Effect = Persist | Deliver | Answer | CloseLink
+class ToMember(Struct, frozen=True, tag=True):
+    """Send something to another queue manager of the network.
+
+    Args:
+        member: Its name; None for all others.
+    """
+
+    member: str | None
+    parcel: Parcel
+    after: int | None = None
+
+
+Effect = Persist | Deliver | Answer | CloseLink | ToMember

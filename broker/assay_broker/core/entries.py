@@ -41,6 +41,7 @@ class Entry(Struct, eq=False, kw_only=True):
         expires_ms: When it expires; None never.
         due_ms: When its delay is over; None for one without a delay, and once it is.
         dead: Why it is on the dead-letter queue; None elsewhere.
+        via: The queue managers that it has come by.
         unit: The open unit of work that put it; None once that is committed.
         batch: The batch that stores it; 0 for none.
         order: Its place among those of its priority; given when it enters its queue, kept when it comes back.
@@ -58,6 +59,7 @@ class Entry(Struct, eq=False, kw_only=True):
     expires_ms: int | None
     due_ms: int | None
     dead: DeadLetterHeader | None = None
+    via: tuple[str, ...] = ()
     unit: Unit | None = None
     batch: int = 0
     order: int = 0

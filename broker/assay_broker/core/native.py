@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay_broker.core.changes import NativeBrowse, NativePut, NativeTake
+from assay_broker.core.clustering import check_here
 from assay_broker.core.delivery import remove
 from assay_broker.core.descriptor import Described, describe
 from assay_broker.core.entries import Entry, Place
@@ -72,4 +73,6 @@ def _standing(state: State, name: str) -> list[Entry]:
         other = state.queues.find(home_of(name))
         return [*state.staging, *(() if other is None else other.waiting())]
     queue = resolve(state, Address(AddressKind.QUEUE, name)).queue
+    if queue is not None:
+        check_here(queue)
     return [] if queue is None else queue.waiting()

@@ -25,6 +25,7 @@ def new_entry(
     expires_ms: int | None,
     due_ms: int | None = None,
     dead: DeadLetterHeader | None = None,
+    via: tuple[str, ...] = (),
 ) -> Entry:
     """A copy that stands nowhere yet."""
     return Entry(
@@ -37,6 +38,7 @@ def new_entry(
         expires_ms=expires_ms,
         due_ms=due_ms,
         dead=dead,
+        via=via,
     )
 
 
@@ -99,6 +101,7 @@ def stored(entry: Entry) -> MessageStored:
         expires_ms=entry.expires_ms,
         due_ms=entry.due_ms,
         dead=entry.dead,
+        via=entry.via,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -10,11 +11,12 @@ from msgspec.structs import replace
 from assay_broker.core.connections import Connection
 from assay_broker.core.groups import is_last, is_member
 from assay_broker.core.headers import DeadLetterHeader
+from assay_broker.core.neighbours import neighbour_homes
 from assay_broker.core.obstacles import length, obstacles
 from assay_broker.core.queues import Queue
 from assay_broker.core.reaching import target_of
 from assay_broker.core.refusals import RefusalError, refusal
-from assay_broker.core.resolution import resolve
+from assay_broker.core.resolution import onward_queue, resolve
 from assay_broker.core.retained import Retention, asks_retention, check_retainable, without_mark
 from assay_broker.core.state import State
 from assay_broker.core.subscriptions import Subscriber, Terms
@@ -107,7 +109,8 @@ def publish(
         )
     found = tuple(state.topics.matching(topic, message, connection.number, connection.client_id))
     dead_letters = settings.dead_letters and not delayed
-    return Publication(message, _copies(state, found, message, reach, now_ms, dead_letters=dead_letters), retained)
+    copies = _copies(state, found, message, reach, now_ms, dead_letters=dead_letters)
+    return Publication(message, (*copies, *_proxies(state, topic)), retained)
 
 
 def _filled(message: Message, settings: TopicSettings) -> Message:
@@ -115,6 +118,14 @@ def _filled(message: Message, settings: TopicSettings) -> Message:
     if message.durable is None:
         message = replace(message, durable=settings.persistent)
     return message if message.priority is not None else replace(message, priority=settings.priority)
+
+
+def _proxies(state: State, topic: Address) -> Iterator[Copy]:
+    """A copy for each neighbour with a proxy subscription (DD-81)."""
+    for home in neighbour_homes(state, topic):
+        queue = onward_queue(state, home)
+        if queue is not None:
+            yield Copy(home, queue)
 
 
 def _copies(

@@ -8,12 +8,13 @@ from contextlib import suppress
 from msgspec import Struct
 
 from assay_broker.core.headers import DeadLetterHeader
+from assay_broker.core.neighbours import neighbour_homes
 from assay_broker.core.obstacles import length, obstacles
 from assay_broker.core.placing import enter, new_entry
 from assay_broker.core.queues import Queue
 from assay_broker.core.reaching import target_of
 from assay_broker.core.refusals import RefusalError
-from assay_broker.core.resolution import Target, resolve
+from assay_broker.core.resolution import Target, onward_queue, resolve
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -27,6 +28,7 @@ class Placement(Struct, frozen=True, eq=False):
     message: Message
     expires_ms: int | None
     dead: DeadLetterHeader | None = None
+    via: tuple[str, ...] = ()
 
 
 class Puts:
@@ -56,7 +58,7 @@ class Puts:
         if target.topic is not None:
             if dead is not None:  # publishing to whoever there is, or nobody, keeps nothing
                 return Mqrc.ALIAS_BASE_Q_TYPE_ERROR
-            self._publish(target.topic, message, expires_ms)
+            self.publish(target.topic, message, expires_ms)
             return None
         return self._to(target, message, expires_ms, dead)
 
@@ -92,6 +94,23 @@ class Puts:
             return Mqrc.UNKNOWN_OBJECT_NAME
         return self._to(Target((queue.definition,), queue), message, message.expiry_ms)
 
+    def publish(self, topic: Address, message: Message, expires_ms: int | None, via: tuple[str, ...] = ()) -> None:
+        """Everybody who is subscribed now, and can take it, gets a copy; so do neighbours where somebody is.
+
+        Args:
+            topic: The topic.
+            message: The publication.
+            expires_ms: When it expires.
+            via: The queue managers that it has come by.
+        """
+        for subscriber in self._state.topics.matching(topic, message, 0, None):
+            with suppress(RefusalError):
+                self._to(target_of(self._state, subscriber), message, expires_ms)
+        for home in neighbour_homes(self._state, topic, via):
+            queue = onward_queue(self._state, home)
+            if queue is not None:
+                self._to(Target((queue.definition,), queue), message, expires_ms, via=via)
+
     def back_out(self) -> None:
         """None of it happens."""
         self._placements.clear()
@@ -100,12 +119,24 @@ class Puts:
         """All of it happens."""
         for put in self._placements:
             copy = new_entry(
-                self._state, put.queue.home, put.message, now_ms=turn.now_ms, expires_ms=put.expires_ms, dead=put.dead
+                self._state,
+                put.queue.home,
+                put.message,
+                now_ms=turn.now_ms,
+                expires_ms=put.expires_ms,
+                dead=put.dead,
+                via=put.via,
             )
             enter(self._state, turn, put.queue, copy)
 
     def _to(
-        self, target: Target, message: Message, expires_ms: int | None, dead: DeadLetterHeader | None = None
+        self,
+        target: Target,
+        message: Message,
+        expires_ms: int | None,
+        dead: DeadLetterHeader | None = None,
+        *,
+        via: tuple[str, ...] = (),
     ) -> Mqrc | None:
         queue = target.queue
         if queue is None:
@@ -114,11 +145,5 @@ class Puts:
         if found:
             return found[0].mqrc
         self._taken[queue.home] += 1
-        self._placements.append(Placement(queue, message, expires_ms, dead))
+        self._placements.append(Placement(queue, message, expires_ms, dead, via))
         return None
-
-    def _publish(self, topic: Address, message: Message, expires_ms: int | None) -> None:
-        """A name has become an alias of a topic: everybody who is subscribed now, and can take it, gets a copy."""
-        for subscriber in self._state.topics.matching(topic, message, 0, None):
-            with suppress(RefusalError):
-                self._to(target_of(self._state, subscriber), message, expires_ms)

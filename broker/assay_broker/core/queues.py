@@ -10,6 +10,7 @@ from assay_broker.core.groups import Holders, heads, is_last
 from assay_broker.core.lines import Line
 from assay_broker.core.links import Owner, Receiver, Sender
 from assay_broker.core.objects.model import Definition
+from assay_broker.core.onward import onward
 from assay_broker.core.refusals import refusal
 from assay_broker.core.sharing import is_shared, shared_home
 from assay_sdk.model.message import AddressKind
@@ -51,6 +52,8 @@ class Queue:
 
     def __init__(self, home: str, name: str, definition: Definition, *, recorded: bool, on_use: bool = False) -> None:
         self.home = home
+        self.onward = onward(home)
+        """The queue manager and the destination that its messages are on the way to; None for a queue that is here."""
         self.name = name
         self.definition = definition
         self.recorded = recorded

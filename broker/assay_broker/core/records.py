@@ -12,6 +12,7 @@ from msgspec import Struct
 from assay_broker.core.authority import AuthorityRecord
 from assay_broker.core.headers import DeadLetterHeader
 from assay_broker.core.objects.model import Definition, Namespace
+from assay_broker.core.parcels import Bulletin
 from assay_sdk.model.message import Address, Message
 
 
@@ -73,6 +74,7 @@ class MessageStored(Struct, frozen=True, tag=True, kw_only=True):
         expires_ms: When it expires; None never.
         due_ms: When its delay is over; None for one that stands on its queue.
         dead: Why it is on the dead-letter queue; None elsewhere.
+        via: The queue managers that it has come by.
     """
 
     key: int
@@ -82,6 +84,7 @@ class MessageStored(Struct, frozen=True, tag=True, kw_only=True):
     expires_ms: int | None
     due_ms: int | None
     dead: DeadLetterHeader | None = None
+    via: tuple[str, ...] = ()
 
 
 class MessageMarked(Struct, frozen=True, tag=True):
@@ -121,7 +124,28 @@ class RetainedSet(Struct, frozen=True, tag=True, kw_only=True):
     client_id: str | None = None
 
 
-Record = (
+class MemberTold(Struct, frozen=True, tag=True):
+    """What another queue manager of the network has said of itself."""
+
+    member: str
+    bulletin: Bulletin
+
+
+class ParcelTaken(Struct, frozen=True, tag=True):
+    """A persistent message of another queue manager has come, and may come again under this number."""
+
+    member: str
+    number: int
+
+
+class ParcelForgotten(Struct, frozen=True, tag=True):
+    """It will not come again under this number."""
+
+    member: str
+    number: int
+
+
+OwnRecord = (
     ObjectDefined
     | ObjectRemoved
     | AuthoritySet
@@ -132,3 +156,6 @@ Record = (
     | MessageRemoved
     | RetainedSet
 )
+"""What a queue manager keeps for itself."""
+
+Record = OwnRecord | MemberTold | ParcelTaken | ParcelForgotten

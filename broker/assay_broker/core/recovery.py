@@ -10,11 +10,14 @@ from assay_broker.core.entries import Entry, Place
 from assay_broker.core.placing import DEFAULT_PRIORITY, stage_again, watch_expiry
 from assay_broker.core.records import (
     AuthoritySet,
+    MemberTold,
     MessageMarked,
     MessageRemoved,
     MessageStored,
     ObjectDefined,
     ObjectRemoved,
+    ParcelForgotten,
+    ParcelTaken,
     Record,
     RetainedSet,
     SubscriptionDefined,
@@ -72,7 +75,7 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
 def _beside_objects(
     state: State, records: Iterable[Record]
 ) -> Iterator[MessageStored | MessageRemoved | MessageMarked | RetainedSet | SubscriptionDefined | SubscriptionRemoved]:
-    """Define the objects and who may use them, and hand on everything else."""
+    """Define the objects and who may use them, learn what others have said, and hand on everything else."""
     for record in records:
         if isinstance(record, ObjectDefined):
             state.objects.replay(record.definition)
@@ -80,6 +83,12 @@ def _beside_objects(
             state.objects.replay_removed(record.namespace, record.name)
         elif isinstance(record, AuthoritySet):
             state.authorities.put(record.record)
+        elif isinstance(record, MemberTold):
+            state.members.neighbour(record.member).bulletin = record.bulletin
+        elif isinstance(record, ParcelTaken):
+            state.members.neighbour(record.member).taken.add(record.number)
+        elif isinstance(record, ParcelForgotten):
+            state.members.neighbour(record.member).taken.discard(record.number)
         else:
             yield record
 
@@ -109,6 +118,7 @@ def _place(state: State, turn: Turn, stored: MessageStored, count: int) -> None:
         expires_ms=stored.expires_ms,
         due_ms=stored.due_ms,
         dead=stored.dead,
+        via=stored.via,
         count=count,
         redelivered=count > 0,
     )
@@ -123,6 +133,8 @@ def _place(state: State, turn: Turn, stored: MessageStored, count: int) -> None:
     entry.order = state.next_order()
     queue.enter(entry)
     watch_expiry(state, entry)
+    if queue.onward is not None:
+        turn.touch(queue)
 
 
 def _for_good(_turn: Turn) -> None:

@@ -19,7 +19,7 @@ from assay_broker.core.queues import SUBSCRIPTION_HOME, name_at
 from assay_broker.core.reaching import destination_at
 from assay_broker.core.records import MessageRemoved
 from assay_broker.core.reports import FEEDBACK, Mqro, options, report, wants
-from assay_broker.core.resolution import staging_queue
+from assay_broker.core.resolution import onward_queue, staging_queue
 from assay_broker.core.state import State
 from assay_broker.core.subscriptions import sub_at
 from assay_broker.core.turn import Turn
@@ -63,7 +63,7 @@ class Plan:
         if entry.expired(self._now_ms):
             self._kind, self._feedback = Mqro.EXPIRATION, FEEDBACK[Mqro.EXPIRATION]
             return Result.EXPIRED
-        queue = self._state.queues.find(entry.home)
+        queue = self._state.queues.find(entry.home) or onward_queue(self._state, entry.home)
         if self._target is not None:
             refused = self.puts.to_queue(self._target, entry.message, entry.expires_ms)
         elif queue is not None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 from msgspec import Struct
 
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import LOCAL_DEFAULT, MODEL_DEFAULT, STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind
+from assay_broker.core.onward import TRANSMISSION, onward, onward_home
 from assay_broker.core.queues import Queue, home_of, name_at
 from assay_broker.core.refusals import refusal
 from assay_broker.core.sharing import is_shared_definition, shared_home
@@ -34,12 +37,28 @@ class Target(Struct, frozen=True, eq=False):
         return next((one.name for one in self.path if one.says("PUT", "DISABLED")), None)
 
 
-def resolve(state: State, address: Address) -> Target:
+class Choice(Struct, frozen=True, eq=False):
+    """What decides between several instances of a queue in a cluster.
+
+    Args:
+        bound: The queue that the sender was bound to when it was opened; None for none.
+        group: The message's group id; None for none.
+    """
+
+    bound: Queue | None = None
+    group: str | None = None
+
+
+_FREE = Choice()
+
+
+def resolve(state: State, address: Address, choice: Choice = _FREE) -> Target:
     """What a queue's name means now; it may mean something else later (DD-50).
 
     Args:
         state: The queue manager.
         address: A queue's, or a temporary queue's.
+        choice: What decides where there are several instances in a cluster.
 
     Raises:
         RefusalError: The name means nothing, or there are too many queues.
@@ -55,16 +74,32 @@ def resolve(state: State, address: Address) -> Target:
         )
     first = state.objects.queue(address.name)
     if first is None:
-        if not state.objects.on_use:
-            raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"There is no queue {address.name}; define it first.", address.name)
-        default = _default(state, LOCAL_DEFAULT)
-        return Target((default,), local_queue(state, address.name, default))
+        return _unknown(state, address.name, choice)
     if first.kind is not Kind.QALIAS:
         return Target((first,), _local(state, first))
+    return _behind(state, first, choice)
+
+
+def _unknown(state: State, name: str, choice: Choice) -> Target:
+    """A name that nobody has defined here: a queue of another queue manager in the cluster, or one made on use."""
+    elsewhere = _elsewhere(state, name, None, choice)
+    if elsewhere is not None:
+        return elsewhere
+    if not state.objects.on_use:
+        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"There is no queue {name}; define it first.", name)
+    default = _default(state, LOCAL_DEFAULT)
+    return Target((default,), local_queue(state, name, default))
+
+
+def _behind(state: State, first: Definition, choice: Choice) -> Target:
+    """What an alias stands for."""
     if first.says("TARGTYPE", "TOPIC"):
         return Target((first,), topic=Address(AddressKind.TOPIC, first.text("TARGET")))
     base = state.objects.queue(first.text("TARGET"))
     if base is None:
+        elsewhere = _elsewhere(state, first.text("TARGET"), first, choice)
+        if elsewhere is not None:
+            return elsewhere
         raise refusal(
             Mqrc.UNKNOWN_ALIAS_BASE_Q,
             f"The alias {first.name} stands for {first.text('TARGET') or 'nothing'}, and there is no such queue.",
@@ -78,6 +113,28 @@ def resolve(state: State, address: Address) -> Target:
             base.name,
         )
     return Target((first, base), _local(state, base))
+
+
+def _elsewhere(state: State, name: str, alias: Definition | None, choice: Choice) -> Target | None:
+    """A queue in a cluster that is not here, at one of its instances; None when there is none.
+
+    DEFBIND says which: OPEN the one that the sender was bound to when it was opened, GROUP one for each group of
+    messages, NOTFIXED (and OPEN or GROUP where there is nothing to go by) each in turn, those that run before others.
+    """
+    known = state.members.instances(name)
+    if not known:
+        return None
+    here = Address(AddressKind.QUEUE, name)
+    bind = (alias or known[0].definition).attributes.get("DEFBIND")
+    bound = None if choice.bound is None else choice.bound.onward
+    running = [one for one in known if one.up] or known
+    chosen = running[state.members.next_turn() % len(running)]
+    if bind == "OPEN" and bound is not None and bound[1] == here:
+        chosen = next((one for one in known if one.member == bound[0]), chosen)
+    elif bind == "GROUP" and choice.group is not None:
+        chosen = known[crc32(choice.group.encode(errors="surrogatepass")) % len(known)]
+    queue = onward_queue(state, onward_home(chosen.member, here))
+    return Target((chosen.definition,) if alias is None else (alias, chosen.definition), queue)
 
 
 def _local(state: State, definition: Definition) -> Queue:
@@ -116,6 +173,13 @@ def managed(state: State, model: str) -> Definition:
     return _default(state, model)
 
 
+def onward_queue(state: State, home: str) -> Queue | None:
+    """The queue of what is on its way to another queue manager; None when the home is of another kind."""
+    if onward(home) is None:
+        return None
+    return state.queues.make(home, TRANSMISSION.name, TRANSMISSION, recorded=True, on_use=True, limited=False)
+
+
 def recovered(state: State, home: str) -> Queue | None:
     """The queue at a home, as a start from records finds it; None when it has gone with its subscription.
 
@@ -123,7 +187,7 @@ def recovered(state: State, home: str) -> Queue | None:
     """
     name = name_at(home)
     if name is None:
-        return state.queues.find(home)
+        return state.queues.find(home) or onward_queue(state, home)
     found = state.objects.queue(name) or state.objects.queue(LOCAL_DEFAULT)
     definition = found or Definition(Kind.QLOCAL, LOCAL_DEFAULT, defaults(Kind.QLOCAL))
     return local_queue(state, name, definition, limited=False)

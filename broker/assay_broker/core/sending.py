@@ -14,7 +14,7 @@ from assay_broker.core.publishing import check_delayed, publish
 from assay_broker.core.queues import Queue, home_of
 from assay_broker.core.refusals import RefusalError, refusal
 from assay_broker.core.reports import check_options
-from assay_broker.core.resolution import Target, resolve, staging_depth, staging_queue
+from assay_broker.core.resolution import Choice, Target, resolve, staging_depth, staging_queue
 from assay_broker.core.state import State
 from assay_broker.core.units import Pending
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -25,8 +25,24 @@ _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
 _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 
 
-def prepare(state: State, connection: Connection, address: Address, message: Message, now_ms: int) -> Pending:
+def prepare(
+    state: State,
+    connection: Connection,
+    address: Address,
+    message: Message,
+    now_ms: int,
+    *,
+    bound: Queue | None = None,
+) -> Pending:
     """Check a message and find the queues it is for, now (DD-51); nothing is changed.
+
+    Args:
+        state: The queue manager.
+        connection: Who sends.
+        address: Where to.
+        message: The message.
+        now_ms: When, in milliseconds since the epoch.
+        bound: The queue that its sender was opened on; None for none.
 
     Raises:
         RefusalError: The message or its destination is not acceptable.
@@ -44,7 +60,7 @@ def prepare(state: State, connection: Connection, address: Address, message: Mes
         check_delayed(address, message)
     if address.kind in _TOPICS:
         return _publication(state, connection, address, message, now_ms, delayed=delayed)
-    target = resolve(state, address)
+    target = resolve(state, address, Choice(bound, message.group_id))
     if target.topic is not None:
         return _publication(state, connection, target.topic, message, now_ms, delayed=delayed)
     return _queue_message(state, address, target, message, expires_ms, delayed=delayed)

@@ -28,6 +28,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         opmode: z/OS's OPMODE; delivery delay is not protected by it (DD-44).
         objects: The objects with which a fresh queue manager begins; empty for IBM MQ's factory settings.
         authorities: The authority records with which it begins; without any, nobody but the administrator may connect.
+        connected: Whether it is in a network with other queue managers, for a hierarchy or a cluster.
         max_connections: Connections at a time.
         max_links: Senders and receivers of one connection.
         max_units: Open units of work of one connection.
@@ -43,6 +44,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     opmode: Opmode = "NEWFUNC"
     objects: tuple[Definition, ...] = ()
     authorities: tuple[AuthorityRecord, ...] = ()
+    connected: bool = False
     max_connections: int = 1_000
     max_links: int = 1_000
     max_units: int = 256

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assay_broker.core.authority import Authorities
 from assay_broker.core.connections import Connections
+from assay_broker.core.members import Members
 from assay_broker.core.objects.directory import Directory
 from assay_broker.core.processor import Processor
 from assay_broker.core.queues import Queues
@@ -37,6 +38,7 @@ class State:
         self.topics = Topics()
         self.retained = Retained()
         self.staging = Staging()
+        self.members = Members(connected=settings.connected)
         self.processor = Processor(tables.processor[settings.platform])
         self.expiry = Expiry(group.expiry)
         self.temporary: dict[str, int] = {}

@@ -19,9 +19,15 @@ class Topics:
     def __init__(self) -> None:
         self._by_topic: defaultdict[str, dict[int, Subscriber]] = defaultdict(dict)
         self._by_pattern: Patterns[Subscriber] = Patterns()
+        self._all: dict[int, Subscriber] = {}
+
+    def __iter__(self) -> Iterator[Subscriber]:
+        """All who get publications."""
+        return iter(self._all.values())
 
     def add(self, subscription: Subscriber) -> None:
         """A subscription exists from now on; what was published earlier is not for it (PD-14)."""
+        self._all[subscription.number] = subscription
         if _is_pattern(subscription.topic):
             self._by_pattern.add(subscription.topic.name, subscription.number, subscription)
         else:
@@ -29,6 +35,7 @@ class Topics:
 
     def discard(self, subscription: Subscriber) -> None:
         """A subscription has gone."""
+        self._all.pop(subscription.number, None)
         if _is_pattern(subscription.topic):
             self._by_pattern.discard(subscription.topic.name, subscription.number)
             return

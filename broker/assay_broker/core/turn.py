@@ -11,8 +11,9 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist, Value
+from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist, ToMember, Value
 from assay_broker.core.entries import Delivery, Entry
+from assay_broker.core.parcels import Parcel
 from assay_broker.core.queues import Queue
 from assay_broker.core.records import Record
 from assay_broker.core.units import Unit
@@ -134,6 +135,17 @@ class Turn:
     def close_link(self, connection: int, link: int, refused: Refused) -> None:
         """Close a link from our side."""
         self._effects.append(CloseLink(connection, link, refused))
+
+    def to_member(self, member: str | None, parcel: Parcel, gate: int = 0) -> None:
+        """Send something to another queue manager, once everything recorded so far, and the gate, is stored.
+
+        Args:
+            member: Its name; None for all others.
+            parcel: What.
+            gate: A batch to wait for besides; 0 for none.
+        """
+        after = self.number if self._records else gate
+        self._effects.append(ToMember(member, parcel, after or None))
 
     def touch(self, queue: Queue) -> None:
         """A queue may have something for a receiver: to be looked at before the turn ends."""

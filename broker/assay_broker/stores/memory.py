@@ -12,10 +12,14 @@ import msgspec
 
 from assay_broker.core.records import (
     AuthoritySet,
+    MemberTold,
     MessageMarked,
     MessageRemoved,
     MessageStored,
     ObjectDefined,
+    OwnRecord,
+    ParcelForgotten,
+    ParcelTaken,
     Record,
     RetainedSet,
     SubscriptionDefined,
@@ -104,6 +108,21 @@ class MemoryStore:
         )
 
     def _apply(self, record: Record, octets: bytes) -> None:
+        if isinstance(record, MemberTold | ParcelTaken | ParcelForgotten):
+            self._apply_others(record, octets)
+        else:
+            self._apply_own(record, octets)
+
+    def _apply_others(self, record: MemberTold | ParcelTaken | ParcelForgotten, octets: bytes) -> None:
+        """What concerns other queue managers."""
+        if isinstance(record, MemberTold):
+            self._put(("told", record.member), octets)
+        elif isinstance(record, ParcelTaken):
+            self._put(("taken", f"{record.member}?{record.number}"), octets)
+        else:
+            self._delete(("taken", f"{record.member}?{record.number}"))
+
+    def _apply_own(self, record: OwnRecord, octets: bytes) -> None:
         if isinstance(record, MessageStored):
             self._put(("message", record.key), octets)
         elif isinstance(record, SubscriptionDefined):
