@@ -17,11 +17,14 @@ from assay_steps.recording import Answer, Recorder, Scalar, message_ref
 
 
 class Connection:
-    """A connection of one client, by name; to the queue manager `member`, or to the first one."""
+    """A connection of one client in one face, by name; to the queue manager `member`, or to the first one."""
 
-    def __init__(self, recorder: Recorder, name: str, port: ClientConnection, member: str | None = None) -> None:
+    def __init__(
+        self, recorder: Recorder, name: str, port: ClientConnection, member: str | None = None, face: str | None = None
+    ) -> None:
         self.name = name
         self.member = member
+        self.face = face
         self.open = True
         self._recorder = recorder
         self._port = port

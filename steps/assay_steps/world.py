@@ -153,7 +153,7 @@ class World:
             args=args | ({"user": user} if user else {}) | ({"member": at} if at else {}),
         )
         if isinstance(answer.outcome, Ok):
-            self.connections[name] = Connection(self.recorder, name, answer.outcome.value, at)
+            self.connections[name] = Connection(self.recorder, name, answer.outcome.value, at, client.identity.face)
             return Answer(answer.ref, Ok(self.connections[name]))
         return Answer(answer.ref, answer.outcome)
 
@@ -182,11 +182,19 @@ class World:
     def producer(
         self, to: Place | None, name: str = "sender", *, session: Session | None = None, face: str | None = None
     ) -> Producer:
-        """A fresh producer, known by name from then on; at another queue manager it has a session of its own there."""
+        """A fresh producer, known by name from then on; at another queue manager it has a session of its own there.
+
+        So it has in another face than the one in which the actor has sent before.
+        """
         member = to.member if to else None
-        owner = session or self.session(at_member(name, member), face=face, member=member)
+        owner = session or self.session(self._sender(name, member, face), face=face, member=member)
         self.producers[name] = owner.producer(self.address(to) if to else None, name)
         return self.producers[name]
+
+    def _sender(self, name: str, member: str | None, face: str | None) -> str:
+        at = at_member(name, member)
+        known = self.sessions.get(at)
+        return at if face is None or known is None or known.connection.face == face else f"{at}, {face}"
 
     def try_producer(self, to: Place, name: str, session: Session) -> Answer[Producer]:
         """Try to make a producer in a session; known by name from then on."""

@@ -14,6 +14,9 @@ FIELD = "field."
 SENT = "sent"
 _DIGEST = "sha256"
 
+_VERBS = {"exactly": "lists just", "absent": "does not contain", "recorded": "contains any, or none, of"}
+"""What each bound of a `mentions` claim makes of it."""
+
 
 def equal_fields(claim: Claim, history: History) -> Finding:
     """Decide whether an event shows the values that the claim names.
@@ -66,19 +69,19 @@ def mentions(claim: Claim, history: History) -> Finding:
     """Decide whether fields of an event contain what the claim lists for each of them.
 
     With the bound `exactly`, a field is itself a list and holds these entries and no others, in any order; with
-    `absent`, it contains none of them.
+    `absent`, it contains none of them; with `recorded`, it is there, and the entries that it contains are disclosed.
     """
     wanted = {
         name.removeprefix(FIELD): tuple(value.split(SEPARATOR))
         for name, value in claim.of.items()
         if name.startswith(FIELD)
     }
-    exactly, absent = bool(claim.bounds.get("exactly")), bool(claim.bounds.get("absent"))
+    asked = [bound for bound in _VERBS if claim.bounds.get(bound)]
     if not wanted:
         raise ClaimError(f"The claim {claim.ref} (mentions) names no field.")
-    if exactly and absent:
-        raise ClaimError(f"The claim {claim.ref} (mentions) asks for just these entries and for none of them.")
-    verb = "lists just" if exactly else "does not contain" if absent else "contains"
+    if len(asked) > 1:
+        raise ClaimError(f"The claim {claim.ref} (mentions) has the bounds {' and '.join(asked)}: keep one.")
+    verb = _VERBS[asked[0]] if asked else "contains"
     say = Saying(claim, "; ".join(f"{name} {verb} {', '.join(entries)}" for name, entries in wanted.items()))
     event = _event(claim, history)
     if event is None:
@@ -90,12 +93,17 @@ def mentions(claim: Claim, history: History) -> Finding:
     wrong = [name for name, entries in wanted.items() if name not in shown or not _fits(shown[name], entries, claim)]
     if wrong:
         return say.failed(f"{', '.join(wrong)} says something else, or is absent.", observed)
+    if claim.bounds.get("recorded"):
+        named = [entry for name, entries in wanted.items() for entry in entries if entry in shown[name]]
+        return say.passed("What the fields say is recorded.", observed, disclosed=", ".join(named) or "none")
     return say.passed("All fields say what they must.", observed)
 
 
 def _fits(text: str, entries: tuple[str, ...], claim: Claim) -> bool:
     if claim.bounds.get("exactly"):
         return sorted(text.split(SEPARATOR)) == sorted(entries)
+    if claim.bounds.get("recorded"):
+        return True
     contained = [entry in text for entry in entries]
     return not any(contained) if claim.bounds.get("absent") else all(contained)
 

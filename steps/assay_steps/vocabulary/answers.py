@@ -44,6 +44,17 @@ def _(evidence: Evidence, world: World, places: tuple[Place, ...]) -> None:
     evidence.claim("mentions", {"at": world.last.ref, "field.text": names})
 
 
+@then(phrase("the refusal's text names {mqrc:Mqrc}"))
+def _(evidence: Evidence, world: World, mqrc: Mqrc) -> None:
+    evidence.claim("mentions", {"at": world.last.ref, "field.text": f"MQRC_{mqrc.name}"})
+
+
+@then(phrase("which of {places:Places} the refusal's text names is recorded"))
+def _(evidence: Evidence, world: World, places: tuple[Place, ...]) -> None:
+    names = listed(world.address(place).name for place in places)
+    evidence.claim("mentions", {"at": world.last.ref, "field.text": names}, {"recorded": 1})
+
+
 @then(phrase("the refusal puts the blame on {places:Places} alone"))
 def _(evidence: Evidence, world: World, places: tuple[Place, ...]) -> None:
     names = listed(world.address(place).name for place in places)

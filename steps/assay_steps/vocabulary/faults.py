@@ -28,6 +28,7 @@ def _(world: World) -> None:
     world.troubles.hurt(Restart())
 
 
+@given(phrase("the broker has been restarted at level {level:Level}"))
 @when(phrase("the broker is restarted at level {level:Level}"))
 @when(phrase("the broker is restarted with OPMODE({opmode:Opmode})"))
 def _(world: World, level: str | None = None, opmode: Opmode | None = None) -> None:

@@ -55,6 +55,15 @@ def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = REC
     evidence.claim("never-seen", {"kids": listed(kids), "actors": name, "call": listed(sends)})
 
 
+@then(phrase("the receiver never sees the refused {labels:Names}"))
+@then(phrase("{name:Name} never sees the refused {labels:Names}"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = RECEIVER) -> None:
+    world.observe((name,), (), 0)
+    for label in labels:
+        evidence.claim("refused-with", {"call": world.messages[label].call})
+    evidence.claim("never-seen", {"kids": listed(world.kids(labels)), "actors": name})
+
+
 @then(phrase("the receiver sees {labels:Names} in that order"))
 @then(phrase("{name:Name} sees {labels:Names} in that order"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = RECEIVER) -> None:

@@ -67,6 +67,21 @@ def a_message_that_nobody_saw_says_nothing(story: Story) -> Finding:
     return story.finds("mentions", {"kid": "m", "field.text": "A"})
 
 
+@rows.expect(Verdict.PASS, disclosed="A")
+def what_a_recorded_text_contains_is_disclosed(story: Story) -> Finding:
+    return story.finds("mentions", {"at": refused_send(story), "field.text": "A|B"}, recorded=1)
+
+
+@rows.expect(Verdict.PASS, disclosed="none")
+def a_recorded_text_may_contain_nothing_of_it(story: Story) -> Finding:
+    return story.finds("mentions", {"at": refused_send(story), "field.text": "B"}, recorded=1)
+
+
+@rows.expect(Verdict.FAIL)
+def a_text_that_is_not_there_is_not_recorded(story: Story) -> Finding:
+    return story.finds("mentions", {"at": story.asks("send").ref, "field.text": "A"}, recorded=1)
+
+
 @rows.expect(Verdict.ERROR)
 def just_these_and_none_of_them_contradict_each_other(story: Story) -> Finding:
     return story.finds("mentions", {"at": refused_send(story), "field.text": "A"}, exactly=1, absent=1)

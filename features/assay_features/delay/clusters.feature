@@ -1,0 +1,104 @@
+Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
+  IBM MQ, JMS 2.0 delivery delay, line 14.
+
+  @DD-11 @needs-delivery-delay @needs-admin
+  Rule: A delayed send to a clustered destination whose DEFBIND is not NOTFIXED is refused
+    Line 14: it is the send that fails, with MQRC_OPTIONS_ERROR; setting the delay does not.  A queue is clustered when
+    its CLUSTER names a cluster.  An alias is opened with its own DEFBIND, not with that of the queue it stands for.  Who
+    refuses, client or broker, is left open; with the client's checks switched off, it can only be the broker.
+
+    Scenario Outline: A <style> producer with a delay of <delay> sends to a clustered queue with DEFBIND(<defbind>)
+      Given a queue with CLUSTER(SHOP) DEFBIND(<defbind>)
+      And a <style> producer on the queue
+      And the producer's delivery delay is <delay>
+      When the producer sends a message
+      Then it is refused with MQRC_OPTIONS_ERROR as a <exception> exception
+
+      Examples:
+        | style      | defbind | delay | exception |
+        | classic    | OPEN    | 1 ms  | checked   |
+        | classic    | OPEN    | 5 s   | checked   |
+        | classic    | GROUP   | 1 ms  | checked   |
+        | classic    | GROUP   | 5 s   | checked   |
+        | simplified | OPEN    | 1 ms  | runtime   |
+        | simplified | OPEN    | 5 s   | runtime   |
+        | simplified | GROUP   | 1 ms  | runtime   |
+        | simplified | GROUP   | 5 s   | runtime   |
+
+    Scenario: A clustered queue of which only the cluster is said has DEFBIND(OPEN), which is not NOTFIXED
+      Given a queue with CLUSTER(SHOP)
+      When a message is sent to the queue with a delivery delay of 1 s
+      Then it is refused with MQRC_OPTIONS_ERROR
+
+    Scenario Outline: A <style> producer's delayed message to a clustered queue with DEFBIND(NOTFIXED) comes
+      Given a queue with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      And the producer's delivery delay is 1 s
+      When the producer sends message "slow"
+      Then the receiver sees "slow" exactly once
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    Scenario Outline: A delayed message to a queue in no cluster with DEFBIND(<defbind>) comes
+      Given a queue with DEFBIND(<defbind>)
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then the receiver sees "slow" exactly once
+
+      Examples:
+        | defbind  |
+        | OPEN     |
+        | GROUP    |
+        | NOTFIXED |
+
+    Scenario Outline: A message with a delay of 0 to a clustered queue with DEFBIND(<defbind>) comes
+      Given a queue with CLUSTER(SHOP) DEFBIND(<defbind>)
+      And a receiver is waiting on the queue
+      When message "now" is sent to the queue with a delivery delay of 0 ms
+      Then the receiver sees "now" exactly once
+
+      Examples:
+        | defbind  |
+        | OPEN     |
+        | GROUP    |
+        | NOTFIXED |
+
+    Scenario: After the refusal nothing is on either queue
+      Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
+      And an empty queue "plain"
+      When message "control" is sent to queue "plain" with a delivery delay of 1 h
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      And 3 s have passed since "slow" was sent
+      Then sending "slow" is refused with MQRC_OPTIONS_ERROR
+      And the staging queue holds "control"
+      And the staging queue does not hold "slow"
+      And the queue is empty
+
+    Scenario: An alias with DEFBIND(OPEN) for a clustered queue with DEFBIND(NOTFIXED)
+      Given a queue with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      And an alias "front" for the queue with DEFBIND(OPEN)
+      When a message is sent to alias "front" with a delivery delay of 1 s
+      Then it is refused with MQRC_OPTIONS_ERROR
+
+    Scenario: An alias with DEFBIND(NOTFIXED) for a clustered queue with DEFBIND(OPEN)
+      Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
+      And an alias "front" for the queue with DEFBIND(NOTFIXED)
+      And a receiver is waiting on the queue
+      When message "slow" is sent to alias "front" with a delivery delay of 1 s
+      Then the receiver sees "slow" exactly once
+
+    @kit @judges-broker @needs-checks-off
+    Scenario Outline: The broker refuses DEFBIND(<defbind>) to a client that does not check
+      Given the client's own checks are switched off
+      And a queue with CLUSTER(SHOP) DEFBIND(<defbind>)
+      When a message is sent to the queue with a delivery delay of 1 s
+      Then it is refused with MQRC_OPTIONS_ERROR
+
+      Examples:
+        | defbind |
+        | OPEN    |
+        | GROUP   |

@@ -1,0 +1,140 @@
+Feature: Delivery delay came with level 8.0
+  IBM MQ, JMS 2.0 delivery delay, lines 9 and 13.
+
+  @DD-10 @needs-delivery-delay
+  Rule: A producer that is connected to a queue manager older than level 8.0 refuses every delay but 0
+    Line 13: it is setting the delay that fails, before anything is sent.  A delay of 0 is no delay, so it is accepted at
+    every level.  What counts is the level at which the queue manager is when the producer's connection is made.
+
+    Scenario Outline: A <style> producer at level <level> refuses a delay of <delay>
+      Given an empty queue
+      And a <style> producer on the queue
+      When the producer's delivery delay is set to <delay>
+      Then it is refused with MQRC_FUNCTION_NOT_SUPPORTED as a <exception> exception
+
+      @level-7.1
+      Examples:
+        | level | style      | delay | exception |
+        | 7.1   | classic    | 1 ms  | checked   |
+        | 7.1   | classic    | 5 s   | checked   |
+        | 7.1   | simplified | 1 ms  | runtime   |
+        | 7.1   | simplified | 5 s   | runtime   |
+
+      @level-7.5
+      Examples:
+        | level | style      | delay | exception |
+        | 7.5   | classic    | 1 ms  | checked   |
+        | 7.5   | classic    | 5 s   | checked   |
+        | 7.5   | simplified | 1 ms  | runtime   |
+        | 7.5   | simplified | 5 s   | runtime   |
+
+    Scenario Outline: After the refusal a <style> producer at level <level> sends without a delay
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      When the producer's delivery delay is set to 1 h
+      And the producer sends message "next"
+      Then the receiver sees "next" within 2 s after its send
+
+      @level-7.1
+      Examples:
+        | level | style      |
+        | 7.1   | classic    |
+        | 7.1   | simplified |
+
+      @level-7.5
+      Examples:
+        | level | style      |
+        | 7.5   | classic    |
+        | 7.5   | simplified |
+
+    Scenario Outline: A <style> producer at level <level> accepts a delay of 0
+      Given an empty queue
+      And a <style> producer on the queue
+      When the producer's delivery delay is set to 0 ms
+      Then it is accepted
+
+      @level-7.1
+      Examples:
+        | level | style      |
+        | 7.1   | classic    |
+        | 7.1   | simplified |
+
+      @level-7.5
+      Examples:
+        | level | style      |
+        | 7.5   | classic    |
+        | 7.5   | simplified |
+
+      @level-8.0
+      Examples:
+        | level | style      |
+        | 8.0   | classic    |
+        | 8.0   | simplified |
+
+      @level-9.4
+      Examples:
+        | level | style      |
+        | 9.4   | classic    |
+        | 9.4   | simplified |
+
+    Scenario Outline: A <style> producer at level <level> accepts a delay of <delay>
+      Given an empty queue
+      And a <style> producer on the queue
+      When the producer's delivery delay is set to <delay>
+      Then it is accepted
+
+      @level-8.0
+      Examples:
+        | level | style      | delay |
+        | 8.0   | classic    | 1 ms  |
+        | 8.0   | classic    | 5 s   |
+        | 8.0   | simplified | 1 ms  |
+        | 8.0   | simplified | 5 s   |
+
+      @level-9.0
+      Examples:
+        | level | style      | delay |
+        | 9.0   | classic    | 1 ms  |
+        | 9.0   | simplified | 1 ms  |
+
+      @level-9.4
+      Examples:
+        | level | style      | delay |
+        | 9.4   | classic    | 5 s   |
+        | 9.4   | simplified | 5 s   |
+
+    @needs-restart-at-level
+    Scenario: A queue manager that has gone back to level 7.5 refuses a delay
+      Given an empty queue
+      And a message is sent to the queue with a delivery delay of 1 s
+      And the broker has been restarted at level 7.5
+      And a classic producer on the queue
+      When the producer's delivery delay is set to 1 s
+      Then it is refused with MQRC_FUNCTION_NOT_SUPPORTED
+
+    @needs-restart-at-level @level-7.5
+    Scenario: A queue manager that has come up to level 8.0 accepts a delay
+      Given an empty queue
+      And a message is sent to the queue
+      And the broker has been restarted at level 8.0
+      And a classic producer on the queue
+      When the producer's delivery delay is set to 1 s
+      Then it is accepted
+
+    @kit @judges-broker @needs-checks-off
+    Scenario Outline: At level <level> the broker refuses a delay from a client that does not check
+      Given the client's own checks are switched off
+      And an empty queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then sending "slow" is refused with MQRC_FUNCTION_NOT_SUPPORTED
+
+      @level-7.1
+      Examples:
+        | level |
+        | 7.1   |
+
+      @level-7.5
+      Examples:
+        | level |
+        | 7.5   |

@@ -1,0 +1,40 @@
+Feature: Delivery delay is for the JMS client only
+  IBM MQ, JMS 2.0 delivery delay, line 11.
+
+  @DD-20 @needs-delivery-delay @needs-admin
+  Rule: A native put that asks for a delay is refused or delivered at once, and never delayed
+    Line 11 offers the delay to JMS clients alone.  It does not say what becomes of others who ask for one; a refusal and
+    a delivery at once are both such that nothing is delayed for them, and which of them happens is recorded.  A broker
+    that honours a delay over further protocols discloses that as an extension of its own.
+
+    Scenario Outline: A native put that asks for a delay of <delay>
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When a native application puts "native" on the queue and asks for a delay of <delay>
+      Then putting "native" is refused, or else the receiver sees it undelayed
+
+      Examples:
+        | delay |
+        | 1 min |
+        | 1 h   |
+
+    Scenario: A native put through an alias that asks for a delay
+      Given an empty queue
+      And the queue has been defined
+      And an alias "front" for the queue
+      And a receiver is waiting on the queue
+      When a native application puts "native" on alias "front" and asks for a delay of 1 h
+      Then putting "native" is refused, or else the receiver sees it undelayed
+
+    Scenario: A native put that asks for a delay stages nothing
+      Given an empty queue
+      When message "control" is sent to the queue with a delivery delay of 1 h
+      And a native application puts "native" on the queue and asks for a delay of 1 h
+      Then the staging queue holds "control"
+      And the staging queue does not hold "native"
+
+    Scenario: A native put that asks for no delay is delivered at once
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When a native application puts "native" on the queue
+      Then the receiver sees "native" within 2 s after its send

@@ -1,0 +1,186 @@
+Feature: Neither retained publications nor grouped messages can be delayed
+  IBM MQ, JMS 2.0 delivery delay, lines 16 and 17.
+
+  @DD-16 @needs-delivery-delay @needs-topic
+  Rule: A retained publication with a delay is refused
+    Line 16: a message that is marked as retained (JMS_IBM_Retain is 1) and is published with a delay fails with
+    MQRC_OPTIONS_ERROR.  Each of the two without the other is allowed.  Who refuses, client or broker, is left open; with
+    the client's checks switched off, it can only be the broker.
+
+    Scenario Outline: A <style> producer publishes a retained message with a delay of <delay>
+      Given a topic
+      And a <style> producer on the topic
+      And the producer's delivery delay is <delay>
+      When the producer sends message "news" with the retain option
+      Then it is refused with MQRC_OPTIONS_ERROR as a <exception> exception
+
+      Examples:
+        | style      | delay | exception |
+        | classic    | 1 ms  | checked   |
+        | classic    | 5 s   | checked   |
+        | simplified | 1 ms  | runtime   |
+        | simplified | 5 s   | runtime   |
+
+    @needs-admin
+    Scenario: A retained message is published through an alias with a delay
+      Given a topic
+      And an alias "front" for the topic
+      When message "news" is sent to alias "front" with the retain option and a delivery delay of 1 s
+      Then it is refused with MQRC_OPTIONS_ERROR
+
+    Scenario: A retained publication without a delay reaches who is there
+      Given a topic
+      And a non-durable subscriber "early" on the topic
+      When message "news" is sent to the topic with the retain option
+      Then "early" sees "news" exactly once
+
+    Scenario: A retained publication without a delay reaches who comes later
+      Given a topic
+      When message "news" is sent to the topic with the retain option
+      And a non-durable subscriber "late" comes to the topic
+      Then "late" sees "news" exactly once
+
+    Scenario: A retained publication with a delay of 0 reaches who comes later
+      Given a topic
+      When message "news" is sent to the topic with the retain option and a delivery delay of 0 ms
+      And a non-durable subscriber "late" comes to the topic
+      Then "late" sees "news" exactly once
+
+    Scenario: A delayed publication that is not retained reaches who is there
+      Given a topic
+      And a non-durable subscriber "early" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s
+      Then "early" sees "news" exactly once
+
+    Scenario: What was refused reaches nobody who is there
+      Given a topic
+      And a non-durable subscriber "early" on the topic
+      When message "news" is sent to the topic with the retain option and a delivery delay of 1 s
+      And 3 s have passed since "news" was sent
+      And message "control" is sent to the topic
+      Then sending "news" is refused with MQRC_OPTIONS_ERROR
+      And "early" sees "control" exactly once
+      And "early" never sees the refused "news"
+
+    Scenario: What was refused is not retained for who comes later
+      Given a topic
+      When message "news" is sent to the topic with the retain option and a delivery delay of 1 s
+      And 3 s have passed since "news" was sent
+      And a non-durable subscriber "late" comes to the topic
+      And message "control" is sent to the topic
+      Then sending "news" is refused with MQRC_OPTIONS_ERROR
+      And "late" sees "control" exactly once
+      And "late" never sees the refused "news"
+
+    Scenario: What was retained before the refusal stays so
+      Given a topic
+      And message "old" is sent to the topic with the retain option
+      When message "new" is sent to the topic with the retain option and a delivery delay of 1 s
+      And 3 s have passed since "new" was sent
+      And a non-durable subscriber "late" comes to the topic
+      Then sending "new" is refused with MQRC_OPTIONS_ERROR
+      And "late" sees "old" exactly once
+
+    @needs-admin
+    Scenario: What was refused is not staged
+      Given a topic
+      And a non-durable subscriber "early" on the topic
+      When message "control" is sent to the topic with a delivery delay of 1 h
+      And message "news" is sent to the topic with the retain option and a delivery delay of 1 h
+      Then sending "news" is refused with MQRC_OPTIONS_ERROR
+      And the staging queue holds "control"
+      And the staging queue does not hold "news"
+
+    @kit @judges-broker @needs-checks-off
+    Scenario: The broker refuses a retained publication with a delay from a client that does not check
+      Given the client's own checks are switched off
+      And a topic
+      When a message is sent to the topic with the retain option and a delivery delay of 1 s
+      Then it is refused with MQRC_OPTIONS_ERROR
+
+  @DD-17 @needs-delivery-delay
+  Rule: A message in a group is refused if it has a delay
+    Line 17: using both fails with MQRC_OPTIONS_ERROR.  A message is in a group when it bears a group id, a place in a
+    group (JMSXGroupSeq), or the mark of a group's last message (JMS_IBM_Last_Msg_In_Group).  Who refuses, client or
+    broker, is left open; with the client's checks switched off, it can only be the broker.
+
+    Scenario Outline: A <style> producer sends a message with a delay of <delay> and <group>
+      Given an empty queue
+      And a <style> producer on the queue
+      And the producer's delivery delay is <delay>
+      When the producer sends a message with <group>
+      Then it is refused with MQRC_OPTIONS_ERROR as a <exception> exception
+
+      Examples:
+        | style      | delay | group                                                  | exception |
+        | classic    | 1 ms  | group "g"                                              | checked   |
+        | classic    | 5 s   | group "g"                                              | checked   |
+        | classic    | 5 s   | group "g" and group sequence 1                         | checked   |
+        | classic    | 5 s   | group sequence 2                                       | checked   |
+        | classic    | 5 s   | the last-in-group flag                                 | checked   |
+        | classic    | 5 s   | group "g", group sequence 2 and the last-in-group flag | checked   |
+        | simplified | 1 ms  | group "g"                                              | runtime   |
+        | simplified | 5 s   | group "g" and group sequence 1                         | runtime   |
+        | simplified | 5 s   | group sequence 2                                       | runtime   |
+        | simplified | 5 s   | the last-in-group flag                                 | runtime   |
+
+    @needs-topic
+    Scenario: A message in a group is published with a delay
+      Given a topic
+      And a non-durable subscriber "early" on the topic
+      When message "news" is sent to the topic with group "g", group sequence 1 and a delivery delay of 1 s
+      Then it is refused with MQRC_OPTIONS_ERROR
+
+    Scenario: A group without a delay comes whole and in order
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "m1" is sent to the queue with group "g", group sequence 1 and a delivery delay of 0 ms
+      And message "m2" is sent to the queue with group "g", group sequence 2 and a delivery delay of 0 ms
+      And message "m3" is sent to the queue with group "g", group sequence 3 and the last-in-group flag
+      Then the receiver sees "m1" to "m3" exactly once
+      And the receiver sees "m1" to "m3" in that order
+
+    Scenario: A delayed message that is in no group comes
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then the receiver sees "slow" exactly once
+
+    Scenario: After a refused message the group goes on without it
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "m1" is sent to the queue with group "g" and group sequence 1
+      And message "slow" is sent to the queue with group "g", group sequence 2 and a delivery delay of 1 s
+      And message "m2" is sent to the queue with group "g", group sequence 2 and the last-in-group flag
+      And 3 s have passed since "slow" was sent
+      Then sending "slow" is refused with MQRC_OPTIONS_ERROR
+      And the receiver sees "m1" and "m2" exactly once
+      And the receiver never sees the refused "slow"
+
+    @needs-admin
+    Scenario Outline: A refused message with <group> is not staged
+      Given an empty queue
+      When message "control" is sent to the queue with a delivery delay of 1 h
+      And message "slow" is sent to the queue with <group> and a delivery delay of 1 h
+      Then sending "slow" is refused with MQRC_OPTIONS_ERROR
+      And the staging queue holds "control"
+      And the staging queue does not hold "slow"
+
+      Examples:
+        | group                  |
+        | group "g"              |
+        | group sequence 2       |
+        | the last-in-group flag |
+
+    @kit @judges-broker @needs-checks-off
+    Scenario Outline: The broker refuses a delayed message with <group> from a client that does not check
+      Given the client's own checks are switched off
+      And an empty queue
+      When message "slow" is sent to the queue with <group> and a delivery delay of 1 s
+      Then it is refused with MQRC_OPTIONS_ERROR
+
+      Examples:
+        | group                  |
+        | group "g"              |
+        | group sequence 2       |
+        | the last-in-group flag |

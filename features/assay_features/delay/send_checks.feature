@@ -1,0 +1,223 @@
+Feature: A delayed message that cannot be sent is refused at the send, and the refusal says why
+  IBM MQ, JMS 2.0 delivery delay, lines 19 and 78.
+
+  @DD-19 @needs-delivery-delay @needs-admin @own-instance
+  Rule: A failed send of a delayed message raises an exception that says what failed
+    Line 19 asks for a suitable error message and gives "queue full" as an example.  Here: the reason code fits, and the
+    exception's text names the reason.  What was refused was not sent: neither queue has it, then or later.
+
+    Scenario Outline: A <style> producer's delayed send fails because the queue is full
+      Given a queue with MAXDEPTH(1)
+      And a message is sent to the queue
+      And a <style> producer on the queue
+      And the producer's delivery delay is 1 s
+      When the producer sends message "slow"
+      Then it is refused with MQRC_Q_FULL as a <exception> exception
+      And the refusal's text names MQRC_Q_FULL
+
+      Examples:
+        | style      | exception |
+        | classic    | checked   |
+        | simplified | runtime   |
+
+    Scenario Outline: A <style> producer's delayed send fails because the staging queue is full
+      Given an empty queue
+      And the staging queue has been altered to MAXDEPTH(1)
+      And a message is sent to the queue with a delivery delay of 1 h
+      And a <style> producer on the queue
+      And the producer's delivery delay is 1 s
+      When the producer sends message "slow"
+      Then it is refused with MQRC_Q_FULL as a <exception> exception
+      And the refusal's text names MQRC_Q_FULL
+
+      Examples:
+        | style      | exception |
+        | classic    | checked   |
+        | simplified | runtime   |
+
+    Scenario Outline: A <style> producer's delayed send fails because both queues are full
+      Given a queue with MAXDEPTH(1)
+      And the staging queue has been altered to MAXDEPTH(1)
+      And a message is sent to the queue with a delivery delay of 1 h
+      And message "filler" is sent to the queue
+      And a <style> producer on the queue
+      And the producer's delivery delay is 1 s
+      When the producer sends message "slow"
+      Then it is refused with MQRC_Q_FULL as a <exception> exception
+      And the refusal's text names MQRC_Q_FULL
+
+      Examples:
+        | style      | exception |
+        | classic    | checked   |
+        | simplified | runtime   |
+
+    Scenario Outline: A <style> producer's delayed send fails because the staging queue is disabled for puts
+      Given an empty queue
+      And the staging queue has been altered to PUT(DISABLED)
+      And a <style> producer on the queue
+      And the producer's delivery delay is 1 s
+      When the producer sends message "slow"
+      Then it is refused with MQRC_PUT_INHIBITED as a <exception> exception
+      And the refusal's text names MQRC_PUT_INHIBITED
+
+      Examples:
+        | style      | exception |
+        | classic    | checked   |
+        | simplified | runtime   |
+
+    @needs-topic
+    Scenario: A delayed publication fails because the staging queue is full
+      Given a topic
+      And a non-durable subscriber "early" on the topic
+      And the staging queue has been altered to MAXDEPTH(1)
+      And a message is sent to the topic with a delivery delay of 1 h
+      When message "slow" is sent to the topic with a delivery delay of 1 s
+      Then it is refused with MQRC_Q_FULL
+      And the refusal's text names MQRC_Q_FULL
+
+    @needs-topic
+    Scenario: A delayed publication for two fails because the staging queue has a place for one
+      Given a topic
+      And a non-durable subscriber "one" on the topic
+      And a non-durable subscriber "two" on the topic
+      And the staging queue has been altered to MAXDEPTH(1)
+      When message "slow" is sent to the topic with a delivery delay of 1 s
+      Then it is refused with MQRC_Q_FULL
+      And the staging queue is empty
+
+    Scenario: The staging queue has one place left, and the send takes it
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And the staging queue has been altered to MAXDEPTH(2)
+      And a message is sent to the queue with a delivery delay of 1 h
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then the receiver sees "slow" exactly once
+
+    Scenario: A send that failed because the queue was full leaves nothing behind
+      Given a queue with MAXDEPTH(1)
+      And an empty queue "other"
+      And message "filler" is sent to the queue
+      And message "control" is sent to queue "other" with a delivery delay of 1 h
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      And a receiver starts to wait on the queue
+      Then the staging queue holds "control"
+      And the staging queue does not hold "slow"
+      And the receiver sees "filler" exactly once
+      And the receiver never sees the refused "slow"
+
+    Scenario: A send that failed because the staging queue was full leaves nothing behind
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And the staging queue has been altered to MAXDEPTH(1)
+      And message "control" is sent to the queue with a delivery delay of 2 s
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then the staging queue holds "control"
+      And the staging queue does not hold "slow"
+      And the receiver sees "control" exactly once
+      And the receiver never sees the refused "slow"
+
+    Scenario: A send that failed because both queues were full leaves nothing behind
+      Given a queue with MAXDEPTH(1)
+      And an empty queue "other"
+      And the staging queue has been altered to MAXDEPTH(1)
+      And message "control" is sent to queue "other" with a delivery delay of 1 h
+      And message "filler" is sent to the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      And a receiver starts to wait on the queue
+      Then the staging queue holds "control"
+      And the staging queue does not hold "slow"
+      And the receiver sees "filler" exactly once
+      And the receiver never sees the refused "slow"
+
+    Scenario: A send that failed because the staging queue was disabled for puts leaves nothing behind
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And message "control" is sent to the queue with a delivery delay of 2 s
+      And the staging queue has been altered to PUT(DISABLED)
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      And the staging queue is altered to PUT(ENABLED)
+      Then the staging queue holds "control"
+      And the staging queue does not hold "slow"
+      And the receiver sees "control" exactly once
+      And the receiver never sees the refused "slow"
+
+  @DD-21 @needs-delivery-delay @needs-admin @own-instance
+  Rule: The exception's text may say whether the target, the staging queue or both failed
+    Line 19: the message "might" apply to either queue, or to both.  So whichever of them a text names is recorded.  The
+    kit's own broker promises more: its refusal names each queue at fault, and no other.
+
+    Scenario: The queue is full, and which queue the refusal names is recorded
+      Given a queue with MAXDEPTH(1)
+      And a message is sent to the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then it is refused with MQRC_Q_FULL
+      And which of the queue and the staging queue the refusal's text names is recorded
+
+    Scenario: The staging queue is full, and which queue the refusal names is recorded
+      Given an empty queue
+      And the staging queue has been altered to MAXDEPTH(1)
+      And a message is sent to the queue with a delivery delay of 1 h
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then it is refused with MQRC_Q_FULL
+      And which of the queue and the staging queue the refusal's text names is recorded
+
+    Scenario: Both queues are full, and which queues the refusal names is recorded
+      Given a queue with MAXDEPTH(1)
+      And the staging queue has been altered to MAXDEPTH(1)
+      And a message is sent to the queue with a delivery delay of 1 h
+      And message "filler" is sent to the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then it is refused with MQRC_Q_FULL
+      And which of the queue and the staging queue the refusal's text names is recorded
+
+    Scenario: The staging queue is disabled for puts, and which queue the refusal names is recorded
+      Given an empty queue
+      And the staging queue has been altered to PUT(DISABLED)
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then it is refused with MQRC_PUT_INHIBITED
+      And which of the queue and the staging queue the refusal's text names is recorded
+
+    @kit
+    Scenario: The queue is full, and the refusal names the queue
+      Given a queue with MAXDEPTH(1)
+      And a message is sent to the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then the refusal's text names the queue
+      And the refusal puts the blame on the queue alone
+
+    @kit
+    Scenario: The staging queue is full, and the refusal names the staging queue
+      Given an empty queue
+      And the staging queue has been altered to MAXDEPTH(1)
+      And a message is sent to the queue with a delivery delay of 1 h
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then the refusal's text names the staging queue
+      And the refusal puts the blame on the staging queue alone
+
+    @kit
+    Scenario: Both queues are full, and the refusal names both
+      Given a queue with MAXDEPTH(1)
+      And the staging queue has been altered to MAXDEPTH(1)
+      And a message is sent to the queue with a delivery delay of 1 h
+      And message "filler" is sent to the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then the refusal's text names the queue and the staging queue
+      And the refusal puts the blame on the queue and the staging queue alone
+
+    @kit
+    Scenario: The staging queue is disabled for puts, and the refusal names the staging queue
+      Given an empty queue
+      And the staging queue has been altered to PUT(DISABLED)
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then the refusal's text names the staging queue
+      And the refusal puts the blame on the staging queue alone
+
+    @kit
+    Scenario: The queue is disabled for puts and the staging queue is full, and the refusal names both
+      Given a queue with PUT(DISABLED)
+      And an empty queue "other"
+      And the staging queue has been altered to MAXDEPTH(1)
+      And a message is sent to queue "other" with a delivery delay of 1 h
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then the refusal's text names the queue and the staging queue
+      And the refusal puts the blame on the queue and the staging queue alone

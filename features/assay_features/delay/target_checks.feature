@@ -1,0 +1,116 @@
+Feature: The target of a delayed message is checked when the message is sent
+  IBM MQ, JMS 2.0 delivery delay, line 78.
+
+  @DD-78 @needs-delivery-delay @needs-admin
+  Rule: A target that is disabled for puts, full, or too small for the message refuses a delayed send at once
+    Line 78: these checks make it less likely that the message cannot be put when its delay is over.  So the target counts
+    as it is at the send, whatever it will be when the delay is over; each case is refused with its own reason.
+
+    Scenario: The queue is disabled for puts
+      Given a queue with PUT(DISABLED)
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then it is refused with MQRC_PUT_INHIBITED
+
+    Scenario: An alias on the way to the queue is disabled for puts
+      Given an empty queue
+      And the queue has been defined
+      And an alias "front" for the queue with PUT(DISABLED)
+      When message "slow" is sent to alias "front" with a delivery delay of 1 s
+      Then it is refused with MQRC_PUT_INHIBITED
+
+    Scenario: The queue behind an alias is disabled for puts
+      Given a queue with PUT(DISABLED)
+      And an alias "front" for the queue
+      When message "slow" is sent to alias "front" with a delivery delay of 1 s
+      Then it is refused with MQRC_PUT_INHIBITED
+
+    Scenario: The queue is enabled for puts before the delay is over
+      Given a queue with PUT(DISABLED)
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 2 s
+      And the queue is altered to PUT(ENABLED)
+      And 3 s have passed since "slow" was sent
+      And message "control" is sent to the queue
+      Then sending "slow" is refused with MQRC_PUT_INHIBITED
+      And the receiver sees "control" exactly once
+      And the receiver never sees the refused "slow"
+
+    Scenario: A queue that is disabled for gets takes a delayed message
+      Given a queue with GET(DISABLED)
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then it is accepted
+
+    Scenario: A message is one byte longer than the queue takes
+      Given a queue with MAXMSGL(1000)
+      When message "slow" is sent to the queue with a body of 1001 B and a delivery delay of 1 s
+      Then it is refused with MQRC_MSG_TOO_BIG_FOR_Q
+
+    Scenario: A message is just as long as the queue takes
+      Given a queue with MAXMSGL(1000)
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a body of 1000 B and a delivery delay of 1 s
+      Then the receiver sees "slow" exactly once
+
+    Scenario: A message is one byte longer than the queue behind an alias takes
+      Given a queue with MAXMSGL(1000)
+      And an alias "front" for the queue
+      When message "slow" is sent to alias "front" with a body of 1001 B and a delivery delay of 1 s
+      Then it is refused with MQRC_MSG_TOO_BIG_FOR_Q
+
+    Scenario: The queue takes longer messages before the delay is over
+      Given a queue with MAXMSGL(1000)
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a body of 1001 B and a delivery delay of 2 s
+      And the queue is altered to MAXMSGL(2000)
+      And 3 s have passed since "slow" was sent
+      And message "control" is sent to the queue with a body of 1001 B
+      Then sending "slow" is refused with MQRC_MSG_TOO_BIG_FOR_Q
+      And the receiver sees "control" exactly once
+      And the receiver never sees the refused "slow"
+
+    Scenario: The queue has as many messages as it takes
+      Given a queue with MAXDEPTH(2)
+      And 2 messages are sent to the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then it is refused with MQRC_Q_FULL
+
+    Scenario: The queue behind an alias has as many messages as it takes
+      Given a queue with MAXDEPTH(1)
+      And an alias "front" for the queue
+      And a message is sent to the queue
+      When message "slow" is sent to alias "front" with a delivery delay of 1 s
+      Then it is refused with MQRC_Q_FULL
+
+    Scenario: The queue has one message less than it takes
+      Given a queue with MAXDEPTH(2)
+      And message "filler" is sent to the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then it is accepted
+      And the queue holds "filler" and "slow"
+
+    Scenario: What waits on the staging queue is not yet on its target
+      Given a queue with MAXDEPTH(1)
+      When message "one" is sent to the queue with a delivery delay of 1 h
+      And message "two" is sent to the queue with a delivery delay of 1 h
+      Then sending "two" is accepted
+
+    Scenario: The queue is full at the send and empty before the delay is over
+      Given a queue with MAXDEPTH(1)
+      And message "filler" is sent to the queue
+      When message "slow" is sent to the queue with a delivery delay of 2 s
+      And the queue is cleared
+      And a receiver starts to wait on the queue
+      And 3 s have passed since "slow" was sent
+      And message "control" is sent to the queue
+      Then sending "slow" is refused with MQRC_Q_FULL
+      And the receiver sees "control" exactly once
+      And the receiver never sees the refused "slow"
+
+    Scenario: The queue was full and has been emptied before the send
+      Given a queue with MAXDEPTH(1)
+      And a receiver on the queue
+      And message "filler" is sent to the queue
+      When "receiver" receives a message
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      Then the receiver sees "filler" exactly once
+      And the receiver sees "slow" exactly once

@@ -1,0 +1,216 @@
+Feature: What is put in a unit of work and not committed
+  IBM MQ, JMS 2.0 delivery delay, line 21.
+
+  @DD-25 @needs-local-transaction
+  Rule: A unit of work can get a message that it has put and not committed
+    Line 21: IBM MQ lets an application do so without a delay.  Nobody else gets it before the commit, and backing out
+    leaves none.  Tension: JMS 6.2.7 sends what a transaction produces at its commit.
+
+    Scenario Outline: A <mode> message is got by the session that has put it
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue
+      When message "m1" is sent in session "work" to the queue with delivery mode <mode>
+      Then "own" sees "m1" exactly once
+
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    Scenario: Several messages are got in the order in which they were put
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue
+      When message "m1" is sent in session "work" to the queue
+      And message "m2" is sent in session "work" to the queue
+      Then "own" sees "m1" and "m2" exactly once
+      And "own" sees "m1" and "m2" in that order
+
+    Scenario: Nobody else gets it before the commit
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the queue
+      Then the receiver sees nothing of "m1" for 1500 ms
+
+    Scenario: Everybody else may get it after the commit
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the queue
+      And session "work" is committed
+      Then the receiver sees "m1" exactly once
+
+    Scenario: Another session of the same connection does not get it before the commit
+      Given an empty queue
+      And session "work" in transacted mode on connection "shared"
+      And session "bystander" in auto mode on connection "shared"
+      And receiver "beside" of session "bystander" on the queue
+      When message "m1" is sent in session "work" to the queue
+      Then "beside" never sees "m1"
+
+    @needs-browse
+    Scenario: A browser of another connection does not find it before the commit
+      Given an empty queue
+      And session "work" in transacted mode
+      And message "control" is sent to the queue
+      When message "m1" is sent in session "work" to the queue
+      Then browsing the queue shows "control"
+      And browsing the queue does not show "m1"
+
+    Scenario: What was put and got in a unit of work is gone after the commit
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue
+      When message "m1" is sent in session "work" to the queue
+      Then "own" sees "m1" exactly once
+      When session "work" is committed
+      And "own" is closed
+      And a receiver starts to wait on the queue
+      And message "control" is sent to the queue
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "m1"
+
+    Scenario: What was put and got in a unit of work is gone after backing out
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue
+      When message "m1" is sent in session "work" to the queue
+      Then "own" sees "m1" exactly once
+      When session "work" is rolled back
+      And "own" is closed
+      And a receiver starts to wait on the queue
+      And message "control" is sent to the queue
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "m1"
+
+    Scenario: What was put and not got is gone after backing out
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the queue
+      And session "work" is rolled back
+      And message "control" is sent to the queue
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "m1"
+
+    Scenario: What was put and got is gone when the connection is lost
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue
+      When message "m1" is sent in session "work" to the queue
+      Then "own" sees "m1" exactly once
+      When the connection of "own" is lost
+      And a receiver starts to wait on the queue
+      And message "control" is sent to the queue
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "m1"
+
+  @DD-26 @needs-delivery-delay @needs-local-transaction
+  Rule: A delayed message cannot be got in its own unit of work, and is staged only at the commit
+    Line 21: the message is placed on the staging queue when the unit of work is committed, so it has not reached its
+    target before, however long ago its delay was over.
+
+    @needs-admin
+    Scenario: Nothing is staged before the commit
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "control" is sent to the queue with a delivery delay of 1 h
+      And message "slow" is sent in session "work" to the queue with a delivery delay of 1 h
+      Then the staging queue holds "control"
+      And the staging queue does not hold "slow"
+
+    @needs-admin
+    Scenario: One message is staged after the commit
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 h
+      And session "work" is committed
+      Then the staging queue holds "slow"
+
+    @needs-admin @needs-topic
+    Scenario: A publication is staged for each subscriber after the commit
+      Given a topic
+      And a non-durable subscriber "one" on the topic
+      And a non-durable subscriber "two" on the topic
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the topic with a delivery delay of 1 h
+      And session "work" is committed
+      Then the staging queue holds 2 copies of "slow"
+
+    @needs-admin @needs-topic
+    Scenario: Nothing of a publication is staged before the commit
+      Given a topic
+      And a non-durable subscriber "one" on the topic
+      And session "work" in transacted mode
+      When message "control" is sent to the topic with a delivery delay of 1 h
+      And message "slow" is sent in session "work" to the topic with a delivery delay of 1 h
+      Then the staging queue holds "control"
+      And the staging queue does not hold "slow"
+
+    Scenario Outline: A get in the same unit of work <wait> after the send, with a delay of 1 s
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      And <wait> have passed since "slow" was sent
+      And message "now" is sent in session "work" to the queue
+      Then "own" sees "now" exactly once
+      And "own" never sees "slow"
+
+      Examples:
+        | wait   |
+        | 0 ms   |
+        | 999 ms |
+        | 1 s    |
+        | 3 s    |
+
+    Scenario: Once it is committed, the same session gets it
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      And 2 s have passed since "slow" was sent
+      And session "work" is committed
+      Then "own" sees "slow" exactly once
+
+    Scenario: Nobody else sees it before the commit
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      Then the receiver sees nothing of "slow" for 3 s
+
+    @needs-admin
+    Scenario Outline: Backed out <when> its delay is over, it is on no queue
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      And message "control" is sent to the queue with a delivery delay of 4 s
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      And <wait> have passed since "slow" was sent
+      And session "work" is rolled back
+      Then the staging queue holds "control"
+      And the staging queue does not hold "slow"
+      And the receiver sees "control" exactly once
+      And the receiver never sees "slow"
+
+      Examples:
+        | when   | wait |
+        | before | 0 ms |
+        | after  | 2 s  |
+
+    @needs-admin
+    Scenario: When the connection is lost before the commit, it is on no queue
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue
+      And message "control" is sent to the queue with a delivery delay of 4 s
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      And the connection of "own" is lost
+      And a receiver starts to wait on the queue
+      Then the staging queue holds "control"
+      And the staging queue does not hold "slow"
+      And the receiver sees "control" exactly once
+      And the receiver never sees "slow"
