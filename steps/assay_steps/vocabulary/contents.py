@@ -22,6 +22,8 @@ from assay_steps.world import World
 PERSISTENCE = {"PERSISTENT": "1", "NON_PERSISTENT": "0"}
 """MQMD's Persistence for JMS's delivery modes."""
 
+JMS_IDS = ("JMSMessageID", "JMSCorrelationID")
+
 MS_PER_TENTH = 100
 
 
@@ -106,18 +108,36 @@ def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
     evidence.claim("equal-fields", {"at": look_for(world, place, label)} | fields)
 
 
+@then(phrase("{label:Name} on {place:Place} has the ids that it was sent with"))
+def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
+    correlation_id = world.administrator.identify(world.messages[label].draft.correlation_id)
+    same = {"field.MsgId": _message_id(world, label), "field.CorrelId": correlation_id}
+    evidence.claim("equal-fields", {"at": look_for(world, place, label)} | same)
+
+
 @then(phrase("the receiver sees {label:Name} as it was sent"))
 @then(phrase("{name:Name} sees {label:Name} as it was sent"))
 def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> None:
     sent = world.messages[label]
-    shown = sent.answer.needed().fields
-    same = {
-        header: "none" if shown[header] is None else str(shown[header])
-        for header in ("JMSMessageID", "JMSCorrelationID", "JMSDeliveryMode", "JMSPriority")
-    }
+    same = _shown(sent, *JMS_IDS, "JMSDeliveryMode", "JMSPriority") | _own_properties(sent)
     world.observe((name,), (sent.kid,))
-    fields = {f"field.{header}": value for header, value in (same | _own_properties(sent)).items()}
+    fields = {f"field.{header}": value for header, value in same.items()}
     evidence.claim("equal-fields", {"kid": sent.kid, "actor": name, "field.sha256": "sent"} | fields)
+
+
+@then(phrase("the receiver sees {label:Name} with the ids that it was sent with"))
+@then(phrase("{name:Name} sees {label:Name} with the ids that it was sent with"))
+def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> None:
+    sent = world.messages[label]
+    world.observe((name,), (sent.kid,))
+    fields = {f"field.{header}": value for header, value in _shown(sent, *JMS_IDS).items()}
+    evidence.claim("equal-fields", {"kid": sent.kid, "actor": name} | fields)
+
+
+def _shown(sent: SentMessage, *headers: str) -> dict[str, str]:
+    """What the message showed its sender after the send."""
+    shown = sent.answer.needed().fields
+    return {header: "none" if shown[header] is None else str(shown[header]) for header in headers}
 
 
 @then(phrase("{label:Name} on {place:Place} has {left:Duration} of its life left, in tenths of a second"))

@@ -1,0 +1,200 @@
+Feature: A delayed publication is staged for each subscription, where the topic allows it
+  IBM MQ, JMS 2.0 delivery delay, lines 82 and 84.
+
+  @DD-80 @needs-delivery-delay @needs-topic @needs-admin
+  Rule: A delayed publication is staged once for each matching subscription
+    Line 82.  A subscription that several share is one subscription.  Wildcards are IBM MQ's topic-level ones.
+
+    Scenario: Without a subscription nothing is staged
+      Given a topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      Then sending "news" is accepted
+      And the staging queue does not hold "news"
+
+    Scenario: A non-durable subscription has one copy staged
+      Given a topic
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      Then the staging queue holds 1 copies of "news"
+
+    @needs-durable-subscription
+    Scenario: A durable subscription has one copy staged, its subscriber being away
+      Given a topic
+      And a durable subscriber "reader" on the topic
+      And subscriber "reader" is inactive
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      Then the staging queue holds 1 copies of "news"
+
+    @needs-shared-subscription @needs-durable-subscription
+    Scenario: A durable subscription that two share has one copy staged
+      Given a topic
+      And subscriber "left" shares durable subscription "pair" on the topic
+      And subscriber "right" shares durable subscription "pair" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      Then the staging queue holds 1 copies of "news"
+
+    @needs-shared-subscription
+    Scenario: A non-durable subscription that two share has one copy staged
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      And subscriber "right" shares non-durable subscription "pair" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      Then the staging queue holds 1 copies of "news"
+
+    Scenario: Three subscriptions have three copies staged
+      Given a topic
+      And a non-durable subscriber "r1" on the topic
+      And a non-durable subscriber "r2" on the topic
+      And a non-durable subscriber "r3" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      Then the staging queue holds 3 copies of "news"
+
+    Scenario Outline: A subscription to <pattern> has one copy staged
+      Given a non-durable subscriber "reader" on topic "<pattern>"
+      When message "news" is sent to topic "sport/football/results" with a delivery delay of 2 s
+      Then the staging queue holds 1 copies of "news"
+      Examples:
+        | pattern          |
+        | sport/#          |
+        | sport/+/results  |
+
+    Scenario: A subscription whose wildcards do not fit has nothing staged
+      Given a non-durable subscriber "near" on topic "sport/#"
+      And a non-durable subscriber "far" on topic "sport/+"
+      When message "news" is sent to topic "sport/football/results" with a delivery delay of 2 s
+      Then the staging queue holds 1 copies of "news"
+
+    @needs-selector @needs-durable-subscription
+    Scenario: A subscription whose selector does not fit has nothing staged
+      Given a topic
+      And a durable subscriber "fond" on the topic for messages with "colour = 'red'"
+      And a durable subscriber "averse" on the topic for messages with "colour = 'blue'"
+      When message "news" is sent to the topic with a delivery delay of 2 s and property colour = "red"
+      Then the staging queue holds 1 copies of "news"
+
+    @needs-durable-subscription @needs-shared-subscription
+    Scenario: Subscriptions of every kind have a copy each, and each gets its own
+      Given a durable subscriber "steady" on topic "sport/football"
+      And a non-durable subscriber "passer" on topic "sport/football"
+      And a non-durable subscriber "collector" on topic "sport/#"
+      And subscriber "left" shares durable subscription "pair" on topic "sport/football"
+      And subscriber "right" shares durable subscription "pair" on topic "sport/football"
+      When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
+      Then the staging queue holds 4 copies of "news"
+      And "steady" sees "news" exactly once
+      And "passer" sees "news" exactly once
+      And "collector" sees "news" exactly once
+      And one of "left" and "right" sees "news", exactly once
+
+  @DD-82 @needs-delivery-delay @needs-topic @needs-admin @needs-non-persistent
+  Rule: A delayed publication needs ALLAVAIL on its topic
+    Line 84, whose "(N)PMSGDLV" we read as the attribute that matches the persistence: PMSGDLV for a persistent
+    publication, NPMSGDLV for another; the other attribute does not matter.  ASPARENT, which is also how a topic without
+    a setting of its own behaves, is resolved through the topic tree up to SYSTEM.BASE.TOPIC.
+
+    Scenario Outline: A <mode> publication is refused on a topic with <attributes>
+      Given a topic with <attributes>
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode <mode>
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+      And the staging queue does not hold "news"
+      Examples:
+        | mode           | attributes                          |
+        | persistent     | PMSGDLV(ALL) NPMSGDLV(ALLAVAIL)     |
+        | persistent     | PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)  |
+        | non-persistent | PMSGDLV(ALLAVAIL) NPMSGDLV(ALL)     |
+        | non-persistent | PMSGDLV(ALLAVAIL) NPMSGDLV(ALLDUR)  |
+
+    Scenario Outline: A <mode> publication is delivered on a topic with <attributes>
+      Given a topic with <attributes>
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode <mode>
+      Then sending "news" is accepted
+      And "reader" sees "news" exactly once
+      Examples:
+        | mode           | attributes                          |
+        | persistent     | PMSGDLV(ALLAVAIL) NPMSGDLV(ALL)     |
+        | persistent     | PMSGDLV(ALLAVAIL) NPMSGDLV(ALLDUR)  |
+        | non-persistent | PMSGDLV(ALL) NPMSGDLV(ALLAVAIL)     |
+        | non-persistent | PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)  |
+
+    Scenario Outline: Without a delay, a <mode> publication is delivered on a topic with <attributes>
+      Given a topic with <attributes>
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with delivery mode <mode>
+      Then sending "news" is accepted
+      And "reader" sees "news" exactly once
+      Examples:
+        | mode           | attributes         |
+        | persistent     | PMSGDLV(ALL)       |
+        | persistent     | PMSGDLV(ALLDUR)    |
+        | persistent     | PMSGDLV(ALLAVAIL)  |
+        | non-persistent | NPMSGDLV(ALL)      |
+        | non-persistent | NPMSGDLV(ALLDUR)   |
+        | non-persistent | NPMSGDLV(ALLAVAIL) |
+
+    Scenario: It is refused also when there is no subscription
+      Given a topic with PMSGDLV(ALL)
+      When message "news" is sent to the topic with a delivery delay of 1 s
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+
+    Scenario: The persistence that the topic itself decides counts
+      Given a topic with DEFPSIST(YES) PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
+      When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode as the destination defines
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+
+    Scenario Outline: A topic that <is> is as its parent, which forbids it
+      Given a topic "sport" with PMSGDLV(<value>) NPMSGDLV(<value>)
+      And a topic "sport/football" with <attributes>
+      When message "news" is sent to topic "sport/football" with a delivery delay of 1 s and delivery mode <mode>
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+      Examples:
+        | is                    | mode           | value  | attributes                            |
+        | says ASPARENT         | persistent     | ALL    | PMSGDLV(ASPARENT) NPMSGDLV(ALLAVAIL)  |
+        | says ASPARENT         | non-persistent | ALLDUR | PMSGDLV(ALLAVAIL) NPMSGDLV(ASPARENT)  |
+        | says nothing of these | persistent     | ALLDUR | DEFPRTY(5)                            |
+
+    Scenario: A topic without an object is as its parent, which forbids it
+      Given a topic "sport" with PMSGDLV(ALL)
+      When message "news" is sent to topic "sport/football/results" with a delivery delay of 1 s
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+
+    @own-instance
+    Scenario: The nearest parent that says so allows it
+      Given the base topic has been altered to PMSGDLV(ALL) NPMSGDLV(ALL)
+      And a topic "sport" with PMSGDLV(ALLAVAIL)
+      And a topic "sport/football" with PMSGDLV(ASPARENT)
+      And a non-durable subscriber "reader" on topic "sport/football"
+      When message "news" is sent to topic "sport/football" with a delivery delay of 1 s
+      Then sending "news" is accepted
+      And "reader" sees "news" exactly once
+
+    @own-instance
+    Scenario: A topic's own ALLAVAIL outweighs its parents
+      Given the base topic has been altered to PMSGDLV(ALL) NPMSGDLV(ALL)
+      And a topic "sport" with PMSGDLV(ALLDUR)
+      And a topic "sport/football" with PMSGDLV(ALLAVAIL)
+      And a non-durable subscriber "reader" on topic "sport/football"
+      When message "news" is sent to topic "sport/football" with a delivery delay of 1 s
+      Then sending "news" is accepted
+      And "reader" sees "news" exactly once
+
+    @own-instance
+    Scenario: With the base topic's factory settings a persistent publication fails, for want of a setting of its own
+      The factory settings are PMSGDLV(ALLDUR) and NPMSGDLV(ALLAVAIL).
+
+      Given the base topic has been altered to PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
+      And a topic
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+      And the staging queue does not hold "news"
+
+    @own-instance
+    Scenario: With the base topic's factory settings a non-persistent publication is delivered
+      Given the base topic has been altered to PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
+      And a topic
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode non-persistent
+      Then sending "news" is accepted
+      And "reader" sees "news" exactly once

@@ -1,0 +1,123 @@
+Feature: What a queue's name means is found out twice
+  IBM MQ, JMS 2.0 delivery delay, lines 54 and 58.
+
+  @DD-50 @needs-delivery-delay @needs-admin
+  Rule: The name of a queue is resolved at the send, and again when the delay is over
+    Line 54.  What the name means at the send decides whether the send is accepted; what it means when the delay is over
+    decides where the message goes.
+
+    Scenario: An alias that was re-pointed takes the message to its new queue
+      Given a queue "old" with MAXDEPTH(10)
+      And a queue "new" with MAXDEPTH(10)
+      And an alias "front" for queue "old"
+      When message "m1" is sent to alias "front" with a delivery delay of 2 s
+      And alias "front" is re-pointed to queue "new"
+      And 3 s have passed since "m1" was sent
+      Then queue "new" holds "m1"
+      And queue "old" does not hold "m1"
+
+    Scenario: An alias that was re-pointed twice takes it to the queue that it means at last
+      Given a queue "old" with MAXDEPTH(10)
+      And a queue "between" with MAXDEPTH(10)
+      And a queue "new" with MAXDEPTH(10)
+      And an alias "front" for queue "old"
+      When message "m1" is sent to alias "front" with a delivery delay of 2 s
+      And alias "front" is re-pointed to queue "between"
+      And alias "front" is re-pointed to queue "new"
+      And 3 s have passed since "m1" was sent
+      Then queue "new" holds "m1"
+      And queue "between" does not hold "m1"
+      And queue "old" does not hold "m1"
+
+    Scenario: An alias that is re-pointed after the delay has no part in it
+      Given a queue "old" with MAXDEPTH(10)
+      And a queue "new" with MAXDEPTH(10)
+      And an alias "front" for queue "old"
+      When message "m1" is sent to alias "front" with a delivery delay of 1 s
+      And 2 s have passed since "m1" was sent
+      And alias "front" is re-pointed to queue "new"
+      Then queue "old" holds "m1"
+      And queue "new" does not hold "m1"
+
+    @needs-restart
+    Scenario: A restart during the delay does not resolve it for good
+      Given a queue "old" with MAXDEPTH(10)
+      And a queue "new" with MAXDEPTH(10)
+      And an alias "front" for queue "old"
+      When message "m1" is sent to alias "front" with a delivery delay of 2 s
+      And the broker is restarted
+      And alias "front" is re-pointed to queue "new"
+      And 3 s have passed since "m1" was sent
+      Then queue "new" holds "m1"
+      And queue "old" does not hold "m1"
+
+    Scenario: A queue that was deleted and defined again takes the message
+      Given a queue "orders" with MAXDEPTH(10)
+      And a message is sent to queue "orders" with a delivery delay of 2 s
+      When the sender's connection is closed
+      And queue "orders" is deleted
+      And queue "orders" is defined with MAXDEPTH(20)
+      And 3 s have passed since "message" was sent
+      Then queue "orders" holds "message"
+
+    Scenario: The send is refused for what the name means at the send
+      Given a queue "shut" with PUT(DISABLED)
+      And an alias "front" for queue "shut"
+      When message "m1" is sent to alias "front" with a delivery delay of 2 s
+      Then sending "m1" is refused with MQRC_PUT_INHIBITED
+      And the staging queue does not hold "m1"
+
+  @DD-52 @needs-delivery-delay @needs-admin
+  Rule: Persistence and priority that the queue's definition decides are fixed at the first resolution
+    Line 58.  DEFPSIST and DEFPRTY decide where the sender leaves these to the destination.
+
+    Scenario Outline: A message keeps its persistence when DEFPSIST turns from <before> to <after> during the delay
+      Given a queue with DEFPSIST(<before>)
+      When message "m1" is sent to the queue with a delivery delay of 2 s and delivery mode as the destination defines
+      And the queue is altered to DEFPSIST(<after>)
+      And 3 s have passed since "m1" was sent
+      Then "m1" on the queue has Persistence "<kept>"
+      Examples:
+        | before | after | kept |
+        | YES    | NO    | 1    |
+        | NO     | YES   | 0    |
+
+    @needs-priority
+    Scenario Outline: A message keeps its priority when DEFPRTY turns from <before> to <after> during the delay
+      Given a queue with DEFPRTY(<before>)
+      When message "m1" is sent to the queue with a delivery delay of 2 s and priority as the destination defines
+      And the queue is altered to DEFPRTY(<after>)
+      And 3 s have passed since "m1" was sent
+      Then "m1" on the queue has Priority "<before>"
+      Examples:
+        | before | after |
+        | 7      | 2     |
+        | 0      | 9     |
+
+    @needs-priority
+    Scenario: An alias that is altered or re-pointed during the delay has no effect either
+      Given a queue "old" with DEFPRTY(1) DEFPSIST(NO)
+      And a queue "new" with DEFPRTY(9) DEFPSIST(NO)
+      And an alias "front" for queue "old" with DEFPRTY(7) DEFPSIST(YES)
+      When message "m1" is sent to alias "front" with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
+      And alias "front" is altered to DEFPRTY(3) DEFPSIST(NO)
+      And alias "front" is re-pointed to queue "new"
+      And 3 s have passed since "m1" was sent
+      Then "m1" on queue "new" has Priority "7"
+      And "m1" on queue "new" has Persistence "1"
+
+    @needs-priority
+    Scenario: The staged message has its values already
+      Given a queue with DEFPSIST(YES) DEFPRTY(7)
+      When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
+      Then "m1" on the staging queue has Priority "7"
+      And "m1" on the staging queue has Persistence "1"
+
+    @needs-priority
+    Scenario: The receiver sees the values of the first resolution
+      Given a queue with DEFPSIST(NO) DEFPRTY(7)
+      And a receiver is waiting on the queue
+      When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
+      And the queue is altered to DEFPSIST(YES) DEFPRTY(2)
+      Then message "m1" as seen by "receiver" shows JMSPriority "7"
+      And message "m1" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"

@@ -1,0 +1,180 @@
+Feature: A staged message can be found, taken back, and comes to its target as it was
+  IBM MQ, JMS 2.0 delivery delay, lines 35 and 64.
+
+  @DD-37 @needs-delivery-delay @needs-admin
+  Rule: A staged message has a new message id, and its original one as its correlation id
+    Line 35.  The original message id is the one that the sender's message shows after the send.
+
+    @needs-non-persistent
+    Scenario Outline: A <mode> message is staged under a new id
+      Given an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 2 s and delivery mode <mode>
+      Then "m1" on the staging queue has a new message id, and its original one as its correlation id
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    Scenario: A correlation id of its own makes no difference
+      Given an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 2 s and correlation id "order 7"
+      Then "m1" on the staging queue has a new message id, and its original one as its correlation id
+
+    @needs-topic
+    Scenario: A publication is staged likewise
+      Given a topic
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      Then "news" on the staging queue has a new message id, and its original one as its correlation id
+
+    @needs-restart
+    Scenario: A restart changes nothing about it
+      Given an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 5 s
+      And the broker is restarted
+      Then "m1" on the staging queue has a new message id, and its original one as its correlation id
+
+  @DD-38 @needs-delivery-delay @needs-admin
+  Rule: An administrator can take a staged message back by that correlation id, and it is then never delivered
+    Line 35, which has a delay in mind that is far too long by mistake.  The copies of one publication share their
+    correlation id, since they share their original message id: one get takes one of them.
+
+    Scenario: One of several is taken back and never arrives
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When messages "m1" to "m3" are sent to the queue with a delivery delay of 2 s
+      And the administrator takes "m2" off the staging queue by correlation id
+      Then the administrator has "m2"
+      And the receiver sees "m1" and "m3" exactly once
+      And the receiver never sees "m2"
+
+    Scenario: The others arrive on time
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When messages "m1" to "m3" are sent to the queue with a delivery delay of 2 s
+      And the administrator takes "m2" off the staging queue by correlation id
+      Then the receiver sees "m1" in time, 2 s after its send
+      And the receiver sees "m3" in time, 2 s after its send
+
+    Scenario: A message with a correlation id of its own is found by its message id all the same
+      Given an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 2 s and correlation id "order 7"
+      And the administrator takes "m1" off the staging queue by correlation id
+      Then the administrator has "m1"
+      And the staging queue does not hold "m1"
+
+    Scenario: A delay of a year is undone
+      Given an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 8760 h
+      And the administrator takes "m1" off the staging queue by correlation id
+      Then the administrator has "m1"
+      And the staging queue does not hold "m1"
+
+    @needs-topic
+    Scenario: Of the copies of one publication, one get takes one
+      Given a topic
+      And a non-durable subscriber "left" on the topic
+      And a non-durable subscriber "right" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      And the administrator takes "news" off the staging queue by correlation id
+      Then the administrator has "news"
+      And the staging queue holds 1 copies of "news"
+      And one of "left" and "right" sees "news", exactly once
+
+    @needs-restart
+    Scenario: A message that was taken back does not return with a restart
+      Given an empty queue
+      When messages "m1" and "m2" are sent to the queue with a delivery delay of 2 s
+      And the administrator takes "m1" off the staging queue by correlation id
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m2" exactly once
+      And the receiver never sees "m1"
+
+    Scenario: What has been moved to its target cannot be taken back any more
+      Given an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 1 s
+      And 2 s have passed since "m1" was sent
+      And the administrator takes "m1" off the staging queue by correlation id
+      Then the administrator has nothing
+      And the queue holds "m1"
+
+  @DD-39 @needs-delivery-delay @needs-admin
+  Rule: On the target the message is as it was sent
+    Lines 35 and 64: the new id and the header belong to the staging queue, so on the target the original ids are back
+    and the header is gone.  That properties, persistence, priority and body come through unaltered is our own
+    expectation; those scenarios are tagged kit.
+
+    @needs-non-persistent
+    Scenario Outline: A <mode> message has its own ids again
+      Given an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 1 s, delivery mode <mode> and correlation id "order 7"
+      And 2 s have passed since "m1" was sent
+      Then "m1" on the queue has the ids that it was sent with
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    Scenario: One without a correlation id has none again
+      Given an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 1 s
+      And 2 s have passed since "m1" was sent
+      Then "m1" on the queue has the ids that it was sent with
+
+    Scenario: A receiver sees its own ids
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "m1" is sent to the queue with a delivery delay of 1 s and correlation id "order 7"
+      Then the receiver sees "m1" with the ids that it was sent with
+
+    Scenario: It has no staging header
+      Given an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 1 s
+      And 2 s have passed since "m1" was sent
+      Then "m1" on the queue has no header
+
+    @needs-restart
+    Scenario: After a restart during the delay it has its own ids again
+      Given an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 2 s and correlation id "order 7"
+      And the broker is restarted
+      And 3 s have passed since "m1" was sent
+      Then "m1" on the queue has the ids that it was sent with
+
+    @kit @needs-non-persistent @needs-priority
+    Scenario Outline: A message with <option> is on the queue as it was sent
+      Given an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 1 s and <option>
+      And 2 s have passed since "m1" was sent
+      Then "m1" on the queue is as it was sent
+      Examples:
+        | option                                        |
+        | delivery mode persistent                      |
+        | delivery mode non-persistent                  |
+        | priority 0                                    |
+        | priority 9                                    |
+        | a body of 4 KB                                |
+        | an empty body                                 |
+        | property colour = "red" and property size = 7 |
+
+    @kit @needs-non-persistent @needs-priority
+    Scenario Outline: A receiver sees a message with <option> as it was sent
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "m1" is sent to the queue with a delivery delay of 1 s and <option>
+      Then the receiver sees "m1" as it was sent
+      Examples:
+        | option                                        |
+        | delivery mode non-persistent                  |
+        | priority 9                                    |
+        | a body of 4 KB                                |
+        | property colour = "red" and property size = 7 |
+
+    @kit @needs-restart
+    Scenario: After a restart during the delay everything is as it was sent
+      Given an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 2 s, priority 7, property colour = "red" and a body of 4 KB
+      And the broker is restarted
+      And 3 s have passed since "m1" was sent
+      Then "m1" on the queue is as it was sent
