@@ -46,6 +46,9 @@ from assay_steps.recording import Answer, Recorder, Scalar, message_ref
 T = TypeVar("T")
 Show = Callable[[T], dict[str, Scalar]]
 
+DURABLE_MODEL = "SYSTEM.DURABLE.MODEL.QUEUE"
+"""The model from which IBM MQ makes the queues of durable subscriptions."""
+
 NATIVE = "native application"
 """Who puts messages without the JMS client (DD-20)."""
 
@@ -156,6 +159,19 @@ class Administrator:
     def clear(self, place: Place) -> Answer[None]:
         """Remove every message of a queue."""
         return self.execute(Clear(self.name_of(place)), place.member)
+
+    def subscribe(self, name: str, topic: Place, queue: Place) -> Answer[None]:
+        """Define a subscription that puts what is published on a topic to a queue."""
+        attributes: dict[str, Attribute] = {"TOPICSTR": self.name_of(topic), "DEST": self.name_of(queue)}
+        return self.execute(Define(ObjectKind.SUBSCRIPTION, self._names.own(name), attributes), topic.member)
+
+    def unsubscribe(self, name: str) -> Answer[None]:
+        """Delete a subscription that was defined so."""
+        return self.execute(Delete(ObjectKind.SUBSCRIPTION, self._names.own(name)))
+
+    def make_subscriptions_with(self, attributes: Mapping[str, Attribute]) -> Answer[None]:
+        """Alter the model from which the queues of durable subscriptions are made from then on."""
+        return self.execute(Alter(ObjectKind.MODEL, DURABLE_MODEL, dict(attributes)))
 
     def make_dead_letter_queue(self, place: Place | None, member: str | None = None) -> Answer[None]:
         """Let a queue be the dead-letter queue from now on; None for no queue at all."""

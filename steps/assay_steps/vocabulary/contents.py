@@ -15,7 +15,7 @@ from assay_steps.messages import SentMessage
 from assay_steps.names import Place
 from assay_steps.parsing import phrase
 from assay_steps.recording import Answer
-from assay_steps.vocabulary.looking import event_of, look, look_for, look_until
+from assay_steps.vocabulary.looking import event_of, life_left, look, look_for, look_until
 from assay_steps.vocabulary.receiving import RECEIVER
 from assay_steps.world import World
 
@@ -23,8 +23,6 @@ PERSISTENCE = {"PERSISTENT": "1", "NON_PERSISTENT": "0"}
 """MQMD's Persistence for JMS's delivery modes."""
 
 JMS_IDS = ("JMSMessageID", "JMSCorrelationID")
-
-MS_PER_TENTH = 100
 
 
 def _copies(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...], count: int) -> None:
@@ -142,9 +140,8 @@ def _shown(sent: SentMessage, *headers: str) -> dict[str, str]:
 
 @then(phrase("{label:Name} on {place:Place} has {left:Duration} of its life left, in tenths of a second"))
 def _(world: World, evidence: Evidence, label: str, place: Place, left: int) -> None:
-    most = left // MS_PER_TENTH
-    bounds = {"least": max(0, most - world.patience.late_ms // MS_PER_TENTH), "most": most}
-    evidence.claim("in-range", {"at": event_of(look(world, place), world.kid(label)), "field": "Expiry"}, bounds)
+    event = event_of(look(world, place), world.kid(label))
+    evidence.claim("in-range", {"at": event, "field": "Expiry"}, life_left(world, label, left))
 
 
 @then(phrase("{place:Place} holds {label:Name} with reason {reason:Feedback} and destination {target:Place}"))

@@ -10,6 +10,8 @@ from assay_steps.world import World
 
 LOOKS = 30
 """How often a queue is looked at before what is expected counts as not happening."""
+MS_PER_TENTH = 100
+"""MQMD's Expiry counts in tenths of a second."""
 
 
 def look(world: World, place: Place) -> Look:
@@ -40,3 +42,19 @@ def look_for(world: World, place: Place, label: str) -> str:
     """
     kid = world.kid(label)
     return event_of(look_until(world, place, lambda seen: any(one.kid == kid for one in seen.found)), kid)
+
+
+def life_left(world: World, label: str, left_ms: int) -> dict[str, int]:
+    """Bounds for the Expiry field of a message, or of a report on it.
+
+    Steps count from the begin of the send and the broker from the put, so there may be more by as long as the send
+    took; and less by as much as the backend may be late.
+
+    Args:
+        world: The scenario's world.
+        label: The message.
+        left_ms: What is left of its life, counted from the begin of the send, in milliseconds.
+    """
+    most = left_ms + world.sending_ms(label)
+    least = max(0, left_ms - world.patience.late_ms)
+    return {"least": least // MS_PER_TENTH, "most": -(-most // MS_PER_TENTH)}

@@ -71,6 +71,21 @@ def _(world: World, place: Place, attributes: dict[str, Scalar] = NONE) -> None:
     _command(world, world.administrator.define(place, attributes))
 
 
+@given(phrase("an administered subscription {name:Name} from {topic:Place} to {queue:Place}"))
+def _(world: World, name: str, topic: Place, queue: Place) -> None:
+    world.administrator.subscribe(name, topic, queue).needed()
+
+
+@when(phrase("administered subscription {name:Name} is deleted"))
+def _(world: World, name: str) -> None:
+    _command(world, world.administrator.unsubscribe(name))
+
+
+@given(phrase("the queues of durable subscriptions are made with {attributes:Attributes}"))
+def _(world: World, attributes: dict[str, Scalar]) -> None:
+    world.administrator.make_subscriptions_with(attributes).needed()
+
+
 @given(phrase("a queue {name:Name} that is the dead-letter queue"))
 @given(phrase("a queue {name:Name} that is the dead-letter queue, with {attributes:Attributes}"))
 def _(world: World, name: str, attributes: dict[str, Scalar] = NONE) -> None:
@@ -113,6 +128,11 @@ def _(world: World, name: str, target: Place) -> None:
 @when(phrase("the queue manager is altered to {attributes:Attributes}"))
 def _(world: World, attributes: dict[str, Scalar]) -> None:
     world.administrator.alter_manager(attributes).needed()
+
+
+@given(phrase("{place:Place} has been deleted"))
+def _(world: World, place: Place) -> None:
+    world.administrator.delete(place).needed()
 
 
 @when(phrase("{place:Place} is deleted"))

@@ -15,7 +15,7 @@ from assay_steps.evidence import Evidence
 from assay_steps.mqi import MQMT_REPORT
 from assay_steps.names import Place
 from assay_steps.parsing import phrase
-from assay_steps.vocabulary.looking import look, look_until
+from assay_steps.vocabulary.looking import life_left, look, look_until
 from assay_steps.world import World
 
 FIRST_BYTES = 100
@@ -68,6 +68,12 @@ def _(world: World, evidence: Evidence, label: str, place: Place, wanted: str, w
 @then(phrase("the report on {label:Name} on {place:Place} has {field} {value:Name}"))
 def _(world: World, evidence: Evidence, label: str, place: Place, field: str, value: str) -> None:
     evidence.claim("equal-fields", {"at": _report(world, label, place), f"field.{field}": value})
+
+
+@then(phrase("the report on {label:Name} on {place:Place} has {left:Duration} of its life left, in tenths of a second"))
+def _(world: World, evidence: Evidence, label: str, place: Place, left: int) -> None:
+    event = _report(world, label, place)
+    evidence.claim("in-range", {"at": event, "field": "Expiry"}, life_left(world, label, left))
 
 
 @then(phrase("the report on {label:Name} on {place:Place} has just the report options {options:Report}"))

@@ -1,0 +1,129 @@
+Feature: A delay uses up the expiry interval
+  IBM MQ, JMS 2.0 delivery delay, lines 62 and 64.
+
+  @DD-55 @needs-delivery-delay @needs-time-to-live @needs-admin
+  Rule: Time spent under delay counts against the message's expiry
+    Line 62: put with an expiry of 20,000 ms and a delay of 5,000 ms, got after 10,000 ms, about 50 tenths of a second
+    are left.  Reading: those 10 seconds run from the end of the delay, since the line counts 15 seconds from the put.
+
+    Scenario: The document's own figures: 15 of 20 seconds have gone, 5 of them under delay
+      Given an empty queue
+      And message "m1" is sent to the queue with a delivery delay of 5 s and a time to live of 20 s
+      When 15 s have passed since "m1" was sent
+      Then "m1" on the queue has 5 s of its life left, in tenths of a second
+
+    Scenario Outline: At the end of its delay, a <mode> message has lived as long as the delay
+      Given an empty queue
+      And message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 6 s and delivery mode <mode>
+      When <span> have passed since "m1" was sent
+      Then "m1" on the queue has <left> of its life left, in tenths of a second
+      Examples:
+        | mode           | span    | left    |
+        | persistent     | 2100 ms | 3900 ms |
+        | persistent     | 4 s     | 2 s     |
+        | non-persistent | 2100 ms | 3900 ms |
+        | non-persistent | 4 s     | 2 s     |
+
+    Scenario: A delay that takes the whole time to live but a second leaves a second
+      Given an empty queue
+      And message "m1" is sent to the queue with a delivery delay of 3 s and a time to live of 4 s
+      When 3 s have passed since "m1" was sent
+      Then "m1" on the queue has 1 s of its life left, in tenths of a second
+
+    Scenario: Without a time to live nothing is used up
+      Given an empty queue
+      And message "m1" is sent to the queue with a delivery delay of 1 s
+      Then "m1" on the queue has Expiry "-1"
+
+    @needs-restart
+    Scenario: A restart during the delay gives nothing back
+      Given an empty queue
+      And message "m1" is sent to the queue with a delivery delay of 3 s and a time to live of 8 s
+      When the broker is restarted
+      And 5 s have passed since "m1" was sent
+      Then "m1" on the queue has 3 s of its life left, in tenths of a second
+
+  @DD-57 @needs-delivery-delay @needs-time-to-live @needs-admin @own-instance
+  Rule: An expiration report shows the original message, without the staging header
+    Line 64.  A time to live is never below its delay, so a message can expire on the staging queue only while it cannot
+    leave that: here its target is disabled for puts and there is no dead-letter queue.  Which report options a message
+    has says which report comes and which ids it bears; what its body holds is the body of the original.
+
+    Background:
+      Given a queue with MAXDEPTH(10)
+      And a queue "replies" with MAXDEPTH(10)
+      And there is no dead-letter queue
+
+    Scenario Outline: A message that asks for <option> gets a report with <data>
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, a body of 300 B, reply-to queue "replies" and report options <option>
+      And the queue has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      Then a report on "m1" with feedback MQFB_EXPIRATION and <data> is on queue "replies"
+      And the report on "m1" on queue "replies" has no header
+      Examples:
+        | option                         | data                            |
+        | MQRO_EXPIRATION                | no data                         |
+        | MQRO_EXPIRATION_WITH_DATA      | the first 100 bytes of its body |
+        | MQRO_EXPIRATION_WITH_FULL_DATA | all of its body                 |
+
+    Scenario: A body below 100 bytes comes whole
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, a body of 60 B, reply-to queue "replies" and report options MQRO_EXPIRATION_WITH_DATA
+      And the queue has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      Then a report on "m1" with feedback MQFB_EXPIRATION and all of its body is on queue "replies"
+
+    Scenario: By default the report has a new message id, and the original's as its correlation id
+      The original's, not those under which it was staged.
+
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXPIRATION
+      And the queue has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      Then the report on "m1" on queue "replies" has a new id as its message id
+      And the report on "m1" on queue "replies" has the message id of the original as its correlation id
+
+    Scenario: Asked to pass them on, the report has both ids of the original
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXPIRATION, MQRO_PASS_MSG_ID and MQRO_PASS_CORREL_ID
+      And the queue has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      Then the report on "m1" on queue "replies" has the message id of the original as its message id
+      And the report on "m1" on queue "replies" has the correlation id of the original as its correlation id
+
+    Scenario Outline: Once a <mode> message has expired there is one report and nothing else
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXPIRATION and MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      And the queue is altered to PUT(ENABLED)
+      And 3 s pass
+      Then queue "replies" holds 1 report
+      And a report on "m1" with feedback MQFB_EXPIRATION is on queue "replies"
+      And the staging queue is empty
+      And the queue is empty
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    Scenario: Who asks for no expiration report gets none
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And message "control" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, reply-to queue "replies" and report options MQRO_EXPIRATION
+      And the queue has been altered to PUT(DISABLED)
+      When 5 s have passed since "control" was sent
+      Then a report on "control" with feedback MQFB_EXPIRATION is on queue "replies"
+      And queue "replies" holds 1 report
+
+    Scenario: Nothing is reported before the message has expired
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 6 s, reply-to queue "replies" and report options MQRO_EXPIRATION
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "m1" was sent
+      Then queue "replies" holds no report
+      And a report on "m1" with feedback MQFB_EXPIRATION is on queue "replies"
+
+    Scenario: A message that is delivered in time is not reported
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 6 s, reply-to queue "replies" and report options MQRO_EXPIRATION
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "m1" was sent
+      And the queue is altered to PUT(ENABLED)
+      And a receiver starts to wait on the queue
+      And 4 s pass
+      Then the receiver sees "m1" exactly once
+      And queue "replies" holds no report

@@ -1,0 +1,207 @@
+Feature: A delayed message that its target cannot take
+  IBM MQ, JMS 2.0 delivery delay, line 74.
+
+  @DD-70 @needs-delivery-delay @needs-admin
+  Rule: What cannot be put when its delay is over is discarded or dead-lettered, as its report options say
+    Line 74.  MQRO_DISCARD_MSG asks for the one; MQRO_DEAD_LETTER_Q, which is the default and no bit of its own, for the
+    other.  A target can be full, disabled for puts, deleted, or too small.  The send is checked too (line 78), so each
+    comes about during the delay.  The header on the dead-letter queue names the reason and the target.
+
+    Scenario Outline: A <mode> message goes to the dead-letter queue when its target <has become>
+      Given a queue with MAXDEPTH(10)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
+      And the queue has been altered to <attributes>
+      When 4 s have passed since "m1" was sent
+      And the queue is altered to <mended>
+      And 2 s pass
+      Then the dead-letter queue holds "m1" with reason <reason> and destination the queue
+      And the queue does not hold "m1"
+      And the staging queue does not hold "m1"
+      Examples:
+        | mode           | has become        | attributes    | mended           | reason                    |
+        | persistent     | disabled for puts | PUT(DISABLED) | PUT(ENABLED)     | MQRC_PUT_INHIBITED        |
+        | non-persistent | disabled for puts | PUT(DISABLED) | PUT(ENABLED)     | MQRC_PUT_INHIBITED        |
+        | persistent     | too small         | MAXMSGL(299)  | MAXMSGL(4194304) | MQRC_MSG_TOO_BIG_FOR_Q    |
+        | non-persistent | too small         | MAXMSGL(299)  | MAXMSGL(4194304) | MQRC_MSG_TOO_BIG_FOR_Q    |
+
+    Scenario Outline: A <mode> message goes to the dead-letter queue when its target has become full
+      Given a queue with MAXDEPTH(1)
+      And message "m1" is sent to the queue with a delivery delay of 2 s and delivery mode <mode>
+      And message "filler" is sent to the queue
+      When 4 s have passed since "m1" was sent
+      Then the dead-letter queue holds "m1" with reason MQRC_Q_FULL and destination the queue
+      And the staging queue does not hold "m1"
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    @own-instance
+    Scenario Outline: A <mode> message goes to the dead-letter queue when its target has been deleted
+      The reference broker makes queues on use, unless CUSTOM is blank; no other broker minds that.
+
+      Given the queue manager is altered to CUSTOM(' ')
+      And a queue with MAXDEPTH(10)
+      And message "m1" is sent to the queue with a delivery delay of 2 s and delivery mode <mode>
+      And the sender's connection has been closed
+      And the queue has been deleted
+      When 4 s have passed since "m1" was sent
+      Then the dead-letter queue holds "m1" with reason MQRC_UNKNOWN_OBJECT_NAME and destination the queue
+      And the staging queue does not hold "m1"
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    Scenario: A message goes to the dead-letter queue when its target is an alias that has come to stand for nothing
+      Given a queue with MAXDEPTH(10)
+      And an alias "front" for the queue
+      And message "m1" is sent to queue "front" with a delivery delay of 2 s
+      When alias "front" is re-pointed to queue "nowhere"
+      And 4 s have passed since "m1" was sent
+      Then "m1" on the dead-letter queue has DLH.Reason "2082"
+      And the queue does not hold "m1"
+
+    Scenario Outline: A <mode> message that asks to be discarded is, when its target <has become>
+      Given a queue with MAXDEPTH(10)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode <mode> and report options MQRO_DISCARD_MSG
+      And message "control" is sent to the queue with a delivery delay of 2 s and a body of 300 B
+      And the queue has been altered to <attributes>
+      When 4 s have passed since "control" was sent
+      And the queue is altered to <mended>
+      And 2 s pass
+      Then the dead-letter queue holds "control"
+      And the dead-letter queue does not hold "m1"
+      And the queue does not hold "m1"
+      And the staging queue does not hold "m1"
+      Examples:
+        | mode           | has become        | attributes    | mended           |
+        | persistent     | disabled for puts | PUT(DISABLED) | PUT(ENABLED)     |
+        | non-persistent | disabled for puts | PUT(DISABLED) | PUT(ENABLED)     |
+        | persistent     | too small         | MAXMSGL(299)  | MAXMSGL(4194304) |
+        | persistent     | full              | MAXDEPTH(0)   | MAXDEPTH(10)     |
+
+    @own-instance
+    Scenario: A message that asks to be discarded is, when its target has been deleted
+      Given the queue manager is altered to CUSTOM(' ')
+      And a queue with MAXDEPTH(10)
+      And message "m1" is sent to the queue with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
+      And message "control" is sent to the queue with a delivery delay of 2 s
+      And the sender's connection has been closed
+      And the queue has been deleted
+      When 4 s have passed since "control" was sent
+      Then the dead-letter queue holds "control"
+      And the dead-letter queue does not hold "m1"
+      And the staging queue does not hold "m1"
+
+    Scenario: What is in the way during the delay alone does no harm
+      Given a queue with MAXDEPTH(10)
+      And message "m1" is sent to the queue with a delivery delay of 3 s
+      And message "m2" is sent to the queue with a delivery delay of 3 s and report options MQRO_DISCARD_MSG
+      And the queue has been altered to PUT(DISABLED)
+      When 1 s pass
+      And the queue is altered to PUT(ENABLED)
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" exactly once
+      And the receiver sees "m2" exactly once
+      And the dead-letter queue does not hold "m1"
+
+  @DD-71 @needs-delivery-delay @needs-admin @own-instance
+  Rule: If discarding or dead-lettering itself fails, the put is tried again later
+    Line 74.  The dead-letter queue can be full, disabled for puts, too small, or missing.  Once either queue is mended
+    the message arrives, on the target or on the dead-letter queue, once.  When it is tried again is not said: the kit
+    waits as long as the run expects of the backend.
+
+    Background:
+      Given a queue with MAXDEPTH(10)
+      And a queue "dlq" that is the dead-letter queue, with MAXDEPTH(10)
+
+    Scenario Outline: The target is mended: a <mode> message that the dead-letter queue did not take arrives there (<attributes>)
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
+      And the queue has been altered to PUT(DISABLED)
+      And queue "dlq" has been altered to <attributes>
+      When 5 s have passed since "m1" was sent
+      And the queue is altered to PUT(ENABLED)
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" exactly once
+      And queue "dlq" is empty
+      And the staging queue is empty
+      Examples:
+        | mode           | attributes    |
+        | persistent     | PUT(DISABLED) |
+        | non-persistent | PUT(DISABLED) |
+        | persistent     | MAXDEPTH(0)   |
+        | non-persistent | MAXDEPTH(0)   |
+        | persistent     | MAXMSGL(299)  |
+
+    Scenario Outline: The dead-letter queue is mended: a <mode> message that it did not take arrives on it (<attributes>)
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
+      And the queue has been altered to PUT(DISABLED)
+      And queue "dlq" has been altered to <attributes>
+      When 5 s have passed since "m1" was sent
+      And queue "dlq" is altered to <mended>
+      And 3 s pass
+      And the queue is altered to PUT(ENABLED)
+      And 3 s pass
+      Then queue "dlq" holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
+      And queue "dlq" holds 1 message
+      And the queue is empty
+      And the staging queue is empty
+      Examples:
+        | mode           | attributes    | mended           |
+        | persistent     | PUT(DISABLED) | PUT(ENABLED)     |
+        | non-persistent | PUT(DISABLED) | PUT(ENABLED)     |
+        | persistent     | MAXDEPTH(0)   | MAXDEPTH(10)     |
+        | non-persistent | MAXDEPTH(0)   | MAXDEPTH(10)     |
+        | persistent     | MAXMSGL(299)  | MAXMSGL(4194304) |
+
+    Scenario: Without a dead-letter queue a message stays staged until its target is mended
+      Given there is no dead-letter queue
+      And message "m1" is sent to the queue with a delivery delay of 2 s
+      And the queue has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      And the queue is altered to PUT(ENABLED)
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" exactly once
+      And the staging queue is empty
+
+    Scenario: Without a dead-letter queue a message stays staged until there is one
+      Given there is no dead-letter queue
+      And message "m1" is sent to the queue with a delivery delay of 2 s
+      And the queue has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      And queue "dlq" becomes the dead-letter queue
+      And 3 s pass
+      Then queue "dlq" holds "m1"
+      And the staging queue is empty
+
+    Scenario: While it is tried again and again, the message is on the staging queue and nowhere else
+      Given message "m1" is sent to the queue with a delivery delay of 2 s
+      And the queue has been altered to PUT(DISABLED)
+      And queue "dlq" has been altered to PUT(DISABLED)
+      When 6 s have passed since "m1" was sent
+      Then the staging queue holds "m1"
+      And the queue is empty
+      And queue "dlq" is empty
+
+    Scenario: One message that is tried again holds up no other
+      Given a queue "open" with MAXDEPTH(10)
+      And message "stuck" is sent to the queue with a delivery delay of 2 s
+      And message "free" is sent to queue "open" with a delivery delay of 4 s
+      And the queue has been altered to PUT(DISABLED)
+      And queue "dlq" has been altered to PUT(DISABLED)
+      When 6 s have passed since "free" was sent
+      Then queue "open" holds "free"
+      And the staging queue holds "stuck"
+
+    @needs-kill
+    Scenario: A persistent message is still tried again after the broker was killed
+      Given message "m1" is sent to the queue with a delivery delay of 2 s
+      And the queue has been altered to PUT(DISABLED)
+      And queue "dlq" has been altered to PUT(DISABLED)
+      When 4 s have passed since "m1" was sent
+      And the broker is killed and comes back
+      And the queue is altered to PUT(ENABLED)
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" exactly once
+      And queue "dlq" is empty

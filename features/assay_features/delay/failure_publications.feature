@@ -1,0 +1,273 @@
+Feature: A delayed publication that its subscriber cannot take
+  IBM MQ, JMS 2.0 delivery delay, lines 74, 76 and 84.
+
+  @DD-76 @needs-delivery-delay @needs-topic @needs-admin @own-instance
+  Rule: A delayed publication is dropped silently when its subscriber has gone, and reported all the same if it asks
+    Line 74: the subscriber has unsubscribed, or was non-durable and has disconnected.  Silently: no dead letter.  Which
+    feedback the report bears is not said.  In contrast, an inactive durable subscription keeps what was published.
+
+    @needs-durable-subscription
+    Scenario: The durable subscriber has unsubscribed
+      Given a topic
+      And a durable subscriber "fickle" on the topic
+      And a durable subscriber "steady" on the topic
+      And message "news" is sent to the topic with a delivery delay of 2 s
+      When subscriber "fickle" unsubscribes
+      And 4 s have passed since "news" was sent
+      Then "steady" sees "news" exactly once
+      And the dead-letter queue is empty
+      And the staging queue is empty
+
+    Scenario: The non-durable subscriber has gone
+      Given a topic
+      And a non-durable subscriber "passer" on the topic
+      And a non-durable subscriber "steady" on the topic
+      And message "news" is sent to the topic with a delivery delay of 2 s
+      When subscriber "passer" goes away
+      And 4 s have passed since "news" was sent
+      Then "steady" sees "news" exactly once
+      And the dead-letter queue is empty
+      And the staging queue is empty
+
+    @needs-durable-subscription
+    Scenario Outline: A <mode> publication for a durable subscriber who has unsubscribed is reported
+      Given a topic
+      And a queue "replies" with MAXDEPTH(10)
+      And a durable subscriber "fickle" on the topic
+      And message "news" is sent to the topic with a delivery delay of 2 s, a body of 300 B, delivery mode <mode>, reply-to queue "replies" and report options <options>
+      When subscriber "fickle" unsubscribes
+      And 4 s have passed since "news" was sent
+      Then queue "replies" holds 1 report
+      And the report on "news" on queue "replies" has bytes "<bytes>"
+      And the report on "news" on queue "replies" has the message id of the original as its correlation id
+      And the dead-letter queue is empty
+      And the staging queue is empty
+      Examples:
+        | mode           | options                                            | bytes |
+        | persistent     | MQRO_EXCEPTION                                     | 0     |
+        | persistent     | MQRO_EXCEPTION_WITH_DATA                           | 100   |
+        | persistent     | MQRO_EXCEPTION_WITH_FULL_DATA and MQRO_DISCARD_MSG | 300   |
+        | non-persistent | MQRO_EXCEPTION                                     | 0     |
+
+    Scenario: A publication for a non-durable subscriber who has gone is reported
+      Given a topic
+      And a queue "replies" with MAXDEPTH(10)
+      And a non-durable subscriber "passer" on the topic
+      And message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      When subscriber "passer" goes away
+      And 4 s have passed since "news" was sent
+      Then queue "replies" holds 1 report
+      And the report on "news" on queue "replies" has the message id of the original as its correlation id
+      And the dead-letter queue is empty
+
+    @needs-durable-subscription
+    Scenario: Its report goes to the dead-letter queue when the reply-to queue cannot take it
+      Given a topic
+      And a queue "replies" with MAXDEPTH(10)
+      And a durable subscriber "fickle" on the topic
+      And message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And queue "replies" has been altered to PUT(DISABLED)
+      When subscriber "fickle" unsubscribes
+      And 4 s have passed since "news" was sent
+      Then the dead-letter queue holds a report on "news" with reason MQRC_PUT_INHIBITED and destination queue "replies"
+      And the dead-letter queue holds 1 message
+
+    @needs-durable-subscription
+    Scenario: A durable subscriber who is merely inactive gets it when back, and nothing is reported
+      Given a topic
+      And a queue "replies" with MAXDEPTH(10)
+      And a durable subscriber "steady" on the topic
+      And message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      When subscriber "steady" goes away
+      And 4 s have passed since "news" was sent
+      And subscriber "steady" comes back
+      Then "steady" sees "news" exactly once
+      And queue "replies" is empty
+      And the dead-letter queue is empty
+
+  @DD-77 @needs-delivery-delay @needs-topic @needs-admin @own-instance
+  Rule: A delayed publication that the dead-letter queue cannot take is discarded without another try
+    Line 76.  Reading: where line 74 would try again (DD-71) and line 76 discards, line 76 goes first, for persistent
+    publications too.  A subscription can put what is published to a queue that an administrator names; what happens to
+    that queue is what happens to a target.
+
+    Scenario Outline: A <mode> publication is gone when both queues are mended, and a message to the same queue is not (<attributes>)
+      Given a topic
+      And a queue with MAXDEPTH(10)
+      And an administered subscription "orders" from the topic to the queue
+      And a queue "dlq" that is the dead-letter queue, with <attributes>
+      And message "news" is sent to the topic with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
+      And message "control" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
+      And the queue has been altered to PUT(DISABLED)
+      When 5 s have passed since "control" was sent
+      And queue "dlq" is altered to <mended>
+      And the queue is altered to PUT(ENABLED)
+      And 4 s pass
+      Then the queue holds "control"
+      And the queue does not hold "news"
+      And queue "dlq" is empty
+      And the staging queue is empty
+      Examples:
+        | mode           | attributes    | mended           |
+        | persistent     | PUT(DISABLED) | PUT(ENABLED)     |
+        | non-persistent | PUT(DISABLED) | PUT(ENABLED)     |
+        | persistent     | MAXDEPTH(0)   | MAXDEPTH(10)     |
+        | non-persistent | MAXDEPTH(0)   | MAXDEPTH(10)     |
+        | persistent     | MAXMSGL(299)  | MAXMSGL(4194304) |
+
+    Scenario Outline: A <mode> publication is gone at once when there is no dead-letter queue
+      Given a topic
+      And a queue with MAXDEPTH(10)
+      And an administered subscription "orders" from the topic to the queue
+      And there is no dead-letter queue
+      And message "news" is sent to the topic with a delivery delay of 2 s and delivery mode <mode>
+      And message "control" is sent to the queue with a delivery delay of 2 s and delivery mode <mode>
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "control" was sent
+      Then the staging queue does not hold "news"
+      And the staging queue holds "control"
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    @needs-durable-subscription
+    Scenario: A durable subscriber whose own queue was full never gets it
+      Given the queues of durable subscriptions are made with MAXDEPTH(1)
+      And there is no dead-letter queue
+      And a topic
+      And a durable subscriber "steady" on the topic
+      And subscriber "steady" is inactive
+      And message "news" is sent to the topic with a delivery delay of 2 s
+      And message "filler" is sent to the topic
+      When 4 s have passed since "news" was sent
+      And subscriber "steady" comes back
+      And 3 s pass
+      Then "steady" sees "filler" exactly once
+      And "steady" never sees "news"
+      And the staging queue is empty
+
+    Scenario: Another subscriber's copy is none the worse
+      Given a topic
+      And a queue with MAXDEPTH(10)
+      And an administered subscription "orders" from the topic to the queue
+      And a non-durable subscriber "live" on the topic
+      And there is no dead-letter queue
+      And message "news" is sent to the topic with a delivery delay of 2 s
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "news" was sent
+      Then "live" sees "news" exactly once
+      And the staging queue is empty
+
+  @DD-83 @needs-delivery-delay @needs-topic @needs-admin @own-instance
+  Rule: A delayed publication that cannot be put is treated as DD-70 to DD-77 say
+    Line 84 refers to lines 74 and 76.  Each rule is tried once more with a publication in place of a message to a
+    queue; DD-71 has DD-77 in its place.
+
+    Background:
+      Given a topic
+      And a queue with MAXDEPTH(10)
+      And an administered subscription "orders" from the topic to the queue
+      And a queue "replies" with MAXDEPTH(10)
+
+    Scenario Outline: A <mode> publication goes to the dead-letter queue when its target <has become>
+      Given message "news" is sent to the topic with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
+      And the queue has been altered to <attributes>
+      When 4 s have passed since "news" was sent
+      Then the dead-letter queue holds "news" with reason <reason> and destination the queue
+      And the dead-letter queue holds 1 message
+      And the staging queue is empty
+      Examples:
+        | mode           | has become        | attributes    | reason                 |
+        | persistent     | disabled for puts | PUT(DISABLED) | MQRC_PUT_INHIBITED     |
+        | non-persistent | disabled for puts | PUT(DISABLED) | MQRC_PUT_INHIBITED     |
+        | persistent     | full              | MAXDEPTH(0)   | MQRC_Q_FULL            |
+        | persistent     | too small         | MAXMSGL(299)  | MQRC_MSG_TOO_BIG_FOR_Q |
+
+    @needs-durable-subscription
+    Scenario: It goes to the dead-letter queue when the queue of a durable subscriber is full
+      Given the queues of durable subscriptions are made with MAXDEPTH(1)
+      And a durable subscriber "steady" on the topic
+      And subscriber "steady" is inactive
+      And message "news" is sent to the topic with a delivery delay of 2 s
+      And message "filler" is sent to the topic
+      When 4 s have passed since "news" was sent
+      And subscriber "steady" comes back
+      Then "news" on the dead-letter queue has DLH.Reason "2053"
+      And "steady" never sees "news"
+
+    Scenario: It is discarded if it asks to be
+      Given message "news" is sent to the topic with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
+      And message "control" is sent to the topic with a delivery delay of 2 s
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "control" was sent
+      Then the dead-letter queue holds "control"
+      And the dead-letter queue does not hold "news"
+      And the staging queue is empty
+
+    Scenario Outline: A publication that was dead-lettered and asks for <option> gets a report with <data>
+      Given message "news" is sent to the topic with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "news" was sent
+      Then a report on "news" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
+      And queue "replies" holds 1 report
+      And the dead-letter queue holds "news"
+      Examples:
+        | option                        | data                            |
+        | MQRO_EXCEPTION                | no data                         |
+        | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
+        | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
+
+    Scenario: A report on a publication goes to the dead-letter queue when the reply-to queue cannot take it
+      Given message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 4 s have passed since "news" was sent
+      Then the dead-letter queue holds a report on "news" with reason MQRC_PUT_INHIBITED and destination queue "replies"
+      And the dead-letter queue holds "news"
+
+    Scenario: A persistent publication whose report is lost is backed out and processed again
+      Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
+      And message "news" is sent to the topic with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 5 s have passed since "news" was sent
+      And the queue is altered to PUT(ENABLED)
+      And 4 s pass
+      Then the queue holds "news"
+      And queue "dlq" is empty
+      And queue "replies" is empty
+      And the staging queue is empty
+
+    Scenario: A non-persistent publication whose report is lost is on the dead-letter queue and not processed again
+      Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
+      And message "news" is sent to the topic with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 5 s have passed since "news" was sent
+      And the queue is altered to PUT(ENABLED)
+      And 4 s pass
+      Then queue "dlq" holds "news"
+      And the queue is empty
+      And queue "replies" is empty
+
+    Scenario: One for an administered subscription that was deleted is dropped silently
+      Given message "news" is sent to the topic with a delivery delay of 2 s
+      And a non-durable subscriber "live" on the topic
+      And message "more" is sent to the topic with a delivery delay of 2 s
+      When administered subscription "orders" is deleted
+      And 4 s have passed since "more" was sent
+      Then "live" sees "more" exactly once
+      And the queue is empty
+      And the dead-letter queue is empty
+      And the staging queue is empty
+
+    Scenario: What is in the way of one copy does no harm to another
+      Given a queue "other" with MAXDEPTH(10)
+      And an administered subscription "others" from the topic to queue "other"
+      And message "news" is sent to the topic with a delivery delay of 2 s
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "news" was sent
+      Then queue "other" holds "news"
+      And the dead-letter queue holds "news" with reason MQRC_PUT_INHIBITED and destination the queue
+      And the staging queue is empty

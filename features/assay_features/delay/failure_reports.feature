@@ -1,0 +1,293 @@
+Feature: Exception reports on delayed messages that could not be put
+  IBM MQ, JMS 2.0 delivery delay, line 74.
+
+  @DD-72 @needs-delivery-delay @needs-admin
+  Rule: Once a message was discarded or dead-lettered, an exception report goes to its reply-to queue if it asked for one
+    Line 74.  The report's feedback is the reason why the target did not take the message.  It brings nothing of the
+    body, its first 100 bytes, or all of it, as the report option says.  Only success is reported: there is no report
+    while the put is tried again, and one report in the end.
+
+    Background:
+      Given a queue with MAXDEPTH(10)
+      And a queue "replies" with MAXDEPTH(10)
+
+    Scenario Outline: A message that was dead-lettered and asks for <option> gets a report with <data>
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "m1" was sent
+      Then a report on "m1" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
+      And queue "replies" holds 1 report
+      And the dead-letter queue holds "m1"
+      Examples:
+        | option                        | data                            |
+        | MQRO_EXCEPTION                | no data                         |
+        | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
+        | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
+
+    Scenario Outline: A <mode> message that was discarded and asks for <option> gets a report with <data>
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode <mode>, reply-to queue "replies" and report options <option> and MQRO_DISCARD_MSG
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "m1" was sent
+      Then a report on "m1" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
+      And queue "replies" holds 1 report
+      And the dead-letter queue does not hold "m1"
+      Examples:
+        | mode           | option                        | data                            |
+        | persistent     | MQRO_EXCEPTION                | no data                         |
+        | persistent     | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
+        | persistent     | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
+        | non-persistent | MQRO_EXCEPTION                | no data                         |
+
+    Scenario Outline: The feedback of a report is the reason: <reason>
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to <attributes>
+      When 4 s have passed since "m1" was sent
+      Then a report on "m1" with feedback <reason> is on queue "replies"
+      Examples:
+        | attributes    | reason                 |
+        | PUT(DISABLED) | MQRC_PUT_INHIBITED     |
+        | MAXDEPTH(0)   | MQRC_Q_FULL            |
+        | MAXMSGL(299)  | MQRC_MSG_TOO_BIG_FOR_Q |
+
+    Scenario Outline: A body of <size> bytes is reported with its first 100 bytes, or whole if it has no more
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of <size> B, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "m1" was sent
+      Then a report on "m1" with feedback MQRC_PUT_INHIBITED and the first 100 bytes of its body is on queue "replies"
+      Examples:
+        | size |
+        | 60   |
+        | 100  |
+        | 101  |
+
+    Scenario: Who asks for no exception report gets none
+      Given message "m1" is sent to the queue with a delivery delay of 2 s and reply-to queue "replies"
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "m1" was sent
+      Then the dead-letter queue holds "m1"
+      And queue "replies" holds no report
+
+    Scenario: A message that reaches its target is not reported
+      Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      When 3 s have passed since "m1" was sent
+      Then the queue holds "m1"
+      And queue "replies" holds no report
+
+    @own-instance
+    Scenario: There is no report while the put is tried again
+      Given there is no dead-letter queue
+      And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      When 6 s have passed since "m1" was sent
+      Then the staging queue holds "m1"
+      And queue "replies" holds no report
+
+    @own-instance
+    Scenario: One report comes when the dead-letter queue takes the message at last
+      Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      And queue "dlq" is altered to PUT(ENABLED)
+      And 4 s pass
+      Then queue "dlq" holds "m1"
+      And queue "replies" holds 1 report
+      And a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
+
+    @own-instance
+    Scenario: No report comes when the target takes the message at last
+      Given there is no dead-letter queue
+      And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      And the queue is altered to PUT(ENABLED)
+      And 4 s pass
+      Then the queue holds "m1"
+      And queue "replies" holds no report
+
+  @DD-73 @needs-delivery-delay @needs-admin
+  Rule: A report that cannot be sent goes to the dead-letter queue
+    Line 74.  Its header names why the reply-to queue did not take it, and that queue.
+
+    Background:
+      Given a queue with MAXDEPTH(10)
+      And a queue "replies" with MAXDEPTH(10)
+
+    Scenario Outline: The reply-to queue of a <mode> message that was dead-lettered <has become>
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_FULL_DATA
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to <attributes>
+      When 4 s have passed since "m1" was sent
+      Then the dead-letter queue holds a report on "m1" with reason <reason> and destination queue "replies"
+      And queue "replies" holds no report
+      And the staging queue does not hold "m1"
+      Examples:
+        | mode           | has become        | attributes    | reason                 |
+        | persistent     | disabled for puts | PUT(DISABLED) | MQRC_PUT_INHIBITED     |
+        | non-persistent | disabled for puts | PUT(DISABLED) | MQRC_PUT_INHIBITED     |
+        | persistent     | full              | MAXDEPTH(0)   | MQRC_Q_FULL            |
+        | persistent     | too small         | MAXMSGL(299)  | MQRC_MSG_TOO_BIG_FOR_Q |
+
+    Scenario Outline: The reply-to queue of a <mode> message that was discarded cannot take the report
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 4 s have passed since "m1" was sent
+      Then the dead-letter queue holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"
+      And the dead-letter queue does not hold "m1"
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    @own-instance
+    Scenario: The reply-to queue is not there
+      The reference broker makes queues on use, unless CUSTOM is blank; no other broker minds that.
+
+      Given the queue manager is altered to CUSTOM(' ')
+      And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "nowhere" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "m1" was sent
+      Then the dead-letter queue holds a report on "m1" with reason MQRC_UNKNOWN_OBJECT_NAME and destination queue "nowhere"
+      And the dead-letter queue holds 2 messages
+
+    Scenario: A report that went to the dead-letter queue does not come to the reply-to queue later
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 4 s have passed since "m1" was sent
+      And queue "replies" is altered to PUT(ENABLED)
+      And 3 s pass
+      Then the dead-letter queue holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"
+      And queue "replies" holds no report
+
+  @DD-74 @needs-delivery-delay @needs-admin @own-instance
+  Rule: If the dead-letter queue cannot take the report either, a persistent message is backed out and processed again
+    Line 74.  Everything is backed out: the message is on the staging queue again, and neither on the dead-letter queue
+    nor gone.  Once one of the three queues is mended it is processed to its end, and there is one copy of it.
+
+    Background:
+      Given a queue with MAXDEPTH(10)
+      And a queue "replies" with MAXDEPTH(10)
+
+    Scenario: The dead-letter queue has room for the message and not for its report
+      Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      Then the staging queue holds "m1"
+      And queue "dlq" is empty
+      And queue "replies" is empty
+
+    Scenario: A message that is to be discarded stays when its report is lost
+      Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      Then the staging queue holds "m1"
+      And queue "replies" is empty
+
+    Scenario: The reply-to queue is mended: one dead letter, one report
+      Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      And queue "replies" is altered to PUT(ENABLED)
+      And 4 s pass
+      Then queue "dlq" holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
+      And queue "dlq" holds 1 message
+      And a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
+      And queue "replies" holds 1 report
+      And the staging queue is empty
+
+    Scenario: The dead-letter queue is mended: one dead letter, and the report behind it
+      Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      And queue "dlq" is altered to MAXDEPTH(10)
+      And 4 s pass
+      Then queue "dlq" holds "m1"
+      And queue "dlq" holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"
+      And queue "dlq" holds 2 messages
+      And the staging queue is empty
+
+    Scenario: The target is mended: the message arrives once, and nothing is reported
+      Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      And the queue is altered to PUT(ENABLED)
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" exactly once
+      And queue "dlq" is empty
+      And queue "replies" is empty
+
+    @needs-kill
+    Scenario: A broker that is killed between two tries ends with one dead letter and one report
+      Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 4 s have passed since "m1" was sent
+      And the broker is killed and comes back
+      And queue "replies" is altered to PUT(ENABLED)
+      And 4 s pass
+      Then queue "dlq" holds "m1"
+      And queue "dlq" holds 1 message
+      And queue "replies" holds 1 report
+
+  @DD-75 @needs-delivery-delay @needs-admin @needs-non-persistent @own-instance
+  Rule: If the dead-letter queue cannot take the report either, that on a non-persistent message is dropped
+    Line 74.  What else was done is kept: the message is on the dead-letter queue, or discarded, and is not processed
+    again, whatever is mended later.
+
+    Background:
+      Given a queue with MAXDEPTH(10)
+      And a queue "replies" with MAXDEPTH(10)
+
+    Scenario: The dead letter is kept although the dead-letter queue has no room for its report
+      Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      Then queue "dlq" holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
+      And the staging queue is empty
+      And queue "replies" is empty
+
+    Scenario: The report does not come when everything is mended, and the message is not processed again
+      Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 5 s have passed since "m1" was sent
+      And queue "dlq" is altered to MAXDEPTH(10)
+      And queue "replies" is altered to PUT(ENABLED)
+      And the queue is altered to PUT(ENABLED)
+      And 4 s pass
+      Then queue "dlq" holds "m1"
+      And queue "dlq" holds 1 message
+      And queue "replies" is empty
+      And the queue is empty
+
+    Scenario: A message that is to be discarded is, although its report is lost
+      The other message shows that the queues, once mended, do take reports.
+
+      Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
+      And message "control" is sent to the queue with a delivery delay of 6 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 4 s have passed since "m1" was sent
+      And queue "replies" is altered to PUT(ENABLED)
+      And 8 s have passed since "control" was sent
+      Then a report on "control" with feedback MQRC_PUT_INHIBITED is on queue "replies"
+      And queue "replies" holds 1 report
+      And the staging queue is empty
+      And queue "dlq" is empty
