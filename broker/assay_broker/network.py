@@ -16,8 +16,9 @@ from assay_broker.core.effects import ToMember
 from assay_broker.core.objects.model import Definition, Kind
 from assay_broker.core.parcels import Parcel
 from assay_broker.core.settings import Settings
+from assay_broker.facility import Facility
 from assay_broker.seams import NO_SEAMS, Seams
-from assay_broker.shell import Facility, QueueManager
+from assay_broker.shell import QueueManager
 from assay_broker.stores import Store
 from assay_sdk.time import Runner
 

@@ -6,21 +6,20 @@ before it is durable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import count
-from typing import Protocol
 
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Command, Connect, Disconnect, Put, Stored, StoreFailed, Tick, WorkerDied
 from assay_broker.core.core import Core
-from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist, ToMember
+from assay_broker.core.effects import CloseLink, Deliver, Effect, Persist, ToMember
 from assay_broker.core.parcels import Gone
 from assay_broker.core.settings import Opmode, Settings
-from assay_broker.core.sharing import Group
 from assay_broker.core.tables import TABLES
-from assay_broker.log import Held, Log
+from assay_broker.facility import Facility, Peer
+from assay_broker.log import Held
 from assay_broker.mqsc.defaults import default_settings
 from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.stores import Store
@@ -35,44 +34,6 @@ Post = Callable[[str, ToMember], None]
 """Takes the name of a queue manager and what it has for others."""
 
 AnswerHook = Callable[[Message], None]
-
-
-class Peer(Protocol):
-    """The other end of a connection."""
-
-    def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
-        """A command is answered; `sent` is to be called once the peer has the answer."""
-        ...
-
-    def deliver(self, delivery: Deliver) -> None:
-        """A message comes."""
-        ...
-
-    def close_link(self, closed: CloseLink) -> None:
-        """The broker closes a link."""
-        ...
-
-    def lost(self, why: Refused) -> None:
-        """The connection is gone without a goodbye; nothing follows."""
-        ...
-
-
-class Facility:
-    """What the queue managers of a sharing group have in common, each of them alive or not.
-
-    Args:
-        runner: The world's crank.
-        numbers: Where the numbers of connections come from.
-    """
-
-    def __init__(self, runner: Runner, numbers: Iterator[int]) -> None:
-        self.group = Group()
-        self.log = Log(runner)
-        self.numbers = numbers
-        self.peers: dict[int, Peer] = {}
-        """The peers of all members: any member's core may have something for a receiver on a shared queue."""
-        self.wakers: list[Callable[[], None]] = []
-        """Make each member look at the time: what expires on shared queues is any member's business."""
 
 
 class _Life:
