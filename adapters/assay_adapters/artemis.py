@@ -362,14 +362,24 @@ class ArtemisBackend:
         if self._attached is not None:
             return ArtemisInstance(self._attached, self._runner, self._driver(), self.environment, None)
         if self._shared is None:
-            self._shared = self._started()
+            self._shared = self._container()
+            try:
+                self._shared.start()
+            except BaseException:  # it has left nothing
+                self._shared = None
+                raise
         return self._instance(self._shared, may_be_hurt=False)
 
     def _own_instance(self) -> ArtemisInstance:
         if self._own is None or self._own.exit_code() is not None:
             if self._own is not None:
                 self._own.remove()  # a fault that failed has left it dead
-            self._own = self._started()
+            self._own = self._container()
+            try:
+                self._own.start()
+            except BaseException:  # it has left nothing
+                self._own = None
+                raise
         return self._instance(self._own, may_be_hurt=True)
 
     def _instance(self, container: Container, *, may_be_hurt: bool) -> ArtemisInstance:
@@ -381,7 +391,8 @@ class ArtemisBackend:
             container if may_be_hurt else None,
         )
 
-    def _started(self) -> Container:
+    def _container(self) -> Container:
+        """One to be started; kept from before its start on, so that `close` always knows of it."""
         if self._image is None:
             probed = self.probe()
             if isinstance(probed, Unavailable):
@@ -397,11 +408,7 @@ class ArtemisBackend:
             title=PRODUCT,
         )
         driver = self._driver()
-        container = Container(
-            spec, self._runner, lambda port: answers(driver, self._runner, _endpoint(port)) is not None
-        )
-        container.start()
-        return container
+        return Container(spec, self._runner, lambda port: answers(driver, self._runner, _endpoint(port)) is not None)
 
 
 def _endpoint(port: int) -> Endpoint:

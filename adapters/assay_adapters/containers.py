@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from assay_adapters.backend import Available, BackendError, Unavailable
+from assay_adapters.deferring import ctrl_c_deferred
 from assay_sdk.runners.real import MachineClock
 from assay_sdk.time import Runner
 
@@ -176,6 +177,21 @@ def _remove(container: Any) -> bool:
     return True
 
 
+def _load(image: str) -> None:
+    """Have an image on this machine; what can take long happens here, where it may be interrupted.
+
+    Raises:
+        docker.errors.DockerException: It cannot be loaded.
+    """
+    import docker.errors
+
+    with docker_client() as client:
+        try:
+            client.images.get(image)
+        except docker.errors.ImageNotFound:
+            client.images.pull(image)
+
+
 def pick_port() -> int:
     """A free port of the loopback address.
 
@@ -211,7 +227,7 @@ class Container:
         """Where it is published on the loopback address."""
 
     def start(self) -> None:
-        """Make and start the container; returns when the broker answers.
+        """Make and start the container; returns when the broker answers.  When it raises, nothing is left behind.
 
         Raises:
             BackendError: It cannot be started, or died while starting; shows its last log lines.
@@ -223,20 +239,21 @@ class Container:
         # Ryuk, which would sweep for us, is one more image to load; the label and `sweep` do its work.
         testcontainers_config.ryuk_disabled = True
         try:
+            _load(self._spec.image)
             box = DockerContainer(self._spec.image).with_kwargs(labels={OWNER_LABEL: owner()})
             for name, value in self._spec.environment.items():
                 box.with_env(name, value)
             ports: dict[str, Any] = box.ports  # declared for bare ports only, which would listen everywhere
             ports[f"{self._spec.port}/tcp"] = (LOOPBACK, self.port)
-            self._box = box
-            box.start()
-        except (docker.errors.DockerException, OSError) as error:
-            self.remove()
-            raise BackendError(f"{self._spec.title} cannot be started from {self._spec.image}: {error}") from error
-        try:
+            with ctrl_c_deferred():  # else there could be a container of which nobody knows
+                self._box = box
+                box.start()
             self._await_answer()
-        except BaseException:  # an interruption too: nothing is left behind
+        except BaseException as error:
             self.remove()
+            if isinstance(error, (docker.errors.DockerException, OSError)):
+                text = f"{self._spec.title} cannot be started from {self._spec.image}: {error}"
+                raise BackendError(text) from error
             raise
 
     def kill(self) -> None:
@@ -279,10 +296,11 @@ class Container:
         """Remove the container and its files; does nothing when there is none."""
         import docker.errors
 
-        box, self._box = self._box, None
-        if box is not None:
-            with suppress(docker.errors.NotFound):
-                box.stop(force=True, delete_volume=True)
+        with ctrl_c_deferred():
+            box, self._box = self._box, None
+            if box is not None:
+                with suppress(docker.errors.NotFound):
+                    box.stop(force=True, delete_volume=True)
 
     def last_lines(self) -> str:
         """The end of its log, indented."""

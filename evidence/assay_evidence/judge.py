@@ -2,8 +2,8 @@
 
 1. A claim is decided by its predicate, from the evidence of its scenario up to the claim (`judge_claim`).  A predicate
    that crashes gives `error`, never a pass.
-2. A finding is weighed: a pass or a fail that rests on a damaged journal is inconclusive; a `kit` rule fails our own
-   parts only.
+2. A finding is weighed: a pass or a fail that rests on a damaged journal is inconclusive; a fail in a scenario that did
+   not end is an error, since whatever stopped it may have brought it about; a `kit` rule fails our own parts only.
 3. A scenario's verdict is the worst of its findings and of what its steps met; a rule's is the worst of its scenarios.
 
 Which scenarios damage touches: those with an event of the damaged writer; all of them when a writer's file is missing,
@@ -161,7 +161,8 @@ class _Bench:
         """The verdict of one scenario."""
         trace = self._traces.get(name, [])
         facts = self._facts(name, trace)
-        findings = [self._weigh(finding, claim, facts, trace) for claim, finding in _findings(trace)]
+        whole = not _is_unfinished(trace)
+        findings = [self._weigh(finding, claim, facts, trace, whole=whole) for claim, finding in _findings(trace)]
         met = [*findings, *self._circumstances(name, facts, trace)]
         verdict = worst(finding.verdict for finding in met)
         because = next((finding for finding in met if finding.verdict is verdict), None)
@@ -210,8 +211,7 @@ class _Bench:
             if _rule(self._catalogue, rule) is None:
                 reason = f"The catalogue has no rule {rule}, by which the scenario {name} is tagged."
                 found.append(Finding(claim="", verdict=Verdict.ERROR, reason=reason))
-        begins, ends = len(_of_kind(trace, ScenarioBegin)), len(_of_kind(trace, ScenarioEnd))
-        if begins > ends:
+        if _is_unfinished(trace):
             found.append(self._unfinished(trace))
         return found
 
@@ -226,10 +226,13 @@ class _Bench:
         writers = sorted({event.writer for event in trace} & self._damage.keys())
         return _harmed(self._damage[writers[0]]) if writers else self._spoilt
 
-    def _weigh(self, finding: Finding, claim: Claim, facts: _Facts, trace: list[AnyEvent]) -> Finding:
+    def _weigh(self, finding: Finding, claim: Claim, facts: _Facts, trace: list[AnyEvent], *, whole: bool) -> Finding:
         harm = self._harm(trace)
         if harm and finding.verdict in _DECIDED:
             return msgspec.structs.replace(finding, verdict=Verdict.INCONCLUSIVE, reason=harm)
+        if finding.verdict is Verdict.FAIL and not whole:
+            reason = f"The scenario began and did not end; it had found: {finding.reason}"
+            return msgspec.structs.replace(finding, verdict=Verdict.ERROR, reason=reason)
         if finding.verdict is Verdict.FAIL and facts.strength == KIT:
             begin = self._begins.get(claim.writer, self.begin)
             foreign = [part for part in facts.judged.split("+") if begin is None or part not in begin.ours]
@@ -250,6 +253,11 @@ def _findings(trace: list[AnyEvent]) -> list[tuple[Claim, Finding]]:
         finding, known = _decide(claim, visible_to(claim, trace), known)
         findings.append((claim, finding))
     return findings
+
+
+def _is_unfinished(trace: list[AnyEvent]) -> bool:
+    """Whether it was stopped on its way, so that what it found may be the stop's doing."""
+    return len(_of_kind(trace, ScenarioBegin)) > len(_of_kind(trace, ScenarioEnd))
 
 
 def _of_kind(trace: Iterable[AnyEvent], kind: type[E]) -> list[E]:

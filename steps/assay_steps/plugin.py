@@ -22,6 +22,7 @@ from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_steps import guards
 from assay_steps.cases import Case, case_of, template_of
 from assay_steps.evidence import Evidence
+from assay_steps.interrupts import Interrupts
 from assay_steps.journal import ScenarioJournal
 from assay_steps.lookup import StepLookup
 from assay_steps.recording import SetupRefusedError
@@ -54,12 +55,14 @@ class AssayPlugin:
         self.delegates = self.controls and bool(
             getattr(config.option, "tx", None) or config.getoption("numprocesses", 0)
         )
+        self.interrupts = Interrupts.of(config)
         try:
-            self.run = Run(RunOptions.of(config, workerinput))
+            self.run = Run(RunOptions.of(config, workerinput), self.interrupts)
         except (LookupError, ValueError, OSError) as problem:
             raise pytest.UsageError(str(problem)) from problem
         for marker in self.run.markers():
             config.addinivalue_line("markers", marker)
+        config.add_cleanup(self.run.backend.close)  # however far the session gets: nothing that was started stays
         if self.controls:
             try:
                 self.run.start_shared()
@@ -159,6 +162,7 @@ class AssayPlugin:
         except (KeyboardInterrupt, pytest.exit.Exception):
             raise
         except BaseException as caught:  # noqa: BLE001 - whatever a step raised stands in the journal as its outcome
+            self.interrupts.check()  # Ctrl-C may have turned into this
             problem = caught
             self._outside(journal, caught)
         journal.write(

@@ -18,6 +18,7 @@ from msgspec import convert, structs, to_builtins
 
 from assay_adapters.backend import Backend, Instance, Needs, Unsupported
 from assay_adapters.client import Client, Endpoint, Source
+from assay_adapters.deferring import ctrl_c_deferred
 from assay_adapters.known import KnownOutcome, known_outcomes
 from assay_evidence import events
 from assay_evidence.judge import judge
@@ -34,6 +35,7 @@ from assay_steps.cases import JUDGED_TAGS, NEEDS_PREFIX, OWN_INSTANCE, STRENGTH_
 from assay_steps.defects.model import Defect
 from assay_steps.evidence import Evidence
 from assay_steps.folder import GROUPS, JOURNALS, KNOWN, VERDICTS, make_room
+from assay_steps.interrupts import Interrupts
 from assay_steps.journal import ScenarioJournal, instant
 from assay_steps.patience import Patience
 from assay_steps.world import World
@@ -95,14 +97,16 @@ class Run:
 
     Args:
         options: What was asked.
+        interrupts: Whether Ctrl-C was pressed.
 
     Raises:
         LookupError: Something that was named is unknown, or the backend cannot be started here.
         OSError: The folder cannot be written.
     """
 
-    def __init__(self, options: RunOptions) -> None:
+    def __init__(self, options: RunOptions, interrupts: Interrupts) -> None:
         self.options = options
+        self._interrupts = interrupts
         self.catalogue = load_catalogue()
         pair = options.open(options.shared)
         self.selected = {rule.id for rule in pair.rules}
@@ -156,11 +160,7 @@ class Run:
         """
         if self.virtual:
             return
-        try:
-            provisioned = self.backend.provision(Needs())
-        except BaseException:  # Ctrl-C too: nothing that was started stays
-            self.backend.close()
-            raise
+        provisioned = self.backend.provision(Needs())
         if isinstance(provisioned, Unsupported):
             raise LookupError(provisioned.source.text)
         self.options = structs.replace(self.options, shared=provisioned.endpoint("amqp"))
@@ -174,9 +174,9 @@ class Run:
     def plan(self, cases: list[Case]) -> None:
         """Open the journal with what will be run."""
         self._begin()
-        self._plan = self._journal.write(
-            events.Plan, instant(self.clock), scenarios=tuple(case.planned for case in cases)
-        )
+        planned = tuple(case.planned for case in cases)
+        with ctrl_c_deferred():
+            self._plan = self._journal.write(events.Plan, instant(self.clock), scenarios=planned)
 
     def _begin(self) -> events.Begin:
         """The journal's first line, written when it is first needed."""
@@ -184,17 +184,18 @@ class Run:
             environment = self.backend.environment
             client = self.backend.identity(self.options.face)
             own = {"client": client.ours, "broker": environment.ours}
-            self._opening = self._journal.write(
-                events.Begin,
-                instant(self.clock),
-                backend=self.options.backend,
-                client=f"{client.name} {client.version} ({client.face})",
-                ours=tuple(part for part, is_ours in own.items() if is_ours),
-                environment={"product": environment.product, "version": environment.version, **environment.details},
-                catalogue_hash=self.catalogue.sha256,
-                seed=self.options.seed,
-                capabilities={name.value: source.text for name, source in self.backend.capabilities.items()},
-            )
+            with ctrl_c_deferred():
+                self._opening = self._journal.write(
+                    events.Begin,
+                    instant(self.clock),
+                    backend=self.options.backend,
+                    client=f"{client.name} {client.version} ({client.face})",
+                    ours=tuple(part for part, is_ours in own.items() if is_ours),
+                    environment={"product": environment.product, "version": environment.version, **environment.details},
+                    catalogue_hash=self.catalogue.sha256,
+                    seed=self.options.seed,
+                    capabilities={name.value: source.text for name, source in self.backend.capabilities.items()},
+                )
         return self._opening
 
     # a scenario ------------------------------------------------------------------------------------------------------
@@ -210,7 +211,7 @@ class Run:
     def journal(self, case: Case, clock: Clock) -> ScenarioJournal:
         """The case's journal."""
         self._begin()
-        return ScenarioJournal(self._journal, case.id, clock)
+        return ScenarioJournal(self._journal, case.id, clock, self._interrupts)
 
     def world(self, case: Case, instance: Instance, journal: ScenarioJournal) -> World:
         """The case's world."""

@@ -11,6 +11,7 @@ import pytest
 
 from assay_steps.asked import Asked
 from assay_steps.folder import LOG, make_room
+from assay_steps.interrupts import Interrupts
 
 SUITE = "assay_steps.scenarios"
 INI = Path(__file__).with_name("suite.ini")
@@ -60,15 +61,30 @@ def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.E
     Args:
         options: What to run.
         plugins: Further pytest plugins, such as a progress display.
+
+    Returns:
+        How pytest ended; interrupted, whenever Ctrl-C was pressed.
     """
     make_room(options.out)
+    interrupts = Interrupts()
     with (
+        interrupts,
         (options.out / LOG).open("w", encoding="utf-8") as log,
         redirect_stdout(log),
         redirect_stderr(log),
         environment_variable(NO_OTHERS, "1"),
     ):
-        return pytest.ExitCode(pytest.main(options.arguments(), plugins=list(plugins)))
+        try:
+            interrupts.rouse()
+            code = pytest.ExitCode(pytest.main(options.arguments(), plugins=[*plugins, interrupts]))
+            interrupts.rest()
+        except BaseException:
+            interrupts.rest()
+            if not interrupts.asked:
+                raise
+            # Ctrl-C where pytest does not watch for it, or what pytest's end makes of one that Python had dropped.
+            code = pytest.ExitCode.INTERRUPTED
+    return pytest.ExitCode.INTERRUPTED if interrupts.asked else code
 
 
 @contextmanager

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import requests
@@ -135,6 +137,29 @@ class TestWithDocker:
         spec = ContainerSpec(image=LOCAL_IMAGE, port=5672, title="It", start_limit_s=0)
         with pytest.raises(BackendError, match="did not answer within 0 s"):
             Container(spec, runner, lambda _port: False).start()
+        assert sweep(mine=True) == ()
+
+    @pytest.mark.parametrize("moment", ["made", "waited for"])
+    def test_ctrl_c_while_a_container_starts_leaves_none(
+        self, runner: RealRunner, monkeypatch: pytest.MonkeyPatch, moment: str
+    ) -> None:
+        from testcontainers.core.docker_client import DockerClient
+
+        made = DockerClient.create
+
+        def press(*arguments: Any, **options: Any) -> Any:
+            signal.raise_signal(signal.SIGINT)
+            return made(*arguments, **options)
+
+        def waited(_port: int) -> bool:
+            signal.raise_signal(signal.SIGINT)
+            return False
+
+        if moment == "made":
+            monkeypatch.setattr(DockerClient, "create", press)
+        container = Container(ContainerSpec(image=LOCAL_IMAGE, port=5672, title="It"), runner, waited)
+        with pytest.raises(KeyboardInterrupt):
+            container.start()
         assert sweep(mine=True) == ()
 
     def test_what_this_process_left_is_swept_on_demand(self, runner: RealRunner) -> None:

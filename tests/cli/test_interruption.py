@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,12 @@ from tests.cli.conftest import Assay, environment
 
 from assay.commands import run
 from assay.exits import Exit
+from assay_adapters.artemis import ArtemisBackend
+from assay_adapters.backend import Unavailable
+from assay_adapters.containers import OWNER_LABEL
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict, load_verdicts
+from assay_sdk.runners.real import MachineClock
 from assay_steps.suite import SuiteOptions
 
 COMMAND = (sys.executable, "-m", "assay")
@@ -53,6 +58,51 @@ def test_ctrl_c_before_anything_was_tried_leaves_nothing(
     ended = assay("run", "--out", tmp_path / "out")
     assert ended.code is Exit.INCONCLUSIVE
     assert ended.err == "assay: stopped before there was anything to show.\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_before_the_report_is_done_keeps_the_evidence(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> Path:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "write_reports", interrupted)
+    ended = assay("run", "--rule", "PD-34", "--out", tmp_path / "out")
+    assert ended.code is Exit.INCONCLUSIVE
+    assert ended.out.endswith("stopped: Ctrl-C, before the report was done; `assay report` writes it.\n")
+    assert load_verdicts(tmp_path / "out" / "verdicts.json").rules
+
+
+@pytest.mark.docker
+def test_ctrl_c_while_a_broker_starts_leaves_neither_container_nor_folder(tmp_path: Path) -> None:
+    docker = pytest.importorskip("docker")
+    if isinstance(probed := ArtemisBackend().probe(), Unavailable):
+        pytest.skip(f"{probed.reason}; {probed.remedy}")
+    arguments = [*COMMAND, "run", "--backend", "artemis", "--rule", "PD-34", "--out", str(tmp_path / "out")]
+    with (
+        closing(docker.from_env()) as daemon,
+        subprocess.Popen(  # noqa: S603 - our own command
+            arguments,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as process,
+    ):
+        label = f"{OWNER_LABEL}={MachineClock().boot}/{process.pid}"
+
+        def containers() -> list[object]:
+            return list(daemon.containers.list(all=True, filters={"label": label}))
+
+        while process.poll() is None and not containers():
+            pass
+        os.killpg(process.pid, signal.SIGINT)
+        told, errors = process.communicate(timeout=120)
+        assert process.returncode == Exit.INCONCLUSIVE
+        assert (told, errors) == ("", "assay: stopped before there was anything to show.\n")
+        assert containers() == []
     assert not (tmp_path / "out").exists()
 
 

@@ -132,6 +132,20 @@ def test_a_scenario_that_did_not_end_is_an_error() -> None:
     assert result.verdict is Verdict.INCONCLUSIVE
 
 
+def test_what_a_scenario_that_did_not_end_had_found_is_no_fail() -> None:
+    sink = Memory()
+    begin(sink)
+    plan(sink, planned(NAME))
+    story = Story(sink)
+    story.starts()
+    breaks(story)
+    (result,) = judge(sink.events, CATALOGUE).rules[0].scenarios
+    assert (result.verdict, result.reason) == (
+        Verdict.ERROR,
+        "The scenario began and did not end; it had found: The call was refused.",
+    )
+
+
 def test_without_a_plan_nothing_passes() -> None:
     sink = Memory()
     begin(sink)

@@ -64,7 +64,13 @@ def run(
     for options in asked:
         check(options)
     with room(out):
-        return try_all(asked, out)
+        try:
+            return try_all(asked, out)
+        except KeyboardInterrupt:
+            if not any((options.out / VERDICTS).exists() for options in asked):
+                raise
+            Terminal().print("stopped: Ctrl-C, before the report was done; `assay report` writes it.", markup=False)
+            return Exit.INCONCLUSIVE
 
 
 def check(options: SuiteOptions) -> None:

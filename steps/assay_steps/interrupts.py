@@ -1,0 +1,112 @@
+"""Ctrl-C during a run: it ends the run, whatever becomes of the exception that it raises.
+
+A `KeyboardInterrupt` may strike in a callback whose exceptions Python drops (a finalizer, a weak reference's), or turn
+into another exception on its way out.  The scenario would then go on, with something done by half.  So the handler
+notes that Ctrl-C was pressed; a scenario leaves no evidence after that (`check`), and the session ends as interrupted.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Generator
+from types import FrameType, TracebackType
+from typing import Self
+
+import pytest
+
+
+class Interrupts:
+    """A pytest plugin that answers Ctrl-C from when it is entered until it is left; at first it only notes it."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        """Whether somebody pressed Ctrl-C."""
+        self._raises = False
+        self._installed = False
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> Interrupts:
+        """The one of this pytest run; a new one, to the run's end, where it has none yet."""
+        for plugin in config.pluginmanager.get_plugins():
+            if isinstance(plugin, cls):
+                return plugin
+        made = cls().__enter__()
+        config.add_cleanup(made.leave)
+        config.pluginmanager.register(made, "assay-interrupts")
+        made.rouse()
+        return made
+
+    def __enter__(self) -> Self:
+        """Answer from now on; where Ctrl-C means something else than Python makes of it, that stays."""
+        on_main = threading.current_thread() is threading.main_thread()
+        if on_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._strike)
+            self._installed = True
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave Ctrl-C as it was."""
+        self.leave()
+
+    def leave(self) -> None:
+        """Leave Ctrl-C as it was."""
+        if self._installed:
+            self._installed = False
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def rouse(self) -> None:
+        """Interrupt what goes on, from now on.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C was pressed already.
+        """
+        self._raises = True
+        self.check()
+
+    def rest(self) -> None:
+        """Only note it from now on: what is left to do is short, and must be done."""
+        self._raises = False
+
+    def check(self) -> None:
+        """End what goes on although Ctrl-C was pressed; on other threads it ends with the main one's work.
+
+        Raises:
+            KeyboardInterrupt: It was pressed.
+        """
+        if self.asked and self._raises and threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+
+    def _strike(self, _number: int, _frame: FrameType | None) -> None:
+        self.asked = True
+        self.check()
+
+    # for pytest ------------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Once every scenario was tried, only the run's end is left."""
+        ended = yield
+        self.rest()
+        return ended
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        """Begin no scenario after Ctrl-C."""
+        self.check()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_keyboard_interrupt(self) -> None:
+        """Only the run's end is left."""
+        self.rest()
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
+        """However the session seems to have ended: after Ctrl-C it was interrupted."""
+        self.rest()
+        ended = yield
+        if self.asked:
+            session.exitstatus = pytest.ExitCode.INTERRUPTED
+        return ended
