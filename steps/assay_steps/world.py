@@ -290,12 +290,6 @@ class World:
         call = self.messages[label].call
         return next(event.mono_ns for event in self.recorder.journal.events if event.ref == call)
 
-    def sending_ms(self, label: str) -> int:
-        """How long the send of a message took, on the backend's monotonic clock, in milliseconds, rounded up."""
-        answered = self.returned(self.messages[label].call)
-        end_ns = next(event.mono_ns for event in self.recorder.journal.events if event.ref == answered)
-        return -((self.sent_ns(label) - end_ns) // NS_PER_MS)
-
     def committed(self, session: str) -> str:
         """Reference of the event of a session's last commit.
 

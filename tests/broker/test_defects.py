@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.broker.failure_stories import FAILURE_STORIES
 from tests.broker.test_inprocess import MS, Line, World
 
 from assay_broker.defects import DEFECTS, Defect
@@ -14,7 +15,8 @@ from assay_sdk.runners.virtual import VirtualRunner
 
 TOPIC = Address(AddressKind.TOPIC, "T")
 BROKER_RULES = {
-    *("DD-02", "DD-03", "DD-04", "DD-27", "DD-48", "DD-51", "DD-56"),
+    *("DD-02", "DD-03", "DD-04", "DD-27", "DD-48", "DD-51", "DD-55", "DD-56", "DD-57"),
+    *(f"DD-{number}" for number in (*range(70, 78), 83, 85, 86)),
     *(f"PD-{number}" for number in (*range(10, 19), *range(20, 35))),
     *("BT-08", "BT-09", "BT-12", "BT-16"),
 }
@@ -424,6 +426,7 @@ STORIES = (
     many_at_once,
     units_over_a_kill,
     two_restarts,
+    *FAILURE_STORIES,
 )
 
 

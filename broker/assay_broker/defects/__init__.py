@@ -12,9 +12,11 @@ from assay_broker.defects.backlog import BACKLOG_DEFECTS
 from assay_broker.defects.batch import BATCH_DEFECTS
 from assay_broker.defects.consumers import CONSUMER_DEFECTS
 from assay_broker.defects.delay import DELAY_DEFECTS
+from assay_broker.defects.failures import FAILURE_DEFECTS
 from assay_broker.defects.keeping import KEEPING_DEFECTS
 from assay_broker.defects.model import Defect
 from assay_broker.defects.queues import QUEUE_DEFECTS
+from assay_broker.defects.reporting import REPORTING_DEFECTS
 from assay_broker.defects.staging import STAGING_DEFECTS
 from assay_broker.defects.subscribers import SUBSCRIBER_DEFECTS
 from assay_broker.defects.subscriptions import SUBSCRIPTION_DEFECTS
@@ -36,6 +38,8 @@ DEFECTS: Mapping[str, Defect] = MappingProxyType(
             *SUBSCRIBER_DEFECTS,
             *BACKLOG_DEFECTS,
             *BATCH_DEFECTS,
+            *FAILURE_DEFECTS,
+            *REPORTING_DEFECTS,
         )
     }
 )

@@ -343,7 +343,7 @@ DELAY_DEFECTS = (
     ),
     Defect(
         name="ttl-from-release",
-        rules=("DD-56",),
+        rules=("DD-55", "DD-56"),
         text="The time to live of a delayed message starts anew when its delay is over.",
         apply=lambda: puts(_ttl_from_release),
     ),

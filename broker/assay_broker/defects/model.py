@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, AttachSender, Command, Connect, Detach, Disconnect, Put, Settle
+from assay_broker.core.descriptor import Described
 from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.records import Record
 from assay_broker.seams import Seams
@@ -171,6 +172,20 @@ def deliveries(rewrite: Callable[[Deliver, Watch], Deliver | None]) -> Seams:
         return tuple(records)
 
     return Seams(command=command_filter, effects=effects, read=read_records)
+
+
+def shown(rewrite: Callable[[Described], Described]) -> Seams:
+    """Filters that rewrite each message as an administrator is shown it, with descriptor and headers."""
+
+    def effects(passing: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+        return tuple(_rewritten(effect, rewrite) if isinstance(effect, Answer) else effect for effect in passing)
+
+    return Seams(effects=effects)
+
+
+def _rewritten(answer: Answer, rewrite: Callable[[Described], Described]) -> Answer:
+    described = [row for row in answer.value or () if isinstance(row, Described)]
+    return replace(answer, value=tuple(rewrite(row) for row in described)) if described else answer
 
 
 def written(rewrite: Callable[[Record], tuple[Record, ...]]) -> Seams:

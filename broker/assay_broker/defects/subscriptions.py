@@ -288,7 +288,7 @@ SUBSCRIPTION_DEFECTS = (
     ),
     Defect(
         name="durable-ends-with-consumer",
-        rules=("PD-13", "PD-15"),
+        rules=("PD-13", "PD-15", "DD-76"),
         text="Closing the consumer ends a durable subscription.",
         apply=lambda: _durable_ends(with_consumer=True),
     ),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from assay_steps.administration import Look
 from assay_steps.names import Place
-from assay_steps.world import World
+from assay_steps.world import NS_PER_MS, World
 
 LOOKS = 30
 """How often a queue is looked at before what is expected counts as not happening."""
@@ -55,6 +55,13 @@ def life_left(world: World, label: str, left_ms: int) -> dict[str, int]:
         label: The message.
         left_ms: What is left of its life, counted from the begin of the send, in milliseconds.
     """
-    most = left_ms + world.sending_ms(label)
+    most = left_ms + _sending_ms(world, label)
     least = max(0, left_ms - world.patience.late_ms)
     return {"least": least // MS_PER_TENTH, "most": -(-most // MS_PER_TENTH)}
+
+
+def _sending_ms(world: World, label: str) -> int:
+    """How long the send of a message took, rounded up."""
+    answered = world.returned(world.messages[label].call)
+    end_ns = next(event.mono_ns for event in world.recorder.journal.events if event.ref == answered)
+    return -((world.sent_ns(label) - end_ns) // NS_PER_MS)

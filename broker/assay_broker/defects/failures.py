@@ -1,0 +1,224 @@
+"""Defects of what becomes of a delayed message that cannot be put: cells of `RELEASE`, and what stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from msgspec.structs import replace
+
+from assay_broker.core.changes import AlterObject
+from assay_broker.core.commands import Administer, Command, Put
+from assay_broker.core.descriptor import Described
+from assay_broker.core.dispositions import Act, Result, Step
+from assay_broker.core.tables import Tables
+from assay_broker.defects.model import Defect, Watch, commands, handed_in, shown
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.reasons import Mqrc
+
+_AGENT = -6  # a connection of the defect's own
+_DEAD_LETTER = "MQDEAD"
+_LEAST_REASON = 2000  # MQRC begins there
+
+Cells = Mapping[tuple[Step, Result], tuple[Step, Act]]
+
+
+def _cells(cells: Cells) -> Seams:
+    """Other cells in the table of what becomes of a staged message."""
+
+    def other(tables: Tables) -> Tables:
+        return replace(tables, release=MappingProxyType({**tables.release, **cells}))
+
+    return Seams(tables=other)
+
+
+def _enables(command: Command, now_ms: int) -> str | None:
+    """The queue that an administrator's command enables for puts; None for any other command."""
+    del now_ms
+    change = command.change if isinstance(command, Administer) else None
+    if not isinstance(change, AlterObject) or change.attributes.get("PUT") != "ENABLED":
+        return None
+    return change.name
+
+
+def _staged_for(command: Command, now_ms: int, watch: Watch) -> tuple[str, Message] | None:
+    """The queue for which a command stages a message, and the message."""
+    if not isinstance(command, Put) or (command.message.delivery_time_ms or 0) <= now_ms:
+        return None
+    target = watch.target(command)
+    return None if target is None or target.kind is not AddressKind.QUEUE else (target.name, command.message)
+
+
+def _enabled_in_vain() -> Seams:
+    """A queue for which messages were staged stays disabled although an administrator enables it."""
+    targets: set[str] = set()
+
+    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        staged = _staged_for(command, now_ms, watch)
+        if staged is not None:
+            targets.add(staged[0])
+        if not isinstance(command, Administer) or _enables(command, now_ms) not in targets:
+            return None
+        change = command.change
+        return (replace(command, change=replace(change, attributes={})),) if isinstance(change, AlterObject) else None
+
+    return commands(rewrite)
+
+
+def _twice_after_retry() -> Seams:
+    """Whatever waits for a queue past its delay comes once more when the queue is enabled."""
+    waiting: dict[str, list[Message]] = {}
+
+    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        staged = _staged_for(command, now_ms, watch)
+        if staged is not None:
+            waiting.setdefault(staged[0], []).append(staged[1])
+        name = _enables(command, now_ms)
+        late = [one for one in waiting.pop(name, ()) if (one.delivery_time_ms or 0) <= now_ms] if name else []
+        again = (replace(message, delivery_time_ms=None) for message in late)
+        return (command, *handed_in(_AGENT, Address(AddressKind.QUEUE, name), *again)) if name and late else None
+
+    return commands(rewrite)
+
+
+def _header_of_itself(described: Described) -> Described:
+    headers = tuple(
+        {**header, "DestQName": "SYSTEM.DEAD.LETTER.QUEUE"} if header["StrucId"] == "DLH" else header
+        for header in described.headers
+    )
+    return replace(described, headers=headers)
+
+
+def _unspecific(described: Described) -> Described:
+    """Whatever was in the way, the reason is that of an error without a reason."""
+    reason = int(Mqrc.UNEXPECTED_ERROR)
+    headers = tuple({**header, "Reason": reason} if "Reason" in header else header for header in described.headers)
+    fields = dict(described.descriptor)
+    feedback = fields.get("Feedback")
+    if isinstance(feedback, int) and feedback >= _LEAST_REASON:
+        fields["Feedback"] = reason
+    return replace(described, descriptor=fields, headers=headers)
+
+
+_OVER, _KEPT = (Step.OVER, Act.GO_ON), (Step.KEPT, Act.BACK_OUT)
+_DEAD_LETTERED, _REPORTED = (Step.DEAD_LETTER, Act.GO_ON), (Step.REPORT, Act.GO_ON)
+
+FAILURE_DEFECTS = (
+    Defect(
+        name="undeliverable-discarded",
+        rules=("DD-70", "DD-83", "DD-85"),
+        text="A delayed message that its target cannot take is discarded, whatever it asks for.",
+        apply=lambda: _cells({(Step.PUT, Result.REFUSED): _REPORTED}),
+    ),
+    Defect(
+        name="undeliverable-stays-staged",
+        rules=("DD-70", "DD-83"),
+        text="A delayed message that its target cannot take is tried again for ever and never dead-lettered.",
+        apply=lambda: _cells({(Step.PUT, Result.REFUSED): _KEPT}),
+    ),
+    Defect(
+        name="discard-option-ignored",
+        rules=("DD-70", "DD-83", "DD-85"),
+        text="A delayed message that asks to be discarded is dead-lettered.",
+        apply=lambda: _cells({(Step.PUT, Result.REFUSED_DISCARD): _DEAD_LETTERED}),
+    ),
+    Defect(
+        name="dead-letter-header-of-itself",
+        rules=("DD-70", "DD-73", "DD-83"),
+        text="The dead-letter header names the dead-letter queue and not the target.",
+        apply=lambda: shown(_header_of_itself),
+    ),
+    Defect(
+        name="reason-unspecific",
+        rules=("DD-70", "DD-72", "DD-73", "DD-83"),
+        text="Reports and dead-letter headers give the same reason, whatever was in the way.",
+        apply=lambda: shown(_unspecific),
+    ),
+    Defect(
+        name="enabled-in-vain",
+        rules=("DD-70", "DD-71"),
+        text="A queue for which messages are staged stays disabled for puts although it is enabled again.",
+        apply=_enabled_in_vain,
+    ),
+    Defect(
+        name="tried-once",
+        rules=("DD-71",),
+        text="A delayed message that neither its target nor the dead-letter queue can take is lost.",
+        apply=lambda: _cells({(Step.DEAD_LETTER, Result.REFUSED): _OVER}),
+    ),
+    Defect(
+        name="twice-after-retry",
+        rules=("DD-71", "DD-74"),
+        text="A message that was tried again comes twice once its target is enabled.",
+        apply=_twice_after_retry,
+    ),
+    Defect(
+        name="exception-report-missing",
+        rules=("DD-72", "DD-83", "DD-85", "DD-86"),
+        text="No exception report is sent on a delayed message that was discarded or dead-lettered.",
+        apply=lambda: _cells(
+            {(Step.DEAD_LETTER, Result.DONE): _OVER, (Step.PUT, Result.REFUSED_DISCARD): _OVER},
+        ),
+    ),
+    Defect(
+        name="reported-instead-of-retried",
+        rules=("DD-72",),
+        text="A delayed message that the dead-letter queue cannot take is reported and not tried again.",
+        apply=lambda: _cells({(Step.DEAD_LETTER, Result.REFUSED): _REPORTED}),
+    ),
+    Defect(
+        name="delivery-reported",
+        rules=("DD-72",),
+        text="A delayed message that its target takes is reported like one that it does not take.",
+        apply=lambda: _cells({(Step.PUT, Result.DONE): _REPORTED}),
+    ),
+    Defect(
+        name="report-not-dead-lettered",
+        rules=("DD-73", "DD-76", "DD-83"),
+        text="A report that its reply-to queue cannot take is dropped.",
+        apply=lambda: _cells({(Step.REPORT, Result.REFUSED): _OVER}),
+    ),
+    Defect(
+        name="lost-report-ignored",
+        rules=("DD-74", "DD-83"),
+        text="The report on a persistent message is dropped when the dead-letter queue cannot take it either.",
+        apply=lambda: _cells({(Step.DEAD_LETTER_REPORT, Result.REFUSED_PERSISTENT): _OVER}),
+    ),
+    Defect(
+        name="lost-report-takes-message",
+        rules=("DD-74", "DD-83"),
+        text="A persistent message whose report cannot be put anywhere is backed out and not staged again.",
+        apply=lambda: _cells({(Step.DEAD_LETTER_REPORT, Result.REFUSED_PERSISTENT): (Step.OVER, Act.BACK_OUT)}),
+    ),
+    Defect(
+        name="lost-report-backs-out",
+        rules=("DD-75", "DD-83"),
+        text="A non-persistent message whose report cannot be put anywhere is backed out and processed again.",
+        apply=lambda: _cells({(Step.DEAD_LETTER_REPORT, Result.REFUSED): _KEPT}),
+    ),
+    Defect(
+        name="gone-subscriber-dead-lettered",
+        rules=("DD-76", "DD-83"),
+        text="A delayed publication whose subscriber has gone is put to the dead-letter queue.",
+        apply=lambda: _cells({(Step.PUT, Result.GONE): _DEAD_LETTERED}),
+    ),
+    Defect(
+        name="gone-subscriber-unreported",
+        rules=("DD-76",),
+        text="A delayed publication whose subscriber has gone is never reported.",
+        apply=lambda: _cells({(Step.PUT, Result.GONE): _OVER}),
+    ),
+    Defect(
+        name="publication-tried-again",
+        rules=("DD-77",),
+        text="A delayed publication that the dead-letter queue cannot take is tried again, as another message is.",
+        apply=lambda: _cells({(Step.DEAD_LETTER, Result.REFUSED_PUBLICATION): _KEPT}),
+    ),
+    Defect(
+        name="expired-unreported",
+        rules=("DD-57", "DD-85"),
+        text="A message that expires while it is staged is never reported.",
+        apply=lambda: _cells({(Step.PUT, Result.EXPIRED): _OVER}),
+    ),
+)

@@ -1,0 +1,196 @@
+"""Defects of report options and of expiry on delayed messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Command, Put
+from assay_broker.core.descriptor import Described
+from assay_broker.core.reports import FEEDBACK, PROPERTIES, WHOLE, Mqro, options, report
+from assay_broker.defects.model import Defect, Watch, dropped, handed_in, puts, shown
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, Message
+
+_AGENT = -7  # a connection of the defect's own
+_REPORT = 4  # MQMT_REPORT
+_DAY_MS = 86_400_000
+_TENTH_MS = 100
+_ASKED = Mqro.EXCEPTION | Mqro.EXPIRATION
+_CONFIRMATIONS = (
+    Mqro.COA_WITH_FULL_DATA | Mqro.COD_WITH_FULL_DATA | Mqro.PAN | Mqro.NAN | Mqro.ACTIVITY  # with the bits they hold
+)
+_DATA = (Mqro.EXCEPTION_WITH_FULL_DATA | Mqro.EXPIRATION_WITH_FULL_DATA) & ~_ASKED
+_PASSED = Mqro.PASS_MSG_ID | Mqro.PASS_CORREL_ID
+
+
+def _delayed(put: Put, now_ms: int) -> bool:
+    return (put.message.delivery_time_ms or 0) > now_ms
+
+
+def _understood(rewrite: Callable[[Mqro, Message], Mqro]) -> Seams:
+    """Report options of delayed messages are understood otherwise."""
+
+    def options_of(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+        if not _delayed(put, now_ms):
+            return None
+        asked = options(put.message)
+        other = rewrite(asked, put.message)
+        if other == asked:
+            return None
+        properties = {name: value for name, value in put.message.properties.items() if name not in PROPERTIES}
+        return (replace(put, message=replace(put.message, properties={**properties, WHOLE: int(other)})),)
+
+    return puts(options_of)
+
+
+def _with_everything(asked: Mqro, _message: Message) -> Mqro:
+    wanted = asked
+    if Mqro.EXCEPTION in asked:
+        wanted |= Mqro.EXCEPTION_WITH_FULL_DATA
+    if Mqro.EXPIRATION in asked:
+        wanted |= Mqro.EXPIRATION_WITH_FULL_DATA
+    return wanted
+
+
+def _always(asked: Mqro, added: Mqro) -> Mqro:
+    return asked | added if asked & _ASKED else asked
+
+
+def _reported_at_once(kinds: Mqro, kind: Mqro, *, lost: bool = False) -> Seams:
+    """A message that asks for one of these is reported as soon as it is staged."""
+
+    def reported(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+        message = put.message
+        to = message.reply_to
+        if not _delayed(put, now_ms) or not options(message) & kinds or to is None or message.message_id is None:
+            return None
+        early = report(
+            message, kind, FEEDBACK[kind], f"{message.message_id} report", now_ms=now_ms, expires_ms=message.expiry_ms
+        )
+        return (*handed_in(_AGENT, to, early), dropped(put, now_ms) if lost else put)
+
+    return puts(reported)
+
+
+def _options_used_up(described: Described) -> Described:
+    if described.message.delivery_time_ms is None:
+        return described
+    return replace(described, descriptor={**described.descriptor, "Report": 0})
+
+
+def _of_staged(described: Described) -> Described:
+    """A report on what has expired shows it as it was staged."""
+    if described.descriptor.get("Feedback") != FEEDBACK[Mqro.EXPIRATION]:
+        return described
+    staged = {"StrucId": "DDH", "Version": 1}
+    other = {**described.descriptor, "CorrelId": "00" * 24}
+    return replace(described, descriptor=other, headers=(staged, *described.headers))
+
+
+def _in_milliseconds(described: Described) -> Described:
+    expiry = described.descriptor["Expiry"]
+    if not isinstance(expiry, int) or expiry < 0:
+        return described
+    return replace(described, descriptor={**described.descriptor, "Expiry": expiry * _TENTH_MS})
+
+
+def _mortal(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    if not _delayed(put, now_ms) or put.message.expiry_ms or put.message.ttl_ms:
+        return None
+    return (replace(put, message=replace(put.message, expiry_ms=(put.message.delivery_time_ms or now_ms) + _DAY_MS)),)
+
+
+REPORTING_DEFECTS = (
+    Defect(
+        name="expiry-in-milliseconds",
+        rules=("DD-55", "DD-85"),
+        text="The Expiry field counts milliseconds.",
+        apply=lambda: shown(_in_milliseconds),
+    ),
+    Defect(
+        name="delayed-is-mortal",
+        rules=("DD-55",),
+        text="A delayed message without a time to live gets one of a day.",
+        apply=lambda: puts(_mortal),
+    ),
+    Defect(
+        name="report-of-staged",
+        rules=("DD-57",),
+        text="An expiration report shows the message as it was staged, with the staging header.",
+        apply=lambda: shown(_of_staged),
+    ),
+    Defect(
+        name="expired-in-advance",
+        rules=("DD-57",),
+        text="The expiration report on a delayed message is sent as soon as that is staged.",
+        apply=lambda: _reported_at_once(Mqro.EXPIRATION, Mqro.EXPIRATION),
+    ),
+    Defect(
+        name="reports-without-data",
+        rules=("DD-57", "DD-72", "DD-76", "DD-83", "DD-85"),
+        text="Reports on delayed messages never bring data.",
+        apply=lambda: _understood(lambda asked, _: asked & ~_DATA),
+    ),
+    Defect(
+        name="reports-with-everything",
+        rules=("DD-57", "DD-72", "DD-76", "DD-83", "DD-85"),
+        text="Reports on delayed messages always bring the whole body.",
+        apply=lambda: _understood(_with_everything),
+    ),
+    Defect(
+        name="reports-unasked",
+        rules=("DD-57", "DD-72"),
+        text="Delayed messages are reported whenever there is a reply-to queue.",
+        apply=lambda: _understood(lambda asked, message: asked | _ASKED if message.reply_to is not None else asked),
+    ),
+    Defect(
+        name="passed-ids-ignored",
+        rules=("DD-57", "DD-85"),
+        text="A report on a delayed message never has its message id or its correlation id.",
+        apply=lambda: _understood(lambda asked, _: asked & ~_PASSED),
+    ),
+    Defect(
+        name="ids-always-passed",
+        rules=("DD-57", "DD-85"),
+        text="A report on a delayed message has both ids of that, whatever it asks for.",
+        apply=lambda: _understood(lambda asked, _: _always(asked, _PASSED)),
+    ),
+    Defect(
+        name="life-not-passed",
+        rules=("DD-85",),
+        text="A report never has the rest of the original's life, nor its option to be discarded.",
+        apply=lambda: _understood(lambda asked, _: asked & ~Mqro.PASS_DISCARD_AND_EXPIRY),
+    ),
+    Defect(
+        name="life-always-passed",
+        rules=("DD-85",),
+        text="A report always has the rest of the original's life, and its option to be discarded.",
+        apply=lambda: _understood(lambda asked, _: _always(asked, Mqro.PASS_DISCARD_AND_EXPIRY)),
+    ),
+    Defect(
+        name="options-used-up",
+        rules=("DD-85", "DD-86"),
+        text="A message that was delayed has no report options any more.",
+        apply=lambda: shown(_options_used_up),
+    ),
+    Defect(
+        name="confirmations-dropped",
+        rules=("DD-86",),
+        text="The options for confirmation and activity are taken off delayed messages.",
+        apply=lambda: _understood(lambda asked, _: asked & ~_CONFIRMATIONS),
+    ),
+    Defect(
+        name="confirmed-when-staged",
+        rules=("DD-86",),
+        text="A message that asks for a confirmation is confirmed as soon as it is staged.",
+        apply=lambda: _reported_at_once(_CONFIRMATIONS, Mqro.COA),
+    ),
+    Defect(
+        name="confirmed-and-lost",
+        rules=("DD-86",),
+        text="The staging queue takes a message that asks for a confirmation as if it were its receiver.",
+        apply=lambda: _reported_at_once(_CONFIRMATIONS, Mqro.COD, lost=True),
+    ),
+)
