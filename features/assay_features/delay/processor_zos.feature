@@ -1,0 +1,267 @@
+Feature: On z/OS the delivery delay processor stops and starts with its queue
+  IBM MQ, JMS 2.0 delivery delay, line 68.
+
+  @DD-61 @needs-delivery-delay @needs-admin @platform-zos @own-instance
+  Rule: The processor shuts down when the staging queue is not defined, is disabled for gets, or on another error
+    Line 68.  That it has shut down shows by what is due and stays on the staging queue.  Reading: *another error* is
+    tried as the death of what does the processor's work, and as a store that refuses what it writes; after those it
+    does not start again by itself, as it would on distributed platforms (line 70).
+
+    Scenario: Disabled for gets, the staging queue keeps what is due
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the staging queue is altered to GET(DISABLED)
+      And 2 s have passed since "slow" was sent
+      And message "now" is sent to the queue
+      Then the receiver sees "now" exactly once
+      And the receiver never sees "slow"
+      And the staging queue holds "slow"
+
+    Scenario: Disabled for gets, the staging queue still takes delayed messages, and keeps them
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO) GET(DISABLED)
+      And an empty queue
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      And 2 s have passed since "slow" was sent
+      And message "now" is sent to the queue
+      Then sending "slow" is accepted
+      And the receiver sees "now" exactly once
+      And the receiver never sees "slow"
+      And the staging queue holds "slow"
+
+    @needs-topic
+    Scenario: Disabled for gets, the staging queue keeps publications too
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a topic
+      And a non-durable subscriber "reader" on the topic
+      And message "slow" is sent to the topic with a delivery delay of 1 s
+      When the staging queue is altered to GET(DISABLED)
+      And 2 s have passed since "slow" was sent
+      And message "now" is sent to the topic
+      Then "reader" sees "now" exactly once
+      And "reader" never sees "slow"
+      And the staging queue holds "slow"
+
+    @needs-restart
+    Scenario: Disabled for gets at the start of the queue manager, it keeps what is due
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the staging queue is altered to GET(DISABLED)
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      And 2 s have passed since "slow" was sent
+      And message "now" is sent to the queue
+      Then the receiver sees "now" exactly once
+      And the receiver never sees "slow"
+      And the staging queue holds "slow"
+
+    Scenario: Nothing is delivered of what was on a staging queue that is deleted
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the staging queue is deleted
+      And 2 s have passed since "slow" was sent
+      And message "now" is sent to the queue
+      Then the command is accepted
+      And the receiver sees "now" exactly once
+      And the receiver never sees "slow"
+
+    @needs-worker-dies
+    Scenario: Once its worker has died, what is due stays on the staging queue
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When what works for the delivery delay processor dies
+      And 5 s have passed since "slow" was sent
+      And message "now" is sent to the queue
+      Then the receiver sees "now" exactly once
+      And the receiver never sees "slow"
+      And the staging queue holds "slow"
+
+    @needs-store-error
+    Scenario: Once the store has refused what it writes, what is due stays on the staging queue
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the broker's store refuses the next write
+      And 5 s have passed since "slow" was sent
+      And message "now" is sent to the queue
+      Then the receiver sees "now" exactly once
+      And the receiver never sees "slow"
+      And the staging queue holds "slow"
+
+  @DD-62 @needs-delivery-delay @needs-admin @platform-zos @own-instance
+  Rule: Defining the staging queue, or enabling it for gets, starts the processor again
+    Line 68.
+
+    Scenario: Enabled for gets again, it delivers what is due, once
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And the staging queue has been altered to GET(DISABLED)
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When 2 s have passed since "slow" was sent
+      And the staging queue is altered to GET(ENABLED)
+      Then the receiver sees "slow" exactly once
+      And the staging queue does not hold "slow"
+
+    Scenario: Enabled for gets before the delay is over, it delivers no earlier than that
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And the staging queue has been altered to GET(DISABLED)
+      And message "slow" is sent to the queue with a delivery delay of 3 s
+      When 1 s have passed since "slow" was sent
+      And the staging queue is altered to GET(ENABLED)
+      Then the receiver sees "slow" exactly once
+      And the receiver sees "slow" no earlier than 3 s after its send
+
+    Scenario: Defined while the queue manager runs, it delivers what is sent from then on
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When the staging queue is defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      Then the receiver sees "slow" exactly once
+
+    Scenario: Deleted and defined again, it delivers what is sent from then on
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And the staging queue has been deleted
+      And an empty queue
+      And a receiver is waiting on the queue
+      When the staging queue is defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      Then the receiver sees "slow" exactly once
+
+    @needs-restart
+    Scenario: Enabled for gets after a start that found it disabled, it delivers what is due, once
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO) GET(DISABLED)
+      And an empty queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      And the broker has been restarted
+      And a receiver is waiting on the queue
+      When 2 s have passed since "slow" was sent
+      And the staging queue is altered to GET(ENABLED)
+      Then the receiver sees "slow" exactly once
+
+  @DD-63 @needs-delivery-delay @needs-admin @platform-zos @own-instance
+  Rule: After any other shutdown, PUT disabled and enabled again restarts the processor
+    Line 68.
+
+    @needs-worker-dies
+    Scenario: After its worker has died, PUT disabled and enabled delivers what is due, once
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When what works for the delivery delay processor dies
+      And 2 s have passed since "slow" was sent
+      And the staging queue is altered to PUT(DISABLED)
+      And the staging queue is altered to PUT(ENABLED)
+      Then the receiver sees "slow" exactly once
+      And the staging queue does not hold "slow"
+
+    @needs-worker-dies
+    Scenario: Restarted during the delay, it delivers no earlier than that
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 2 s
+      When what works for the delivery delay processor dies
+      And the staging queue is altered to PUT(DISABLED)
+      And the staging queue is altered to PUT(ENABLED)
+      Then the receiver sees "slow" exactly once
+      And the receiver sees "slow" no earlier than 2 s after its send
+
+    @needs-worker-dies
+    Scenario: Restarted, it delivers what is sent from then on
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      When what works for the delivery delay processor dies
+      And the staging queue is altered to PUT(DISABLED)
+      And the staging queue is altered to PUT(ENABLED)
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      Then the receiver sees "slow" exactly once
+
+    @needs-store-error
+    Scenario: After the store has refused what it writes, PUT disabled and enabled delivers what is due, once
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And messages "m1" and "m2" are sent to the queue with a delivery delay of 1 s
+      When the broker's store refuses the next write
+      And 2 s have passed since "m2" was sent
+      And the staging queue is altered to PUT(DISABLED)
+      And the staging queue is altered to PUT(ENABLED)
+      Then the receiver sees "m1" and "m2" exactly once
+
+  @DD-64 @needs-delivery-delay @needs-admin @platform-zos @own-instance
+  Rule: Disabling the staging queue for puts stops the processor
+    Line 68, which names it as the way to stop the processor for any reason.
+
+    Scenario: Disabled for puts, the staging queue keeps what is due
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the staging queue is altered to PUT(DISABLED)
+      And 2 s have passed since "slow" was sent
+      And message "now" is sent to the queue
+      Then the receiver sees "now" exactly once
+      And the receiver never sees "slow"
+      And the staging queue holds "slow"
+
+    @needs-topic
+    Scenario: Disabled for puts, the staging queue keeps publications too
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a topic
+      And a non-durable subscriber "reader" on the topic
+      And message "slow" is sent to the topic with a delivery delay of 1 s
+      When the staging queue is altered to PUT(DISABLED)
+      And 2 s have passed since "slow" was sent
+      And message "now" is sent to the topic
+      Then "reader" sees "now" exactly once
+      And "reader" never sees "slow"
+      And the staging queue holds "slow"
+
+    @needs-restart
+    Scenario: Disabled for puts, it stays stopped when the queue manager starts again
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the staging queue is altered to PUT(DISABLED)
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      And 2 s have passed since "slow" was sent
+      And message "now" is sent to the queue
+      Then the receiver sees "now" exactly once
+      And the receiver never sees "slow"
+      And the staging queue holds "slow"
+
+    Scenario: Enabled for puts again, it delivers what is due, once
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the staging queue is altered to PUT(DISABLED)
+      And 2 s have passed since "slow" was sent
+      And the staging queue is altered to PUT(ENABLED)
+      Then the receiver sees "slow" exactly once
+      And the staging queue does not hold "slow"
+
+    Scenario: Enabled for puts before the delay is over, it delivers no earlier than that
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 3 s
+      When the staging queue is altered to PUT(DISABLED)
+      And 1 s pass
+      And the staging queue is altered to PUT(ENABLED)
+      Then the receiver sees "slow" exactly once
+      And the receiver sees "slow" no earlier than 3 s after its send

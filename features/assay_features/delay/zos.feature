@@ -1,0 +1,245 @@
+Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
+  IBM MQ, JMS 2.0 delivery delay, lines 31, 43 and 45.
+
+  @DD-40 @needs-delivery-delay @needs-admin @platform-zos @own-instance
+  Rule: The staging queue does not exist until it is defined, and until then a delayed send fails
+    Lines 31 and 43: on z/OS SYSTEM.DDELAY.LOCAL.QUEUE must be created.  With which reason a send fails that finds none
+    is undocumented, so any refusal will do.
+
+    Scenario: Nobody has defined the staging queue, so there is none
+      Then the staging queue does not exist
+
+    @needs-non-persistent
+    Scenario Outline: Without a staging queue a delayed <mode> message is refused, and never comes
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s and delivery mode <mode>
+      And message "now" is sent to the queue
+      And 2 s have passed since "slow" was sent
+      Then the receiver sees "now" exactly once
+      And the receiver never sees the refused "slow"
+
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    @needs-topic
+    Scenario: Without a staging queue a delayed publication is refused, and never comes
+      Given a topic
+      And a non-durable subscriber "reader" on the topic
+      When message "slow" is sent to the topic with a delivery delay of 1 s
+      And message "now" is sent to the topic
+      And 2 s have passed since "slow" was sent
+      Then "reader" sees "now" exactly once
+      And "reader" never sees the refused "slow"
+
+    Scenario: Once the staging queue is defined, the same send works
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "before" is sent to the queue with a delivery delay of 1 s
+      And the staging queue is defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And message "after" is sent to the queue with a delivery delay of 1 s
+      Then the receiver sees "after" exactly once
+      And the receiver sees "after" no earlier than 1 s after its send
+      And the receiver never sees the refused "before"
+
+    Scenario: A staging queue that has been defined is there
+      When the staging queue is defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      Then the staging queue exists
+
+    Scenario: Once the staging queue is deleted, delayed messages are refused again
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      When message "before" is sent to the queue with a delivery delay of 1 s
+      And 2 s have passed since "before" was sent
+      And the staging queue is deleted
+      And message "after" is sent to the queue with a delivery delay of 1 s
+      And 2 s have passed since "after" was sent
+      Then the receiver sees "before" exactly once
+      And the receiver never sees the refused "after"
+
+  @DD-41 @needs-delivery-delay @needs-admin @platform-zos @own-instance
+  Rule: The staging queue is to be defined with INDXTYPE(NONE) and MSGDLVSQ(FIFO)
+    Line 43, in the document an instruction to the administrator.  Reading: a queue manager that takes any other
+    definition breaks nothing; ours refuses it and names the attribute.  An attribute that is left out comes from
+    SYSTEM.DEFAULT.LOCAL.QUEUE, where IBM MQ has INDXTYPE(NONE) and MSGDLVSQ(PRIORITY).
+
+    Scenario: The definition that the document asks for is accepted, and kept as it was given
+      When the staging queue is defined with INDXTYPE(NONE) MSGDLVSQ(FIFO) MAXDEPTH(1000)
+      Then the command is accepted
+      And the staging queue has INDXTYPE(NONE) MSGDLVSQ(FIFO) MAXDEPTH(1000)
+
+    Scenario Outline: A definition with INDXTYPE(<index>) is refused, and the answer names the attribute
+      When the staging queue is defined with INDXTYPE(<index>) MSGDLVSQ(FIFO)
+      Then the command is refused
+      And the command's answer names "INDXTYPE"
+      And the staging queue does not exist
+
+      Examples:
+        | index    |
+        | MSGID    |
+        | CORRELID |
+        | GROUPID  |
+        | MSGTOKEN |
+
+    Scenario: A definition with MSGDLVSQ(PRIORITY) is refused, and the answer names the attribute
+      When the staging queue is defined with INDXTYPE(NONE) MSGDLVSQ(PRIORITY)
+      Then the command is refused
+      And the command's answer names "MSGDLVSQ"
+      And the staging queue does not exist
+
+    Scenario: A definition that leaves MSGDLVSQ to the default is refused, and the answer names the attribute
+      When the staging queue is defined with INDXTYPE(NONE)
+      Then the command is refused
+      And the command's answer names "MSGDLVSQ"
+      And the staging queue does not exist
+
+    Scenario Outline: Nor can the staging queue be altered to <attribute>(<value>)
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      When the staging queue is altered to <attribute>(<value>)
+      Then the command is refused
+      And the command's answer names "<attribute>"
+      And the staging queue has INDXTYPE(NONE) MSGDLVSQ(FIFO)
+
+      Examples:
+        | attribute | value    |
+        | INDXTYPE  | CORRELID |
+        | MSGDLVSQ  | PRIORITY |
+
+  @DD-43 @needs-delivery-delay @needs-admin @needs-restart-at-level @platform-zos
+  Rule: After migrating back below level 8.0, staged messages are marooned until someone deals with them
+    Line 45: OPMODE does not protect delivery delay, so nothing forbids to migrate back, and an earlier level has no
+    delivery delay processor.  To deal with them by hand is to take them off the staging queue, or to migrate forth again.
+
+    Scenario Outline: At level <level> a message that is due stays on the staging queue
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the broker is restarted at level <level>
+      And a receiver starts to wait on the queue
+      And 2 s have passed since "slow" was sent
+      And message "now" is sent to the queue
+      Then the receiver sees "now" exactly once
+      And the receiver never sees "slow"
+      And the staging queue holds "slow"
+
+      Examples:
+        | level |
+        | 7.0   |
+        | 7.1   |
+        | 7.5   |
+
+    Scenario: The depth of the staging queue is what it was
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
+      When the broker is restarted at level 7.5
+      And 2 s have passed since "m3" was sent
+      Then the depth of the staging queue is 3
+      And the staging queue holds "m1" to "m3"
+      And the depth of the queue is 0
+
+    @needs-topic @needs-durable-subscription
+    Scenario: A publication is marooned too
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a topic
+      And a durable subscriber "reader" on the topic
+      And message "slow" is sent to the topic with a delivery delay of 1 s
+      When the broker is restarted at level 7.5
+      And subscriber "reader" comes back
+      And 2 s have passed since "slow" was sent
+      And message "now" is sent to the topic
+      Then "reader" sees "now" exactly once
+      And "reader" never sees "slow"
+      And the staging queue holds "slow"
+
+    Scenario: At the lower level an administrator can take the messages off one by one
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
+      And the broker has been restarted at level 7.5
+      When the administrator takes "m2" off the staging queue by correlation id
+      Then the administrator has "m2"
+      And the staging queue holds "m1" and "m3"
+      And the staging queue does not hold "m2"
+
+    Scenario Outline: A message that is due is delivered, once, when the queue manager is back at level <level>
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      And the broker has been restarted at level 7.5
+      When 2 s have passed since "slow" was sent
+      And the broker is restarted at level <level>
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" exactly once
+      And the staging queue does not hold "slow"
+
+      Examples:
+        | level |
+        | 8.0   |
+        | 9.0   |
+
+    Scenario: A message whose delay outlasts the migration there and back is not early
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And message "slow" is sent to the queue with a delivery delay of 3 s
+      And the broker has been restarted at level 7.5
+      When the broker is restarted at level 8.0
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" exactly once
+      And the receiver sees "slow" no earlier than 3 s after its send
+
+    Scenario: What was taken off at the lower level is not delivered at level 8.0, and the rest is
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And messages "m1" and "m2" are sent to the queue with a delivery delay of 1 s
+      And the broker has been restarted at level 7.5
+      When the administrator takes "m1" off the staging queue by correlation id
+      And the broker is restarted at level 8.0
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m2" exactly once
+      And the receiver never sees "m1"
+
+  @DD-44 @needs-delivery-delay @needs-admin @needs-restart @platform-zos
+  Rule: OPMODE(COMPAT) does not hold delayed messages back
+    Line 45: delivery delay is not protected by OPMODE.  Reading: at level 8.0 it works with OPMODE(COMPAT) as it does
+    with OPMODE(NEWFUNC).
+
+    @needs-non-persistent
+    Scenario Outline: With OPMODE(<opmode>) a delayed <mode> message comes when its delay is over
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      When the broker is restarted with OPMODE(<opmode>)
+      And a receiver starts to wait on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s and delivery mode <mode>
+      Then sending "slow" is accepted
+      And the receiver sees "slow" exactly once
+      And the receiver sees "slow" no earlier than 1 s after its send
+
+      Examples:
+        | opmode  | mode           |
+        | COMPAT  | persistent     |
+        | COMPAT  | non-persistent |
+        | NEWFUNC | persistent     |
+
+    @needs-topic
+    Scenario: With OPMODE(COMPAT) a delayed publication comes when its delay is over
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a topic
+      When the broker is restarted with OPMODE(COMPAT)
+      And a non-durable subscriber "reader" comes to the topic
+      And message "slow" is sent to the topic with a delivery delay of 1 s
+      Then "reader" sees "slow" exactly once
+      And "reader" sees "slow" no earlier than 1 s after its send
+
+    Scenario: What was staged with OPMODE(NEWFUNC) is delivered with OPMODE(COMPAT)
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      When the broker is restarted with OPMODE(NEWFUNC)
+      And message "slow" is sent to the queue with a delivery delay of 2 s
+      And the broker is restarted with OPMODE(COMPAT)
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" exactly once
+      And the receiver sees "slow" no earlier than 2 s after its send
