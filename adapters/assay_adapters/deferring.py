@@ -8,8 +8,57 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from types import FrameType
+
+
+class _Deferral:
+    """A handler of SIGINT that waits while a block is open.
+
+    Args:
+        before: The handler that gets the signal then.
+    """
+
+    def __init__(self, before: Callable[[int, FrameType | None], object]) -> None:
+        self.before = before
+        self.depth = 0
+        self._came = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if self.depth:
+            self._came = True
+        else:
+            self.before(number, frame)
+
+    def close(self) -> None:
+        """A block is over."""
+        self.depth -= 1
+        if self._came and not self.depth:
+            self._came = False
+            self.before(signal.SIGINT, None)
+
+
+_standing: list[_Deferral] = []
+"""The handler that is in place all along, if one is: asking for the present handler costs as much as a journal line."""
+
+
+@contextmanager
+def ctrl_c_deferrable() -> Generator[None]:
+    """Make `ctrl_c_deferred` cheap for the length of a block; for one with very many short ones in it."""
+    before = signal.getsignal(signal.SIGINT)
+    if _standing or threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    deferral = _Deferral(before)
+    signal.signal(signal.SIGINT, deferral)
+    _standing.append(deferral)
+    try:
+        yield
+    finally:
+        _standing.clear()
+        if signal.getsignal(signal.SIGINT) is deferral:
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -21,15 +70,23 @@ def ctrl_c_deferred() -> Generator[None]:
     Raises:
         KeyboardInterrupt: When the block is over, if Ctrl-C came meanwhile; whatever else the handler before does.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    if not _standing:
+        with ctrl_c_deferrable():
+            yield from _open()
+        return
+    yield from _open()
+
+
+def _open() -> Generator[None]:
+    if not _standing:
+        yield
+        return
+    deferral = _standing[0]
+    deferral.depth += 1
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-        if came:
-            before(came[0], None)
+        deferral.close()

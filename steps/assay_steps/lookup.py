@@ -35,6 +35,7 @@ class StepLookup:
 
     def __init__(self) -> None:
         self._visible: WeakKeyDictionary[Any, tuple[_Candidate, ...]] = WeakKeyDictionary()
+        self._found: WeakKeyDictionary[Any, dict[tuple[str, str], tuple[Any, ...]]] = WeakKeyDictionary()
         self._before = getattr(_SEARCH, _NAME)
 
     def pytest_sessionstart(self) -> None:
@@ -45,8 +46,15 @@ class StepLookup:
         """Steps are found as before."""
         setattr(_SEARCH, _NAME, self._before)
 
-    def find(self, step: Step, fixturemanager: Any, node: Any) -> Iterator[Any]:
+    def find(self, step: Step, fixturemanager: Any, node: Any) -> tuple[Any, ...]:
         """The definitions that can parse a step and are visible to a node."""
+        found = self._found.setdefault(node.parent, {})
+        key = step.type, step.name
+        if key not in found:
+            found[key] = tuple(self._matching(step, fixturemanager, node))
+        return found[key]
+
+    def _matching(self, step: Step, fixturemanager: Any, node: Any) -> Iterator[Any]:
         name = step.name.casefold()
         for one in self._candidates(fixturemanager, node):
             if one.context.type is not None and one.context.type != step.type:

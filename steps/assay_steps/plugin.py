@@ -17,6 +17,7 @@ import pytest
 from pytest_bdd.parser import Feature, Scenario, Step
 
 from assay_adapters.backend import BackendError, Unsupported
+from assay_adapters.deferring import ctrl_c_deferrable
 from assay_evidence import events
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_steps import guards
@@ -235,6 +236,12 @@ class AssayPlugin:
             journal.write(events.Step, keyword="*", text="between the steps", outcome="broken", detail=detail)
 
     # the end ---------------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Every line of a journal keeps Ctrl-C off, so that is made cheap."""
+        with ctrl_c_deferrable():
+            return (yield)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
