@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from assay_broker.defects.backlog import BACKLOG_DEFECTS
 from assay_broker.defects.batch import BATCH_DEFECTS
+from assay_broker.defects.checks import CHECK_DEFECTS
 from assay_broker.defects.consumers import CONSUMER_DEFECTS
 from assay_broker.defects.delay import DELAY_DEFECTS
 from assay_broker.defects.failures import FAILURE_DEFECTS
@@ -20,6 +21,7 @@ from assay_broker.defects.reporting import REPORTING_DEFECTS
 from assay_broker.defects.staging import STAGING_DEFECTS
 from assay_broker.defects.subscribers import SUBSCRIBER_DEFECTS
 from assay_broker.defects.subscriptions import SUBSCRIPTION_DEFECTS
+from assay_broker.defects.uncommitted import UNCOMMITTED_DEFECTS
 from assay_broker.defects.units import UNIT_DEFECTS
 
 __all__ = ["DEFECTS", "Defect"]
@@ -30,7 +32,9 @@ DEFECTS: Mapping[str, Defect] = MappingProxyType(
         for defect in (
             *DELAY_DEFECTS,
             *STAGING_DEFECTS,
+            *CHECK_DEFECTS,
             *UNIT_DEFECTS,
+            *UNCOMMITTED_DEFECTS,
             *QUEUE_DEFECTS,
             *CONSUMER_DEFECTS,
             *KEEPING_DEFECTS,

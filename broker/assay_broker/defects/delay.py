@@ -253,7 +253,7 @@ DELAY_DEFECTS = (
     ),
     Defect(
         name="delay-leaves-unit",
-        rules=("DD-02",),
+        rules=("DD-02", "DD-26"),
         text="A delayed send takes no part in its unit of work: it comes although the unit was backed out.",
         apply=lambda: puts(_delay_leaves_unit),
     ),

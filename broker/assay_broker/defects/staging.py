@@ -256,7 +256,7 @@ STAGING_DEFECTS = (
     ),
     Defect(
         name="early-in-unit",
-        rules=("DD-02", "DD-27"),
+        rules=("DD-02", "DD-27", "DD-26"),
         text="The commit of a unit of work delivers its delayed messages at once.",
         apply=lambda: puts(_early_in_unit),
     ),

@@ -32,25 +32,33 @@ Feature: Neither retained publications nor grouped messages can be delayed
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with the retain option
-      Then "early" sees "news" exactly once
+      Then sending "news" is accepted
+      And "early" sees "news" exactly once
 
     Scenario: A retained publication without a delay reaches who comes later
       Given a topic
       When message "news" is sent to the topic with the retain option
       And a non-durable subscriber "late" comes to the topic
-      Then "late" sees "news" exactly once
+      Then sending "news" is accepted
+      And "late" sees "news" exactly once
 
     Scenario: A retained publication with a delay of 0 reaches who comes later
       Given a topic
       When message "news" is sent to the topic with the retain option and a delivery delay of 0 ms
       And a non-durable subscriber "late" comes to the topic
-      Then "late" sees "news" exactly once
+      Then sending "news" is accepted
+      And "late" sees "news" exactly once
 
-    Scenario: A delayed publication that is not retained reaches who is there
+    Scenario: A delayed publication is accepted once it is not retained any more
       Given a topic
       And a non-durable subscriber "early" on the topic
-      When message "news" is sent to the topic with a delivery delay of 1 s
-      Then "early" sees "news" exactly once
+      And a producer on the topic
+      And the producer's delivery delay is 1 s
+      When the producer sends message "retained" with the retain option
+      And the producer sends message "news"
+      Then sending "retained" is refused with MQRC_OPTIONS_ERROR
+      And sending "news" is accepted
+      And "early" sees "news" exactly once
 
     Scenario: What was refused reaches nobody who is there
       Given a topic
@@ -137,14 +145,22 @@ Feature: Neither retained publications nor grouped messages can be delayed
       When message "m1" is sent to the queue with group "g", group sequence 1 and a delivery delay of 0 ms
       And message "m2" is sent to the queue with group "g", group sequence 2 and a delivery delay of 0 ms
       And message "m3" is sent to the queue with group "g", group sequence 3 and the last-in-group flag
-      Then the receiver sees "m1" to "m3" exactly once
+      Then sending "m1" is accepted
+      And sending "m2" is accepted
+      And sending "m3" is accepted
+      And the receiver sees "m1" to "m3" exactly once
       And the receiver sees "m1" to "m3" in that order
 
-    Scenario: A delayed message that is in no group comes
+    Scenario: A delayed message is accepted once it is in no group any more
       Given an empty queue
       And a receiver is waiting on the queue
-      When message "slow" is sent to the queue with a delivery delay of 1 s
-      Then the receiver sees "slow" exactly once
+      And a producer on the queue
+      And the producer's delivery delay is 1 s
+      When the producer sends message "grouped" with group "g"
+      And the producer sends message "slow"
+      Then sending "grouped" is refused with MQRC_OPTIONS_ERROR
+      And sending "slow" is accepted
+      And the receiver sees "slow" exactly once
 
     Scenario: After a refused message the group goes on without it
       Given an empty queue

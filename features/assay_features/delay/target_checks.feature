@@ -49,7 +49,8 @@ Feature: The target of a delayed message is checked when the message is sent
       Given a queue with MAXMSGL(1000)
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a body of 1000 B and a delivery delay of 1 s
-      Then the receiver sees "slow" exactly once
+      Then sending "slow" is accepted
+      And the receiver sees "slow" exactly once
 
     Scenario: A message is one byte longer than the queue behind an alias takes
       Given a queue with MAXMSGL(1000)
@@ -85,7 +86,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Given a queue with MAXDEPTH(2)
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
-      Then it is accepted
+      Then sending "slow" is accepted
       And the queue holds "filler" and "slow"
 
     Scenario: What waits on the staging queue is not yet on its target
@@ -112,5 +113,6 @@ Feature: The target of a delayed message is checked when the message is sent
       And message "filler" is sent to the queue
       When "receiver" receives a message
       And message "slow" is sent to the queue with a delivery delay of 1 s
-      Then the receiver sees "filler" exactly once
+      Then sending "slow" is accepted
+      And the receiver sees "filler" exactly once
       And the receiver sees "slow" exactly once

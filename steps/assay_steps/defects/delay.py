@@ -253,19 +253,19 @@ DELAY_DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         name="no-delay-for-classic",
-        rules=("DD-01",),
+        rules=("DD-01", "DD-10"),
         text="Classic producers refuse every delivery delay.",
         port=_in_face("classic", _NoDelay),
     ),
     Defect(
         name="no-delay-for-simplified",
-        rules=("DD-01",),
+        rules=("DD-01", "DD-10"),
         text="Simplified producers refuse every delivery delay.",
         port=_in_face("simplified", _NoDelay),
     ),
     Defect(
         name="delay-of-0-refused",
-        rules=("DD-01", "DD-13"),
+        rules=("DD-01", "DD-13", "DD-10"),
         text="A delivery delay of 0 is refused.",
         port=twisted(_NoDelayRefused),
     ),
@@ -319,7 +319,7 @@ DELAY_DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         name="refusal-breaks-producer",
-        rules=("DD-15",),
+        rules=("DD-15", "DD-10", "DD-16", "DD-17"),
         text="A producer that has refused something refuses every send after it.",
         port=twisted(_BrokenByRefusal),
     ),

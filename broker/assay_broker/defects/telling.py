@@ -1,0 +1,105 @@
+"""What defects do with answers to sends, and with what an administrator has said of the objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.changes import AlterObject, DefineObject
+from assay_broker.core.commands import Administer, Command, Put
+from assay_broker.core.effects import Answer, Effect
+from assay_broker.core.objects.model import Value
+from assay_broker.core.records import Record
+from assay_broker.defects.model import Watch, commands
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address
+from assay_sdk.model.reasons import Mqrc, refused
+
+_NO_PRIORITY = 10
+"""A priority that there is not: a message that bears it is refused, whatever else it is."""
+
+Retell = Callable[[Put, Address, Answer], Answer]
+"""A send, its destination and its answer, to the answer that its sender gets."""
+
+Judge = Callable[[Put, Address, int, "Objects"], Mqrc | None]
+"""A send, its destination, the time and the objects, to the reason for which it is refused; None lets it pass."""
+
+
+class Objects:
+    """What an administrator has said of each object since the queue manager was made, from the commands that pass."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, dict[str, Value]] = {}
+
+    def note(self, command: Command) -> None:
+        """Take note of a command."""
+        if isinstance(command, Administer) and isinstance(command.change, DefineObject | AlterObject):
+            said = self._said.setdefault(command.change.name, {})
+            said.update(command.change.attributes)
+
+    def said(self, name: str, keyword: str) -> Value | None:
+        """What was said; None when nothing was, or of an object that nobody has spoken of."""
+        return self._said.get(name, {}).get(keyword)
+
+
+def answers(retell: Retell) -> Seams:
+    """Filters that rewrite the answers to sends."""
+    asked: dict[tuple[int, int], tuple[Put, Address]] = {}
+
+    def note(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        if isinstance(command, Put) and command.token is not None:
+            target = watch.target(command)
+            if target is not None:
+                asked[command.connection, command.token] = command, target
+        return None
+
+    def effects(passing: tuple[Effect, ...], now_ms: int) -> tuple[Effect, ...]:
+        return tuple(
+            _told(effect) if isinstance(effect, Answer) else effect for effect in seams.effects(passing, now_ms)
+        )
+
+    def _told(answer: Answer) -> Answer:
+        found = asked.pop((answer.connection, answer.token), None)
+        return answer if found is None else retell(*found, answer)
+
+    def read(records: Sequence[Record]) -> tuple[Record, ...]:
+        asked.clear()
+        return seams.read(records)
+
+    seams = commands(note)
+    return replace(seams, effects=effects, read=read)
+
+
+def refusing(judge: Judge, text: str) -> Seams:
+    """Filters that refuse some sends.
+
+    Args:
+        judge: Which, and for what reason.
+        text: What their senders are told.
+    """
+    objects = Objects()
+    reasons: dict[tuple[int, int | None], Mqrc] = {}
+
+    def command(passing: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        objects.note(passing)
+        if not isinstance(passing, Put):
+            return None
+        target = watch.target(passing)
+        reason = None if target is None else judge(passing, target, now_ms, objects)
+        if reason is None:
+            return None
+        reasons[passing.connection, passing.token] = reason
+        return (replace(passing, message=replace(passing.message, priority=_NO_PRIORITY)),)
+
+    def effects(passing: tuple[Effect, ...], now_ms: int) -> tuple[Effect, ...]:
+        return tuple(
+            _told(effect) if isinstance(effect, Answer) else effect for effect in seams.effects(passing, now_ms)
+        )
+
+    def _told(answer: Answer) -> Answer:
+        reason = reasons.pop((answer.connection, answer.token), None)
+        return answer if reason is None else replace(answer, refused=refused(reason, f"{reason.label}: {text}"))
+
+    seams = commands(command)
+    return replace(seams, effects=effects)

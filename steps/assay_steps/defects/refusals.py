@@ -1,0 +1,100 @@
+"""Defects of the client in what it refuses to delay: levels, clusters, retained publications, groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from assay_adapters.client import Draft, Mode, Sent, Setting
+from assay_adapters.outcome import Mqrc, Ok, Outcome, Refused
+from assay_sdk.driver import CLUSTERED_PROPERTY, DEFBIND_PROPERTY, Done, DriverEvent
+from assay_sdk.model.message import Address
+from assay_sdk.model.properties import LAST_IN_GROUP, RETAIN
+from assay_steps.defects.model import Defect
+from assay_steps.defects.ports import ProducerFilter, twisted
+from assay_steps.defects.wires import events
+
+
+class _OldLevelSwallowed(ProducerFilter):
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        answer = self.behind.set(setting, value)
+        unknown = isinstance(answer, Refused) and answer.mqrc == Mqrc.FUNCTION_NOT_SUPPORTED
+        return Ok(None) if unknown and setting is Setting.DELAY else answer
+
+
+def _is_retained(draft: Draft) -> bool:
+    return draft.properties.get(RETAIN) == 1
+
+
+def _is_grouped(draft: Draft) -> bool:
+    return draft.group_id is not None or draft.group_sequence is not None or LAST_IN_GROUP in draft.properties
+
+
+def _is_plain(draft: Draft) -> bool:
+    return not _is_retained(draft) and not _is_grouped(draft)
+
+
+def _sent_at_once(wanted: Callable[[Draft], bool]) -> type[ProducerFilter]:
+    """What cannot be delayed is sent without its delay, and the application is told nothing."""
+
+    class SentAtOnce(ProducerFilter):
+        def send(
+            self,
+            message: Draft,
+            *,
+            mode: Mode | None = None,
+            priority: int | None = None,
+            ttl_ms: int | None = None,
+            to: Address | None = None,
+        ) -> Outcome[Sent]:
+            answer = self.behind.send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
+            cannot = isinstance(answer, Refused) and answer.mqrc == Mqrc.OPTIONS_ERROR
+            if not cannot or not wanted(message):
+                return answer
+            self.behind.set(Setting.DELAY, 0)
+            return self.behind.send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
+
+    return SentAtOnce
+
+
+def _not_fixed_misread(event: DriverEvent) -> DriverEvent:
+    if not isinstance(event, Done) or event.properties.get(DEFBIND_PROPERTY) != "NOTFIXED":
+        return event
+    return replace(event, properties={**event.properties, CLUSTERED_PROPERTY: True, DEFBIND_PROPERTY: "OPEN"})
+
+
+REFUSAL_DEFECTS: tuple[Defect, ...] = (
+    Defect(
+        name="old-level-delay-ignored",
+        rules=("DD-10",),
+        text="A delay set at a level older than 8.0 has no effect and raises nothing.",
+        port=twisted(_OldLevelSwallowed),
+    ),
+    Defect(
+        name="clustered-sent-at-once",
+        rules=("DD-11",),
+        text="A message that a clustered destination does not take with a delay is sent without it.",
+        port=twisted(_sent_at_once(_is_plain)),
+    ),
+    Defect(
+        name="notfixed-misread",
+        rules=("DD-11",),
+        text="The client takes a destination with DEFBIND(NOTFIXED) for a clustered one with DEFBIND(OPEN).",
+        wire=events(_not_fixed_misread),
+    ),
+    Defect(
+        name="retained-sent-at-once",
+        rules=("DD-16",),
+        text="A retained publication with a delay is sent without the delay.",
+        port=twisted(_sent_at_once(_is_retained)),
+    ),
+    Defect(
+        name="grouped-sent-at-once",
+        rules=("DD-17",),
+        text="A message in a group with a delay is sent without the delay.",
+        port=twisted(_sent_at_once(_is_grouped)),
+    ),
+)
+"""Defects in front of the client port, and one on its wire."""
