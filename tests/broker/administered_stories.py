@@ -28,14 +28,15 @@ if TYPE_CHECKING:
 MS = 1_000_000
 TOPIC = Address(AddressKind.TOPIC, "T")
 STAGING = Address(AddressKind.QUEUE, STAGING_QUEUE)
-LINKS = iter(range(100, 10_000))
+FIRST_LINK = 100
 
 
 def send(client: Client, to: str | Address, body: str, *, delay_ms: int = 50, **fields: object) -> None:
     """Send over a sender of its own, so that a refusal to open it is part of the story."""
     address = to if isinstance(to, Address) else Address(AddressKind.QUEUE, to)
-    link = next(LINKS)
-    client.submit(driver.OpenSender(client.token(), 1, link, address))
+    token = client.token()
+    link = FIRST_LINK + token
+    client.submit(driver.OpenSender(token, 1, link, address))
     now_ms = client.world.runner.clock.wall_ns() // MS
     plain = {
         "message_id": body,
@@ -124,9 +125,9 @@ def permitted(story: Story) -> None:
         SetAuthority(profile=STAGING_QUEUE, object_type="QUEUE", principals=("monitor",), add=("BROWSE",)),
     )
     alice, bob, monitor = (story.client(user, user=user) for user in ("alice", "bob", "monitor"))
-    for who in (alice, bob):
-        send(who, "Q", f"from {who}"[:6], delay_ms=50)
-        send(who, "FRONT", "through the front", delay_ms=50)
+    for user, who in (("alice", alice), ("bob", bob)):
+        send(who, "Q", f"to the queue from {user}", delay_ms=500)
+        send(who, "FRONT", f"to the front from {user}", delay_ms=500)
         who.submit(driver.Browse(who.token(), 1, STAGING))
     send(bob, STAGING, "intruder", delay_ms=0)
     monitor.submit(driver.Browse(monitor.token(), 1, STAGING))
@@ -136,7 +137,7 @@ def permitted(story: Story) -> None:
         NativePut(STAGING_QUEUE, Message(body="by an administrator")),
     )
     look(office, "Q", "OPEN", "CLOSED")
-    story.run(100)
+    story.run(1_000)
     look(office, "Q", "OPEN", "CLOSED")
 
 
