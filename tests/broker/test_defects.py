@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.broker.administered_stories import ADMINISTERED_STORIES
 from tests.broker.failure_stories import FAILURE_STORIES
 from tests.broker.test_inprocess import MS, Line, World
 
@@ -9,7 +10,7 @@ from assay_broker.seams import NO_SEAMS
 from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_sdk import driver
-from assay_sdk.driver import Durability, Target
+from assay_sdk.driver import Durability, Login, Target
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.runners.virtual import VirtualRunner
 
@@ -17,6 +18,7 @@ TOPIC = Address(AddressKind.TOPIC, "T")
 BROKER_RULES = {
     *("DD-02", "DD-03", "DD-04", "DD-27", "DD-48", "DD-51", "DD-55", "DD-56", "DD-57"),
     *(f"DD-{number}" for number in (*range(70, 78), 83, 85, 86)),
+    *("DD-05", "DD-06", *(f"DD-{number}" for number in (30, 31, 32, 35, 36, 37, 38, 39, 50, 52, 80, 82))),
     *(f"PD-{number}" for number in (*range(10, 19), *range(20, 35))),
     *("BT-08", "BT-09", "BT-12", "BT-16"),
 }
@@ -54,9 +56,10 @@ class Story(World):
     def note(self, who: str, what: str) -> None:
         self.seen.append((self.runner.clock.monotonic_ns(), who, what))
 
-    def client(self, name: str, client_id: str | None = None) -> Client:
+    def client(self, name: str, client_id: str | None = None, user: str | None = None) -> Client:
         """A client with a session 1 and senders 1 (queue) and 2 (topic)."""
-        line = Client(self, Target(url="in-process://ASSAY", client_id=client_id), Log(self, name))
+        login = None if user is None else Login(user, user)
+        line = Client(self, Target(url="in-process://ASSAY", client_id=client_id, login=login), Log(self, name))
         line.submit(
             driver.OpenSession(line.token(), 1),
             driver.OpenSender(line.token(), 1, 1, Q),
@@ -427,6 +430,7 @@ STORIES = (
     units_over_a_kill,
     two_restarts,
     *FAILURE_STORIES,
+    *ADMINISTERED_STORIES,
 )
 
 

@@ -8,17 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from assay_broker.defects.authority import AUTHORITY_DEFECTS
 from assay_broker.defects.backlog import BACKLOG_DEFECTS
 from assay_broker.defects.batch import BATCH_DEFECTS
 from assay_broker.defects.checks import CHECK_DEFECTS
 from assay_broker.defects.consumers import CONSUMER_DEFECTS
 from assay_broker.defects.delay import DELAY_DEFECTS
 from assay_broker.defects.failures import FAILURE_DEFECTS
+from assay_broker.defects.fan_out import FAN_OUT_DEFECTS
 from assay_broker.defects.keeping import KEEPING_DEFECTS
 from assay_broker.defects.model import Defect
 from assay_broker.defects.queues import QUEUE_DEFECTS
 from assay_broker.defects.reporting import REPORTING_DEFECTS
+from assay_broker.defects.resolving import RESOLVING_DEFECTS
+from assay_broker.defects.staged import STAGED_DEFECTS
 from assay_broker.defects.staging import STAGING_DEFECTS
+from assay_broker.defects.staging_queue import STAGING_QUEUE_DEFECTS
 from assay_broker.defects.subscribers import SUBSCRIBER_DEFECTS
 from assay_broker.defects.subscriptions import SUBSCRIPTION_DEFECTS
 from assay_broker.defects.uncommitted import UNCOMMITTED_DEFECTS
@@ -44,6 +49,11 @@ DEFECTS: Mapping[str, Defect] = MappingProxyType(
             *BATCH_DEFECTS,
             *FAILURE_DEFECTS,
             *REPORTING_DEFECTS,
+            *STAGING_QUEUE_DEFECTS,
+            *STAGED_DEFECTS,
+            *AUTHORITY_DEFECTS,
+            *RESOLVING_DEFECTS,
+            *FAN_OUT_DEFECTS,
         )
     }
 )

@@ -1,0 +1,151 @@
+"""Defects of delayed publications: how many are staged, and which topics allow them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from msgspec.structs import replace
+
+from assay_broker.core.changes import AlterObject, Change, DefineObject, NativeBrowse
+from assay_broker.core.commands import Administer, Command, Put
+from assay_broker.core.effects import Answer
+from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
+from assay_broker.core.objects.model import Kind, Value
+from assay_broker.defects.knowing import Delayed, Known, changes, delayed_puts, knowing, rows
+from assay_broker.defects.model import Defect, handed_in, is_topic
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, AddressKind
+
+_AGENT = -3  # a connection of the defects' own
+_HOLD = Address(AddressKind.QUEUE, "DEFECT.HOLD")
+_REACHES = ("PMSGDLV", "NPMSGDLV")
+_ALL: dict[str, Value] = dict.fromkeys(_REACHES, "ALLAVAIL")
+
+
+def _one_for_all(answer: Answer, asked: Command, _now_ms: int, _known: Known) -> Answer:
+    change = asked.change if isinstance(asked, Administer) else None
+    if not isinstance(change, NativeBrowse) or change.queue != STAGING_QUEUE:
+        return answer
+    return replace(answer, value=tuple({row.message.message_id: row for row in rows(answer)}.values()))
+
+
+def _further(put: Put, copies: int) -> tuple[Command, ...] | None:
+    """A send of which so many copies more are staged, for nobody."""
+    return (put, *handed_in(_AGENT, _HOLD, *(put.message,) * copies)) if copies else None
+
+
+def _one_too_many(put: Put, sent: Delayed, _known: Known) -> tuple[Command, ...] | None:
+    return _further(put, 1) if is_topic(sent.target) else None
+
+
+def _for_each_sharer(put: Put, sent: Delayed, known: Known) -> tuple[Command, ...] | None:
+    if not is_topic(sent.target):
+        return None
+    sharers = Counter(attach.name for attach in known.watch.on(sent.target) if attach.shared)
+    return _further(put, sharers.total() - len(sharers))
+
+
+def _reaches(rewrite: dict[str, str] | None = None, value: str | None = None) -> Seams:
+    """Filters that let topics be defined with other values of PMSGDLV and NPMSGDLV.
+
+    Args:
+        rewrite: Under which keyword each is given; None for its own.
+        value: With which value; None for the one that was asked for.
+    """
+
+    def other(change: Change, _known: Known) -> Change | None:
+        if not isinstance(change, DefineObject | AlterObject) or change.kind is not Kind.TOPIC:
+            return None
+        said = {
+            (rewrite or {}).get(keyword, keyword): (value or given) if keyword in _REACHES else given
+            for keyword, given in change.attributes.items()
+        }
+        return replace(change, attributes=said)
+
+    return changes(other)
+
+
+def _parents_skipped(change: Change, known: Known) -> Change | None:
+    """A topic that does not say is as the base topic says, whatever is between."""
+    if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
+        return None
+    base = {**_ALL, **{key: said for key, said in known.attributes.get(BASE_TOPIC, {}).items() if key in _REACHES}}
+    own = {keyword: said for keyword, said in change.attributes.items() if said != "ASPARENT"}
+    return replace(change, attributes={**base, **own})
+
+
+def _parents_outweigh(change: Change, known: Known) -> Change | None:
+    """What a topic above forbids, no topic below it can allow."""
+    if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
+        return None
+    above = change.name.rpartition("/")[0]
+    forbidden = {
+        keyword: said
+        for keyword, said in known.attributes.get(above, {}).items()
+        if keyword in _REACHES and said not in {"ALLAVAIL", "ASPARENT"}
+    }
+    return replace(change, attributes={**change.attributes, **forbidden}) if forbidden else None
+
+
+def _undelayed_too(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
+    """A publication without a delay to a topic with a setting of its own is taken for a delayed one, and refused."""
+    if not isinstance(command, Put) or command.message.delivery_time_ms is not None:
+        return None
+    target = known.watch.target(command)
+    if target is None or not is_topic(target) or not known.attributes.get(target.name, {}).keys() & {*_REACHES}:
+        return None
+    refused = replace(command.message, delivery_time_ms=now_ms + 1, group_id="defect")
+    return (replace(command, message=refused),)
+
+
+FAN_OUT_DEFECTS = (
+    Defect(
+        name="one-staged-for-all",
+        rules=("DD-80",),
+        text="A delayed publication is staged once, however many subscriptions it is for.",
+        apply=lambda: knowing(reshow=_one_for_all),
+    ),
+    Defect(
+        name="one-staged-too-many",
+        rules=("DD-80",),
+        text="A delayed publication is staged once more than there are subscriptions.",
+        apply=lambda: delayed_puts(_one_too_many),
+    ),
+    Defect(
+        name="staged-for-each-sharer",
+        rules=("DD-80",),
+        text="A delayed publication is staged for each of those who share a subscription.",
+        apply=lambda: delayed_puts(_for_each_sharer),
+    ),
+    Defect(
+        name="any-reach-will-do",
+        rules=("DD-82",),
+        text="Every topic takes delayed publications, whatever its PMSGDLV and NPMSGDLV say.",
+        apply=lambda: _reaches(value="ALLAVAIL"),
+    ),
+    Defect(
+        name="reaches-mixed-up",
+        rules=("DD-82",),
+        text="PMSGDLV is asked for non-persistent delayed publications, and NPMSGDLV for persistent ones.",
+        apply=lambda: _reaches({"PMSGDLV": "NPMSGDLV", "NPMSGDLV": "PMSGDLV"}),
+    ),
+    Defect(
+        name="topic-parents-skipped",
+        rules=("DD-82",),
+        text="A topic that says ASPARENT is as the base topic says, whatever the topics between them say.",
+        apply=lambda: changes(_parents_skipped),
+    ),
+    Defect(
+        name="topic-parents-outweigh",
+        rules=("DD-82",),
+        text="A topic cannot allow delayed publications where the topic above it forbids them.",
+        apply=lambda: changes(_parents_outweigh),
+    ),
+    Defect(
+        name="undelayed-publications-refused",
+        rules=("DD-82",),
+        text="On a topic with PMSGDLV or NPMSGDLV of its own, publications without a delay are refused.",
+        apply=lambda: knowing(_undelayed_too),
+    ),
+)
+"""Defects of delayed publications."""

@@ -1,0 +1,211 @@
+"""Defects of taking staged messages back, and of what staging does to a message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.changes import NativeBrowse, NativeTake
+from assay_broker.core.commands import Administer, Cancel, Command
+from assay_broker.core.descriptor import Described, native_id
+from assay_broker.core.effects import Answer, Deliver
+from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.records import MessageRemoved, Record
+from assay_broker.defects.knowing import Delayed, Known, delayed_messages, knowing, rows
+from assay_broker.defects.model import Defect
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Message
+
+_LONGEST = 4_000
+_OTHER_ID = "ID:" + "AB" * 24
+
+
+def _take(command: Command) -> NativeTake | None:
+    """What an administrator takes from the staging queue; None for anything else."""
+    change = command.change if isinstance(command, Administer) else None
+    return change if isinstance(change, NativeTake) and change.queue == STAGING_QUEUE else None
+
+
+def _asked_for(take: NativeTake, known: Known) -> Delayed | None:
+    """The delayed message that a get asks for."""
+    return next((one for id_, one in known.delayed.items() if native_id(id_) == take.correlation_id), None)
+
+
+def _shown_only() -> Seams:
+    def looked(command: Command, _now_ms: int, _known: Known) -> tuple[Command, ...] | None:
+        if _take(command) is None or not isinstance(command, Administer):
+            return None
+        return (replace(command, change=NativeBrowse(STAGING_QUEUE)),)
+
+    def shown(answer: Answer, asked: Command, _now_ms: int, known: Known) -> Answer:
+        take = _take(asked)
+        if take is None:
+            return answer
+        found = _asked_for(take, known)
+        return replace(
+            answer, value=() if found is None else (Described(descriptor={}, headers=(), message=found.message),)
+        )
+
+    return knowing(looked, shown)
+
+
+def _all_copies(command: Command, _now_ms: int, known: Known) -> tuple[Command, ...] | None:
+    take = _take(command)
+    found = None if take is None else _asked_for(take, known)
+    if found is None or found.message.message_id is None or not isinstance(command, Administer):
+        return None
+    return (command, Cancel(command.connection, None, found.message.message_id))
+
+
+def _the_first(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
+    first = next((id_ for id_, one in known.delayed.items() if one.due_ms > now_ms), None)
+    if _take(command) is None or first is None or not isinstance(command, Administer):
+        return None
+    return (replace(command, change=NativeTake(STAGING_QUEUE, native_id(first))),)
+
+
+def _the_next_too(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
+    take = _take(command)
+    found = None if take is None else _asked_for(take, known)
+    if found is None or not isinstance(command, Administer):
+        return None
+    others = [
+        id_
+        for id_, one in known.delayed.items()
+        if one is not found and one.target == found.target and one.due_ms >= max(found.due_ms, now_ms)
+    ]
+    return (command, *(Cancel(command.connection, None, id_) for id_ in others[-1:]))
+
+
+def _taken_until_restart() -> Seams:
+    taking = False
+
+    def command_filter(command: Command, _now_ms: int) -> tuple[Command, ...]:
+        nonlocal taking
+        taking = _take(command) is not None
+        return (command,)
+
+    def written(records: Sequence[Record]) -> tuple[Record, ...]:
+        return tuple(record for record in records if not (taking and isinstance(record, MessageRemoved)))
+
+    return Seams(command=command_filter, written=written)
+
+
+def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
+    """Filters that alter the ids of what has been delayed, on its target.
+
+    Args:
+        descriptor: Which id in the descriptor is another, and whose field of the message it is.
+        message_id: The other id; None for the message's own message id.
+    """
+
+    def changed(message: Message) -> Message:
+        other = message_id or message.message_id
+        return replace(message, **dict.fromkeys(descriptor.values(), other))
+
+    def shown(answer: Answer, asked: Command, _now_ms: int, _known: Known) -> Answer:
+        change = asked.change if isinstance(asked, Administer) else None
+        if not isinstance(change, NativeBrowse) or change.queue == STAGING_QUEUE:
+            return answer
+        return replace(answer, value=tuple(map(_row, rows(answer))))
+
+    def _row(row: Described) -> Described:
+        if row.message.delivery_time_ms is None:
+            return row
+        ids = dict.fromkeys(descriptor, native_id(message_id or row.message.message_id).hex())
+        return replace(row, descriptor={**row.descriptor, **ids})
+
+    def delivered(delivery: Deliver, _known: Known) -> Deliver:
+        if delivery.message.delivery_time_ms is None:
+            return delivery
+        return replace(delivery, message=changed(delivery.message))
+
+    return knowing(reshow=shown, redeliver=delivered)
+
+
+def _first_property(message: Message) -> Message:
+    return replace(message, properties=dict(list(message.properties.items())[:1]))
+
+
+def _persistent(message: Message) -> Message:
+    return replace(message, durable=True)
+
+
+def _plain_priority(message: Message) -> Message:
+    return message if message.priority is None else replace(message, priority=4)
+
+
+def _cut(message: Message) -> Message:
+    return message if message.body is None else replace(message, body=message.body[:_LONGEST])
+
+
+STAGED_DEFECTS = (
+    Defect(
+        name="take-only-shows",
+        rules=("DD-38",),
+        text="An administrator who takes a staged message back is given a copy, and the message stays or has gone on.",
+        apply=_shown_only,
+    ),
+    Defect(
+        name="take-takes-all-copies",
+        rules=("DD-38",),
+        text="Taking one copy of a staged publication back takes all of them.",
+        apply=lambda: knowing(_all_copies),
+    ),
+    Defect(
+        name="take-takes-the-first",
+        rules=("DD-38",),
+        text="A get by correlation id takes whichever staged message was sent first.",
+        apply=lambda: knowing(_the_first),
+    ),
+    Defect(
+        name="take-takes-the-next-too",
+        rules=("DD-38",),
+        text="With a staged message that is taken back, another one for the same target is lost.",
+        apply=lambda: knowing(_the_next_too),
+    ),
+    Defect(
+        name="taken-until-restart",
+        rules=("DD-38",),
+        text="A staged message that was taken back is there again after a restart.",
+        apply=_taken_until_restart,
+    ),
+    Defect(
+        name="moved-under-another-id",
+        rules=("DD-39",),
+        text="A message that was delayed has another message id on its target.",
+        apply=lambda: _came_changed({"MsgId": "message_id"}, _OTHER_ID),
+    ),
+    Defect(
+        name="moved-with-staging-correlation-id",
+        rules=("DD-39",),
+        text="A message that was delayed still has its message id as its correlation id on its target.",
+        apply=lambda: _came_changed({"CorrelId": "correlation_id"}, None),
+    ),
+    Defect(
+        name="staged-properties-lost",
+        rules=("DD-39",),
+        text="Of several properties only the first comes through a delay.",
+        apply=lambda: delayed_messages(_first_property),
+    ),
+    Defect(
+        name="staged-becomes-persistent",
+        rules=("DD-39",),
+        text="A delay makes every message persistent.",
+        apply=lambda: delayed_messages(_persistent),
+    ),
+    Defect(
+        name="staged-priority-lost",
+        rules=("DD-39",),
+        text="A delay gives every message priority 4.",
+        apply=lambda: delayed_messages(_plain_priority),
+    ),
+    Defect(
+        name="staged-body-cut",
+        rules=("DD-39",),
+        text="A delay cuts bodies of more than 4,000 characters.",
+        apply=lambda: delayed_messages(_cut),
+    ),
+)
+"""Defects of staged messages."""

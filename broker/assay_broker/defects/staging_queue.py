@@ -1,0 +1,307 @@
+"""Defects of the staging queue: what is seen of it and on it, and what its attributes do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.changes import AlterObject, Change, DisplayObjects, NativeBrowse
+from assay_broker.core.commands import Administer, Command, Put
+from assay_broker.core.descriptor import Described, native_id
+from assay_broker.core.effects import Answer
+from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
+from assay_broker.core.records import MessageStored, ObjectRemoved, Record
+from assay_broker.defects.knowing import Delayed, Known, changes, delayed_puts, knowing, rows
+from assay_broker.defects.model import Defect
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Message
+
+_NOTHING = "DEFECT.NOTHING"
+_LINGERING_MS = 1_500
+_HEADER_BYTES = 4_096
+_LIMITS: dict[str, Value] = {"MAXDEPTH": 999_999_999, "MAXMSGL": 104_857_600}
+_UNREAD: dict[str, Value] = {"DestQName": "", "DeliveryDelay": 0}
+
+
+def _staged(rewrite: Callable[[Described], Described]) -> Seams:
+    """Filters that alter what administrators see on the staging queue."""
+
+    def reshow(answer: Answer, asked: Command, _now_ms: int, _known: Known) -> Answer:
+        if not _browses(asked, STAGING_QUEUE):
+            return answer
+        return replace(answer, value=tuple(rewrite(row) for row in rows(answer)))
+
+    return knowing(reshow=reshow)
+
+
+def _browses(asked: Command, queue: str) -> bool:
+    return isinstance(asked, Administer) and isinstance(asked.change, NativeBrowse) and asked.change.queue == queue
+
+
+def _counting(answer: Answer, queue: str, further: int) -> Answer:
+    """An answer in which a queue is shown with so many messages more."""
+    value = tuple(
+        replace(row, attributes={**row.attributes, "CURDEPTH": row.number("CURDEPTH") + further})
+        if isinstance(row, Definition) and row.name == queue and "CURDEPTH" in row.attributes
+        else row
+        for row in answer.value or ()
+    )
+    return replace(answer, value=value)
+
+
+def _looked_at(asked: Command) -> str | None:
+    """The queue that an administrator looks at."""
+    if isinstance(asked, Administer) and isinstance(asked.change, NativeBrowse):
+        return asked.change.queue
+    if isinstance(asked, Administer) and isinstance(asked.change, DisplayObjects):
+        return asked.change.name
+    return None
+
+
+def _with_further(answer: Answer, queue: str, further: Sequence[Message]) -> Answer:
+    """An answer with further messages on a queue."""
+    if any(isinstance(row, Definition) for row in answer.value or ()):
+        return _counting(answer, queue, len(further))
+    shown = (Described(descriptor={}, headers=(), message=message) for message in further)
+    return replace(answer, value=(*rows(answer), *shown))
+
+
+def _headless(row: Described) -> Described:
+    return replace(row, headers=())
+
+
+def _unreadable(row: Described) -> Described:
+    return replace(row, headers=tuple({**header, **_UNREAD} for header in row.headers))
+
+
+def _out_of_sight(answer: Answer, asked: Command, _now_ms: int, _known: Known) -> Answer:
+    if _browses(asked, STAGING_QUEUE):
+        return replace(answer, value=())
+    if _looked_at(asked) == STAGING_QUEUE:
+        return replace(
+            answer,
+            value=tuple(
+                replace(row, attributes={**row.attributes, "CURDEPTH": 0})
+                for row in answer.value or ()
+                if isinstance(row, Definition)
+            ),
+        )
+    return answer
+
+
+def _on_target_too(answer: Answer, asked: Command, now_ms: int, known: Known) -> Answer:
+    queue = _looked_at(asked)
+    waiting = [one.message for one in known.delayed.values() if one.target.name == queue and one.due_ms > now_ms]
+    return answer if queue is None or not waiting else _with_further(answer, queue, waiting)
+
+
+def _lingering(answer: Answer, asked: Command, now_ms: int, known: Known) -> Answer:
+    if _looked_at(asked) != STAGING_QUEUE or answer.refused is not None:
+        return answer
+    moved = [one.message for one in known.delayed.values() if 0 <= now_ms - one.due_ms < _LINGERING_MS]
+    return _with_further(answer, STAGING_QUEUE, moved) if moved else answer
+
+
+def _header_kept(answer: Answer, asked: Command, _now_ms: int, _known: Known) -> Answer:
+    queue = _looked_at(asked)
+    kept = [
+        replace(row, headers=({"StrucId": "DDH"}, *row.headers)) if _was_delayed(row) else row for row in rows(answer)
+    ]
+    return replace(answer, value=tuple(kept)) if kept and queue != STAGING_QUEUE else answer
+
+
+def _was_delayed(row: Described) -> bool:
+    return row.message.delivery_time_ms is not None
+
+
+def _own_message_id(row: Described) -> Described:
+    return replace(row, descriptor={**row.descriptor, "MsgId": native_id(row.message.message_id).hex()})
+
+
+def _own_correlation_id(row: Described) -> Described:
+    return replace(row, descriptor={**row.descriptor, "CorrelId": native_id(row.message.correlation_id).hex()})
+
+
+def _hidden(change: Change, _known: Known) -> Change | None:
+    if isinstance(change, DisplayObjects) and change.name == STAGING_QUEUE:
+        return DisplayObjects(kinds=change.kinds, name=_NOTHING)
+    return None
+
+
+def _gone_after_restart() -> Seams:
+    starts: list[None] = []
+
+    def read(records: Sequence[Record]) -> tuple[Record, ...]:
+        starts.append(None)
+        staged = any(isinstance(record, MessageStored) and record.due_ms is not None for record in records)
+        if len(starts) == 1 or staged:
+            return tuple(records)
+        return (*records, ObjectRemoved(Namespace.QUEUE, STAGING_QUEUE))
+
+    return Seams(read=read)
+
+
+def _altered(change: Change) -> dict[str, Value] | None:
+    """How the staging queue is to be altered; None for any other change."""
+    if isinstance(change, AlterObject) and change.name == STAGING_QUEUE:
+        return change.attributes
+    return None
+
+
+def _alter(attributes: dict[str, Value]) -> AlterObject:
+    return AlterObject(Kind.QLOCAL, STAGING_QUEUE, attributes)
+
+
+def _beside(put: Put, before: dict[str, Value], after: dict[str, Value]) -> tuple[Command, ...]:
+    """A send for whose duration the staging queue is altered."""
+    return (
+        Administer(put.connection, None, _alter(before)),
+        put,
+        Administer(put.connection, None, _alter(after)),
+    )
+
+
+def _said_limits(known: Known) -> dict[str, Value]:
+    said = known.attributes.get(STAGING_QUEUE, {})
+    return {keyword: said[keyword] for keyword in _LIMITS if keyword in said}
+
+
+def _unlimited(put: Put, _sent: Delayed, known: Known) -> tuple[Command, ...] | None:
+    limits = _said_limits(known)
+    return _beside(put, {keyword: _LIMITS[keyword] for keyword in limits}, limits) if limits else None
+
+
+def _never_freed() -> Seams:
+    taken: list[None] = []
+
+    def no_place(put: Put, _sent: Delayed, known: Known) -> tuple[Command, ...] | None:
+        limit = _said_limits(known).get("MAXDEPTH")
+        if not isinstance(limit, int):
+            return None
+        taken.append(None)
+        return _beside(put, {"MAXDEPTH": 0}, {"MAXDEPTH": limit}) if len(taken) > limit else None
+
+    return delayed_puts(no_place)
+
+
+def _less(keyword: str, by: int) -> Seams:
+    def lowered(change: Change, _known: Known) -> Change | None:
+        attributes = _altered(change)
+        limit = None if attributes is None else attributes.get(keyword)
+        if attributes is None or not isinstance(limit, int):
+            return None
+        return _alter({**attributes, keyword: max(0, limit - by)})
+
+    return changes(lowered)
+
+
+def _first_counts(change: Change, known: Known) -> Change | None:
+    attributes, before = _altered(change), _said_limits(known)
+    return None if attributes is None or not before else _alter({**attributes, **before})
+
+
+def _unalterable(change: Change, _known: Known) -> Change | None:
+    return None if _altered(change) is None else AlterObject(Kind.QLOCAL, _NOTHING, {})
+
+
+STAGING_QUEUE_DEFECTS = (
+    Defect(
+        name="staged-without-header",
+        rules=("DD-05",),
+        text="Staged messages have no header.",
+        apply=lambda: _staged(_headless),
+    ),
+    Defect(
+        name="staging-header-blank",
+        rules=("DD-05",),
+        text="The header of a staged message names neither its target nor its delay.",
+        apply=lambda: _staged(_unreadable),
+    ),
+    Defect(
+        name="staged-out-of-sight",
+        rules=("DD-05",),
+        text="Delayed messages are kept somewhere else, and the staging queue stays empty.",
+        apply=lambda: knowing(reshow=_out_of_sight),
+    ),
+    Defect(
+        name="staged-and-on-target",
+        rules=("DD-05",),
+        text="An administrator finds a delayed message on its target during its delay.",
+        apply=lambda: knowing(reshow=_on_target_too),
+    ),
+    Defect(
+        name="moved-and-still-staged",
+        rules=("DD-06",),
+        text="A message stays on the staging queue for a second and a half after it was moved to its target.",
+        apply=lambda: knowing(reshow=_lingering),
+    ),
+    Defect(
+        name="staging-header-kept",
+        rules=("DD-06", "DD-39"),
+        text="A message that was staged still has its staging header on its target.",
+        apply=lambda: knowing(reshow=_header_kept),
+    ),
+    Defect(
+        name="staging-queue-hidden",
+        rules=("DD-35",),
+        text="An administrator is told that there is no staging queue.",
+        apply=lambda: changes(_hidden),
+    ),
+    Defect(
+        name="staging-queue-gone-after-restart",
+        rules=("DD-35",),
+        text="A staging queue with nothing on it is gone after a restart.",
+        apply=_gone_after_restart,
+    ),
+    Defect(
+        name="staging-limits-ignored",
+        rules=("DD-36",),
+        text="MAXDEPTH and MAXMSGL of the staging queue are shown and have no effect.",
+        apply=lambda: delayed_puts(_unlimited),
+    ),
+    Defect(
+        name="staging-depth-one-less",
+        rules=("DD-36",),
+        text="The staging queue holds one message less than its MAXDEPTH.",
+        apply=lambda: _less("MAXDEPTH", 1),
+    ),
+    Defect(
+        name="staging-header-counted-in-pages",
+        rules=("DD-36",),
+        text="MAXMSGL of the staging queue counts the header as four kilobytes.",
+        apply=lambda: _less("MAXMSGL", _HEADER_BYTES),
+    ),
+    Defect(
+        name="staging-limits-fixed",
+        rules=("DD-36",),
+        text="The limits of the staging queue can be altered once, and never again.",
+        apply=lambda: changes(_first_counts),
+    ),
+    Defect(
+        name="staging-queue-unalterable",
+        rules=("DD-36",),
+        text="The staging queue cannot be altered.",
+        apply=lambda: changes(_unalterable),
+    ),
+    Defect(
+        name="staging-places-never-freed",
+        rules=("DD-36",),
+        text="A message that has left the staging queue still counts towards its MAXDEPTH.",
+        apply=_never_freed,
+    ),
+    Defect(
+        name="staged-under-own-id",
+        rules=("DD-37",),
+        text="A staged message keeps its message id.",
+        apply=lambda: _staged(_own_message_id),
+    ),
+    Defect(
+        name="staged-with-own-correlation-id",
+        rules=("DD-37",),
+        text="A staged message keeps its correlation id.",
+        apply=lambda: _staged(_own_correlation_id),
+    ),
+)
+"""Defects of the staging queue."""
