@@ -48,8 +48,8 @@ _RELEASE = """## One message
 When its delay is over, or it expires before, the steps are planned first and carried out then, altogether or not at
 all: a plan that is backed out leaves the message staged, to be tried again later, and so does a store that refuses it
 (DD-70 to DD-77, DD-56, DD-57). *Refused discard* is a message that asks to be discarded (MQRO_DISCARD_MSG),
-*refused publication* the copy for a subscription, *refused persistent* the report on a persistent message; *gone* is a
-subscription that is no longer there.
+*refused publication* the copy for a subscription, *refused persistent* the report on a persistent message, except on a
+publication that was given up (DD-77); *gone* is a subscription that is no longer there.
 """
 
 State = TypeVar("State", bound=Enum)

@@ -38,7 +38,7 @@ class Result(Enum):
     REFUSED_PUBLICATION = auto()
     """Refused, and the message is a publication."""
     REFUSED_PERSISTENT = auto()
-    """Refused, and the message is persistent."""
+    """Refused, and the message is persistent, and no publication that was given up."""
     NOT_ASKED = auto()
     """The message asks for no such report."""
 

@@ -46,6 +46,7 @@ class Plan:
         self._publication = entry.home.startswith(SUBSCRIPTION_HOME) or sub_at(entry.home) is not None
         self._name = self._target or entry.home
         self._kind, self._feedback = Mqro.EXCEPTION, 0
+        self._given_up = False
         self._report: Message | None = None
         steps = {
             Step.PUT: self._put,
@@ -86,6 +87,7 @@ class Plan:
         )
         if refused is None:
             return Result.DONE
+        self._given_up = self._publication
         return Result.REFUSED_PUBLICATION if self._publication else Result.REFUSED
 
     def _send_report(self) -> Result:
@@ -115,7 +117,8 @@ class Plan:
         )
         if refused is None:
             return Result.DONE
-        return Result.REFUSED_PERSISTENT if self._entry.message.durable else Result.REFUSED
+        again = self._entry.message.durable and not self._given_up  # DD-77 goes before DD-74
+        return Result.REFUSED_PERSISTENT if again else Result.REFUSED
 
 
 def release_due(state: State, turn: Turn) -> None:

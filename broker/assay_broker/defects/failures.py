@@ -193,8 +193,8 @@ FAILURE_DEFECTS = (
     ),
     Defect(
         name="lost-report-backs-out",
-        rules=("DD-75", "DD-83"),
-        text="A non-persistent message whose report cannot be put anywhere is backed out and processed again.",
+        rules=("DD-75", "DD-77", "DD-83"),
+        text="What is non-persistent or was given up is processed again when its report cannot be put anywhere.",
         apply=lambda: _cells({(Step.DEAD_LETTER_REPORT, Result.REFUSED): _KEPT}),
     ),
     Defect(

@@ -147,6 +147,42 @@ Feature: A delayed publication that its subscriber cannot take
       And "steady" never sees "news"
       And the staging queue is empty
 
+    Scenario Outline: Not even a lost report on a <mode> publication has it tried again
+      What DD-74 says of a persistent message is for one that was dead-lettered; this one is discarded by then.
+
+      Given a topic
+      And a queue with MAXDEPTH(10)
+      And a queue "replies" with MAXDEPTH(10)
+      And an administered subscription "orders" from the topic to the queue
+      And there is no dead-letter queue
+      And message "news" is sent to the topic with a delivery delay of 2 s, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And message "control" is sent to the queue with a delivery delay of 2 s and delivery mode <mode>
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 4 s have passed since "control" was sent
+      And the queue is altered to PUT(ENABLED)
+      And 4 s pass
+      Then the queue holds "control"
+      And the queue does not hold "news"
+      And the staging queue is empty
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    @may
+    Scenario: Whether a publication is reported that was discarded so is recorded
+      Given a topic
+      And a queue with MAXDEPTH(10)
+      And a queue "replies" with MAXDEPTH(10)
+      And an administered subscription "orders" from the topic to the queue
+      And there is no dead-letter queue
+      And message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "news" was sent
+      Then the staging queue is empty
+      And how many reports queue "replies" holds is recorded
+
     Scenario: Another subscriber's copy is none the worse
       Given a topic
       And a queue with MAXDEPTH(10)

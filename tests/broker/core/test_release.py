@@ -88,21 +88,22 @@ def expected(case: Case) -> Expected:
         return Expected(target=1)
     # A report brings nothing, 100 bytes or all 200 of the body: a dead-letter queue of 110 takes a plain one only.
     places = {"free": 9, "one place": 1, "too small": 9}.get(case.dead, 0)
-    dead = 0
+    dead, given_up = 0, False
     gone = case.target == "expired" or (case.target == "gone" and case.kind == "publication")
     if not gone and not case.discard:
         if places and case.dead != "too small":
             places, dead = places - 1, 1
         elif case.kind == "queue":
             return Expected(kept=True)  # line 74: an attempt is made later
-        # line 76: a publication is discarded then
+        else:
+            given_up = True  # line 76: a publication is discarded then, and no report brings it back
     if case.report == "none":
         return Expected(dead=dead)
     if case.reply == "free":
         return Expected(dead=dead, reports=1)
     if places and (case.dead != "too small" or case.report == "plain"):
         return Expected(dead=dead, dead_reports=1)
-    return Expected(kept=True) if case.durable else Expected(dead=dead)
+    return Expected(kept=True) if case.durable and not given_up else Expected(dead=dead)
 
 
 def bench_for(case: Case, tables: Tables | None = None) -> Bench:
