@@ -1,0 +1,116 @@
+Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager follows the delay
+  IBM MQ, JMS 2.0 delivery delay, line 82.  A and B are parent and child in a publish/subscribe hierarchy.
+
+  @DD-81 @needs-delivery-delay @needs-topic @needs-admin @topology-hierarchy
+  Rule: A proxy subscription has one staged message, and the other queue manager fans it out when the delay is over
+    Line 82.  The delayed publication is matched at its send with the proxy subscription that stands for everybody at
+    the other queue manager.  Whoever was subscribed there at the send receives it, no earlier than the delay says.
+
+    Scenario Outline: A subscriber at <far> gets what was published at <near>, when its delay is over
+      Given a topic
+      And a non-durable subscriber "reader" on the topic at queue manager "<far>"
+      When message "slow" is sent to the topic at queue manager "<near>" with a delivery delay of 2 s
+      Then "reader" sees "slow" exactly once
+      And "reader" sees "slow" no earlier than 2 s after its send
+
+      Examples:
+        | near | far |
+        | A    | B   |
+        | B    | A   |
+
+    @needs-non-persistent
+    Scenario: A non-persistent publication too
+      Given a topic
+      And a non-durable subscriber "reader" on the topic at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 2 s and delivery mode non-persistent
+      Then "reader" sees "slow" exactly once
+      And "reader" sees "slow" no earlier than 2 s after its send
+
+    Scenario: During the delay it waits at the queue manager where it was published
+      Given a topic
+      And a non-durable subscriber "reader" on the topic at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 2 s
+      Then the staging queue holds "slow"
+      And the staging queue at queue manager "B" does not hold "slow"
+
+    Scenario: Several subscribers at B have one staged message between them, and one copy each
+      Given a topic
+      And a non-durable subscriber "first" on the topic at queue manager "B"
+      And a non-durable subscriber "second" on the topic at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 2 s
+      Then the staging queue holds 1 copies of "slow"
+      And "first" sees "slow" exactly once
+      And "second" sees "slow" exactly once
+
+    Scenario: A subscriber at A has a staged message besides
+      Given a topic
+      And a non-durable subscriber "near" on the topic
+      And a non-durable subscriber "far" on the topic at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 2 s
+      Then the staging queue holds 2 copies of "slow"
+      And "near" sees "slow" exactly once
+      And "far" sees "slow" exactly once
+
+    Scenario: With nobody subscribed at the send, nothing is staged and nobody gets it
+      Given a topic
+      When message "slow" is sent to the topic with a delivery delay of 1 s
+      Then the staging queue does not hold "slow"
+      When a non-durable subscriber "late" comes to the topic at queue manager "B"
+      And 2 s have passed since "slow" was sent
+      And message "now" is sent to the topic
+      Then "late" sees "now" exactly once
+      And "late" never sees "slow"
+
+    @needs-durable-subscription
+    Scenario: A durable subscriber at B who is away when the delay ends gets it on coming back
+      Given a topic
+      And a durable subscriber "steady" on the topic at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 1 s
+      And subscriber "steady" goes away
+      And 2 s have passed since "slow" was sent
+      And subscriber "steady" comes back
+      Then "steady" sees "slow" exactly once
+
+  @DD-84 @needs-delivery-delay @needs-topic @needs-admin @topology-hierarchy
+  Rule: A subscriber that comes to the other queue manager during the delay may receive the publication
+    Line 82, which calls this a deviation from JMS 2.0 itself: by 7.9 of the specification a subscription gets only what
+    is sent after it was made.  Received or not is recorded; it comes neither early nor twice, and whoever was there at
+    the send gets it as ever.
+
+    Scenario: It comes at most once, and nobody else loses it
+      Given a topic
+      And a non-durable subscriber "before" on the topic at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 2 s
+      And a non-durable subscriber "during" comes to the topic at queue manager "B"
+      Then "before" sees "slow" exactly once
+      And "during" sees "slow" at most once
+
+    Scenario: If it comes, then no earlier than the delay says
+      Given a topic
+      And a non-durable subscriber "before" on the topic at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 3 s
+      And a non-durable subscriber "during" comes to the topic at queue manager "B"
+      And message "now" is sent to the topic
+      Then "during" sees "now" exactly once
+      And nobody sees "slow" earlier than 3 s after its send
+
+    @needs-durable-subscription
+    Scenario: A durable subscriber likewise
+      Given a topic
+      And a durable subscriber "before" on the topic at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 2 s
+      And a durable subscriber "during" comes to the topic at queue manager "B"
+      Then "before" sees "slow" exactly once
+      And "during" sees "slow" at most once
+
+    @must
+    Scenario: A subscriber that comes to the queue manager of the publisher does not get it
+      Given a topic
+      And a non-durable subscriber "before" on the topic at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 1 s
+      And a non-durable subscriber "here" comes to the topic
+      And 2 s have passed since "slow" was sent
+      And message "now" is sent to the topic
+      Then "before" sees "slow" exactly once
+      And "here" sees "now" exactly once
+      And "here" never sees "slow"

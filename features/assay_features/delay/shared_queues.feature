@@ -1,0 +1,145 @@
+Feature: Delayed messages reach a shared queue through the private staging queue of one queue manager
+  IBM MQ, JMS 2.0 delivery delay, lines 31, 49 and 50.  A and B are queue managers of one queue-sharing group.
+
+  @DD-45 @needs-delivery-delay @needs-admin @platform-zos @topology-sharing-group
+  Rule: Delayed sends to a shared queue work, through the staging queue of the queue manager that took the message
+    Lines 31 and 49: there is one private staging queue, whether the target is shared or not.
+
+    @needs-non-persistent
+    Scenario Outline: A delayed <mode> message that A took is delivered to a receiver at B
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue with QSGDISP(SHARED)
+      And a receiver is waiting on the queue at queue manager "B"
+      When message "slow" is sent to the queue with a delivery delay of 1 s and delivery mode <mode>
+      Then the receiver sees "slow" exactly once
+      And the receiver sees "slow" no earlier than 1 s after its send
+
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    Scenario: And to a receiver at A itself
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue with QSGDISP(SHARED)
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then the receiver sees "slow" exactly once
+      And the receiver sees "slow" no earlier than 1 s after its send
+
+    Scenario: During the delay it is on the staging queue of the queue manager that took it, and on no other
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And the staging queue at queue manager "B" has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue with QSGDISP(SHARED)
+      When message "slow" is sent to the queue with a delivery delay of 2 s
+      Then the staging queue holds "slow"
+      And the staging queue at queue manager "B" is empty
+      And the queue at queue manager "B" is empty
+
+    Scenario: Each queue manager stages what it took itself
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And the staging queue at queue manager "B" has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue with QSGDISP(SHARED)
+      And a receiver is waiting on the queue
+      When message "first" is sent to the queue with a delivery delay of 2 s
+      And message "second" is sent to the queue at queue manager "B" with a delivery delay of 2 s
+      Then the staging queue holds "first"
+      And the staging queue does not hold "second"
+      And the staging queue at queue manager "B" holds "second"
+      And the receiver sees "first" and "second" exactly once
+
+    Scenario: The staging queue of one queue manager is of no use to another
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue with QSGDISP(SHARED)
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue at queue manager "B" with a delivery delay of 1 s
+      And message "now" is sent to the queue at queue manager "B"
+      And 2 s have passed since "slow" was sent
+      Then the receiver sees "now" exactly once
+      And the receiver never sees the refused "slow"
+
+  @DD-46 @needs-delivery-delay @needs-admin @platform-zos @topology-sharing-group @own-instance
+  Rule: The queue manager that staged the message must be running for its delivery to the shared queue
+    Line 49.  If it is down when the delay ends, the message is delivered once it is back.  The messages are persistent:
+    for others see the next rule.
+
+    Scenario: While that queue manager is down, nothing is delivered, although the delay is over
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue with QSGDISP(SHARED)
+      And a receiver is waiting on the queue at queue manager "B"
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When queue manager "A" is stopped
+      And message "now" is sent to the queue at queue manager "B"
+      And 3 s have passed since "slow" was sent
+      Then the receiver sees "now" exactly once
+      And the receiver never sees "slow"
+
+    Scenario: Once it is back, the message is delivered, once
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue with QSGDISP(SHARED)
+      And a receiver is waiting on the queue at queue manager "B"
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When queue manager "A" is stopped
+      And 2 s have passed since "slow" was sent
+      And queue manager "A" is started again
+      Then the receiver sees "slow" within 2 s after queue manager "A" was started again
+      And the receiver sees "slow" exactly once
+
+    Scenario: Back before the delay is over, it delivers no earlier than that
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue with QSGDISP(SHARED)
+      And a receiver is waiting on the queue at queue manager "B"
+      And message "slow" is sent to the queue with a delivery delay of 3 s
+      When queue manager "A" is stopped
+      And 1 s pass
+      And queue manager "A" is started again
+      Then the receiver sees "slow" exactly once
+      And the receiver sees "slow" no earlier than 3 s after its send
+
+    Scenario: Another queue manager of the group may be down all the while
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue with QSGDISP(SHARED)
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When queue manager "B" is stopped
+      Then the receiver sees "slow" exactly once
+
+  @DD-47 @needs-delivery-delay @needs-admin @needs-non-persistent @platform-zos @topology-sharing-group @own-instance
+  Rule: A non-persistent delayed message is lost when the queue manager that staged it shuts down
+    Line 50, a permission: lost or kept is recorded, and it comes neither early nor twice.  A non-persistent message that
+    is already on the shared queue outlives any one queue manager, which the document supposes when it says that a delay
+    makes loss more likely.
+
+    Scenario: One message that is staged and one already on the shared queue, through the same shutdown
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue with QSGDISP(SHARED)
+      And message "there" is sent to the queue with delivery mode non-persistent
+      And message "slow" is sent to the queue with delivery mode non-persistent and a delivery delay of 1 s
+      When queue manager "A" is stopped
+      And queue manager "A" is started again
+      And 2 s have passed since "slow" was sent
+      And a receiver starts to wait on the queue at queue manager "B"
+      Then the receiver sees "there" exactly once
+      And the receiver sees "slow" at most once
+
+    Scenario: What is already on the shared queue can be got while that queue manager is down
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue with QSGDISP(SHARED)
+      And message "there" is sent to the queue with delivery mode non-persistent
+      And message "slow" is sent to the queue with delivery mode non-persistent and a delivery delay of 1 s
+      When queue manager "A" is stopped
+      And 2 s have passed since "slow" was sent
+      And a receiver starts to wait on the queue at queue manager "B"
+      Then the receiver sees "there" exactly once
+      And the receiver sees nothing of "slow" for 1 s
+
+    Scenario: Lost or kept, the delayed message is not early
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue with QSGDISP(SHARED)
+      And message "slow" is sent to the queue with delivery mode non-persistent and a delivery delay of 1 h
+      When queue manager "A" is stopped
+      And queue manager "A" is started again
+      And a receiver starts to wait on the queue at queue manager "B"
+      And message "now" is sent to the queue at queue manager "B"
+      Then the receiver sees "now" exactly once
+      And the receiver sees nothing of "slow" for 1 s
