@@ -22,11 +22,11 @@ from assay_adapters.administration import (
     Stop,
 )
 from assay_adapters.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refused, refused
-from assay_broker.core import changes
-from assay_broker.core.authority import ADMINISTRATOR
+from assay_broker.core.administration import changes
+from assay_broker.core.administration.authority import ADMINISTRATOR
 from assay_broker.core.commands import Administer
-from assay_broker.core.descriptor import Described, native_id
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Value
+from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.model import Definition, Kind
 from assay_broker.shell import QueueManager
 from assay_broker.stores import StoreError

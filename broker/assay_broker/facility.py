@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from assay_broker.core.effects import Answer, CloseLink, Deliver
-from assay_broker.core.sharing import Group
+from assay_broker.core.networks.sharing import Group
 from assay_broker.log import Log
 from assay_sdk.model.reasons import Refused
 from assay_sdk.time import Runner

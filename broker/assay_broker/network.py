@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import FromMember
 from assay_broker.core.effects import ToMember
+from assay_broker.core.networks.parcels import Parcel
 from assay_broker.core.objects.model import Definition, Kind
-from assay_broker.core.parcels import Parcel
 from assay_broker.core.settings import Settings
 from assay_broker.facility import Facility
 from assay_broker.seams import NO_SEAMS, Seams

@@ -11,15 +11,15 @@ from enum import Enum
 from pathlib import Path
 from typing import TypeVar
 
-from assay_broker.core.dispositions import RELEASE
-from assay_broker.core.processor import PROCESSOR
+from assay_broker.core.delay.dispositions import RELEASE
+from assay_broker.core.delay.processor import PROCESSOR
 
 _HEAD = """# The delivery delay processor
 
 A delayed message stands on the staging queue until its delay is over; then the processor moves it to its target. Two
 tables say everything about that: one for the processor's life, which depends on the platform, and one for what becomes
-of a single message. The core steps through these tables (`assay_broker.core.processor`,
-`assay_broker.core.dispositions`); this page is drawn from them by
+of a single message. The core steps through these tables (`assay_broker.core.delay.processor`,
+`assay_broker.core.delay.dispositions`); this page is drawn from them by
 `python -m assay_broker.processor_page docs/processor.md`.
 
 ## Its life

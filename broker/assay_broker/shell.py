@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from assay_broker.core.commands import Command, Connect, Disconnect, Put, Stored, StoreFailed, Tick, WorkerDied
 from assay_broker.core.core import Core
 from assay_broker.core.effects import CloseLink, Deliver, Effect, Persist, ToMember
-from assay_broker.core.parcels import Gone
+from assay_broker.core.networks.parcels import Gone
 from assay_broker.core.settings import Opmode, Settings
 from assay_broker.core.tables import TABLES
 from assay_broker.facility import Facility, Peer

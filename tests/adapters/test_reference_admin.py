@@ -10,7 +10,7 @@ from assay_adapters.client import AckMode, Draft, Origin, Seen, Setting
 from assay_adapters.outcome import Mqrc, Ok, Outcome, Refused
 from assay_adapters.reference import ReferenceBackend, ReferenceInstance
 from assay_adapters.reference_admin import command
-from assay_broker.core.changes import DefineObject
+from assay_broker.core.administration.changes import DefineObject
 from assay_broker.core.objects.model import Kind
 from assay_sdk.model.message import Address, AddressKind
 

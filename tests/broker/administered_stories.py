@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.broker.failure_stories import Office
 
-from assay_broker.core.changes import (
+from assay_broker.core.administration.changes import (
     AlterObject,
     DefineObject,
     DeleteObject,
@@ -16,7 +16,7 @@ from assay_broker.core.changes import (
     NativeTake,
     SetAuthority,
 )
-from assay_broker.core.descriptor import native_id
+from assay_broker.core.messages.descriptor import native_id
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_sdk import driver

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING
 
-from assay_broker.core.authority import ADMINISTRATOR
-from assay_broker.core.changes import AlterObject, Change, DefineObject, DeleteObject, NativeBrowse
+from assay_broker.core.administration.authority import ADMINISTRATOR
+from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, DeleteObject, NativeBrowse
 from assay_broker.core.commands import Administer
 from assay_broker.core.effects import Answer, CloseLink, Deliver
+from assay_broker.core.messages.reports import WHOLE, Mqro
 from assay_broker.core.objects.factory import DURABLE_MODEL
 from assay_broker.core.objects.model import Kind, Value
-from assay_broker.core.reports import WHOLE, Mqro
 from assay_sdk import driver
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Refused

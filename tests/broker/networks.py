@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay_broker.core import changes
-from assay_broker.core.changes import Change
+from assay_broker.core.administration import changes
+from assay_broker.core.administration.changes import Change
 from assay_broker.core.commands import Administer
 from assay_broker.core.effects import Answer, CloseLink, Deliver
 from assay_broker.core.objects.model import Definition, Kind

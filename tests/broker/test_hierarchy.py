@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.broker.networks import World
 
-from assay_broker.core import changes
-from assay_broker.core.changes import Change
+from assay_broker.core.administration import changes
+from assay_broker.core.administration.changes import Change
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind
 from assay_sdk import driver

@@ -7,8 +7,8 @@ from typing import Literal
 import pytest
 from tests.broker.networks import World
 
-from assay_broker.core import changes
-from assay_broker.core.descriptor import Described, native_id
+from assay_broker.core.administration import changes
+from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc

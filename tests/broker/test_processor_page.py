@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from assay_broker.core.dispositions import RELEASE, Step
-from assay_broker.core.processor import PROCESSOR, ProcessorState
+from assay_broker.core.delay.dispositions import RELEASE, Step
+from assay_broker.core.delay.processor import PROCESSOR, ProcessorState
 from assay_broker.processor_page import diagram, listing, processor_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "processor.md"

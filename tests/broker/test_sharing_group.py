@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.broker.networks import World
 
-from assay_broker.core import changes
+from assay_broker.core.administration import changes
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind
 from assay_sdk import driver

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from assay_broker.core.changes import Change
-from assay_broker.core.parcels import Parcel
+from assay_broker.core.administration.changes import Change
+from assay_broker.core.networks.parcels import Parcel
 from assay_sdk.driver import Durability, Outcome
 from assay_sdk.model.message import Address, Message
 

@@ -10,32 +10,32 @@ from collections.abc import Callable, Iterable
 from typing import cast
 
 from assay_broker.core import commands
-from assay_broker.core.administering import administer
-from assay_broker.core.arriving import join, place
-from assay_broker.core.attaching import attach, attach_sender, close_link, parse_selector, unsubscribe
-from assay_broker.core.channels import from_member, greet, try_again
-from assay_broker.core.clustering import check_here
+from assay_broker.core.administration.administering import administer
+from assay_broker.core.administration.permitting import check_connect, check_permitted
+from assay_broker.core.clients.attaching import attach, attach_sender, close_link, parse_selector, unsubscribe
+from assay_broker.core.clients.ending import batch_failed, batch_stored, end_connection, end_unit
+from assay_broker.core.clients.links import LinkAction, LinkInput
+from assay_broker.core.clients.units import Unit, UnitInput
 from assay_broker.core.commands import Command
-from assay_broker.core.delivery import consume, expire_due, give_back, pump
+from assay_broker.core.delay.release import fail, look, release_due, restart, unstage
 from assay_broker.core.effects import Effect
-from assay_broker.core.ending import batch_failed, batch_stored, end_connection, end_unit
-from assay_broker.core.entries import Delivery, Entry
-from assay_broker.core.links import LinkAction, LinkInput
-from assay_broker.core.neighbours import announce
+from assay_broker.core.messages.entries import Delivery, Entry
+from assay_broker.core.networks.channels import from_member, greet, try_again
+from assay_broker.core.networks.clustering import check_here
+from assay_broker.core.networks.neighbours import announce
+from assay_broker.core.networks.sharing import Group
 from assay_broker.core.objects.factory import STAGING_QUEUE
-from assay_broker.core.permitting import check_connect, check_permitted
+from assay_broker.core.queues.arriving import join, place
+from assay_broker.core.queues.delivery import consume, expire_due, give_back, pump
+from assay_broker.core.queues.resolution import resolve
+from assay_broker.core.queues.sending import prepare
 from assay_broker.core.records import Record
 from assay_broker.core.recovery import recover
 from assay_broker.core.refusals import RefusalError, illegal_state, refusal
-from assay_broker.core.release import fail, look, release_due, restart, unstage
-from assay_broker.core.resolution import resolve
-from assay_broker.core.sending import prepare
 from assay_broker.core.settings import Settings
-from assay_broker.core.sharing import Group
 from assay_broker.core.state import State
 from assay_broker.core.tables import TABLES, Tables
 from assay_broker.core.turn import Turn
-from assay_broker.core.units import Unit, UnitInput
 from assay_sdk.driver import Outcome
 from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Mqrc

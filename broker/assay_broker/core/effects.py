@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from assay_broker.core.authority import AuthorityRecord
-from assay_broker.core.descriptor import Described
+from assay_broker.core.administration.authority import AuthorityRecord
+from assay_broker.core.messages.descriptor import Described
+from assay_broker.core.networks.parcels import Parcel
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.objects.showing import TopicStatus
-from assay_broker.core.parcels import Parcel
 from assay_broker.core.records import Record
 from assay_sdk.driver import PeerProperties
 from assay_sdk.model.message import Address, Message

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from assay_broker.core.authority import AuthorityRecord
-from assay_broker.core.headers import DeadLetterHeader
+from assay_broker.core.administration.authority import AuthorityRecord
+from assay_broker.core.messages.headers import DeadLetterHeader
+from assay_broker.core.networks.parcels import Bulletin
 from assay_broker.core.objects.model import Definition, Namespace
-from assay_broker.core.parcels import Bulletin
 from assay_sdk.model.message import Address, Message
 
 

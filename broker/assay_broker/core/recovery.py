@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from assay_broker.core.administered import take_up_all
-from assay_broker.core.attaching import make_subscription, parse_selector
-from assay_broker.core.entries import Entry, Place
-from assay_broker.core.placing import DEFAULT_PRIORITY, stage_again, watch_expiry
+from assay_broker.core.clients.attaching import make_subscription, parse_selector
+from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.networks.sharing import is_shared
+from assay_broker.core.queues.placing import DEFAULT_PRIORITY, stage_again, watch_expiry
+from assay_broker.core.queues.resolution import recovered
 from assay_broker.core.records import (
     AuthoritySet,
     MemberTold,
@@ -23,11 +24,10 @@ from assay_broker.core.records import (
     SubscriptionDefined,
     SubscriptionRemoved,
 )
-from assay_broker.core.resolution import recovered
-from assay_broker.core.retained import restore_retained
-from assay_broker.core.sharing import is_shared
 from assay_broker.core.state import State
-from assay_broker.core.subscriptions import Terms
+from assay_broker.core.topics.administered import take_up_all
+from assay_broker.core.topics.retained import restore_retained
+from assay_broker.core.topics.subscriptions import Terms
 from assay_broker.core.turn import Turn
 
 _NO_CONNECTION = 0

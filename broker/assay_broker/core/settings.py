@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from assay_broker.core.authority import AuthorityRecord
+from assay_broker.core.administration.authority import AuthorityRecord
 from assay_broker.core.objects.factory import factory
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.objects.planning import Host

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from assay_broker.core.authority import Authorities
-from assay_broker.core.connections import Connections
-from assay_broker.core.members import Members
+from assay_broker.core.administration.authority import Authorities
+from assay_broker.core.clients.connections import Connections
+from assay_broker.core.delay.processor import Processor
+from assay_broker.core.delay.staging import Staging
+from assay_broker.core.networks.members import Members
+from assay_broker.core.networks.sharing import Expiry, Group
 from assay_broker.core.objects.directory import Directory
-from assay_broker.core.processor import Processor
-from assay_broker.core.queues import Queues
-from assay_broker.core.retained import Retained
+from assay_broker.core.queues.queues import Queues
 from assay_broker.core.settings import Settings
-from assay_broker.core.sharing import Expiry, Group
-from assay_broker.core.staging import Staging
-from assay_broker.core.subscriptions import Subscriptions
 from assay_broker.core.tables import Tables
-from assay_broker.core.topics import Topics
+from assay_broker.core.topics.retained import Retained
+from assay_broker.core.topics.subscriptions import Subscriptions
+from assay_broker.core.topics.topics import Topics
 
 
 class State:

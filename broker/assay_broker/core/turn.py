@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
+from assay_broker.core.clients.units import Unit
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist, ToMember, Value
-from assay_broker.core.entries import Delivery, Entry
-from assay_broker.core.parcels import Parcel
-from assay_broker.core.queues import Queue
+from assay_broker.core.messages.entries import Delivery, Entry
+from assay_broker.core.networks.parcels import Parcel
+from assay_broker.core.queues.queues import Queue
 from assay_broker.core.records import Record
-from assay_broker.core.units import Unit
 from assay_sdk.driver import PeerProperties
 from assay_sdk.model.reasons import Refused
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_broker.core.changes import (
+from assay_broker.core.administration.changes import (
     AlterObject,
     Change,
     DisplayAuthority,

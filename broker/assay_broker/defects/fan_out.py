@@ -6,7 +6,7 @@ from collections import Counter
 
 from msgspec.structs import replace
 
-from assay_broker.core.changes import AlterObject, Change, DefineObject, NativeBrowse
+from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, NativeBrowse
 from assay_broker.core.commands import Administer, Command, Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE

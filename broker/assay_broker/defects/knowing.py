@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay_broker.core.changes import AlterObject, Change, DefineObject, SetAuthority
+from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, SetAuthority
 from assay_broker.core.commands import Administer, AttachSender, Command, Connect, Put
-from assay_broker.core.descriptor import Described
 from assay_broker.core.effects import Answer, Deliver, Effect
+from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.objects.model import Value
 from assay_broker.core.records import Record
 from assay_broker.defects.model import Watch, is_topic

@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, AttachSender, Command, Connect, Detach, Disconnect, Put, Settle
-from assay_broker.core.descriptor import Described
 from assay_broker.core.effects import Answer, Deliver, Effect
+from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.records import Record
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Command, Put
-from assay_broker.core.descriptor import Described
-from assay_broker.core.reports import FEEDBACK, PROPERTIES, WHOLE, Mqro, options, report
+from assay_broker.core.messages.descriptor import Described
+from assay_broker.core.messages.reports import FEEDBACK, PROPERTIES, WHOLE, Mqro, options, report
 from assay_broker.defects.model import Defect, Watch, dropped, handed_in, puts, shown
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.changes import DeleteObject, NativeBrowse
+from assay_broker.core.administration.changes import DeleteObject, NativeBrowse
 from assay_broker.core.commands import Administer, Cancel, Command, Put
-from assay_broker.core.descriptor import Described
 from assay_broker.core.effects import Answer, Deliver
+from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
-from assay_broker.core.queues import home_of, name_at
+from assay_broker.core.queues.queues import home_of, name_at
 from assay_broker.core.records import MessageStored, ObjectDefined, Record
 from assay_broker.defects.knowing import Delayed, Known, delayed_messages, delayed_puts, elsewhere, knowing, rows
 from assay_broker.defects.model import Defect

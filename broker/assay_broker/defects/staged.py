@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.changes import NativeBrowse, NativeTake
+from assay_broker.core.administration.changes import NativeBrowse, NativeTake
 from assay_broker.core.commands import Administer, Cancel, Command
-from assay_broker.core.descriptor import Described, native_id
 from assay_broker.core.effects import Answer, Deliver
+from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.records import MessageRemoved, Record
 from assay_broker.defects.knowing import Delayed, Known, delayed_messages, knowing, rows

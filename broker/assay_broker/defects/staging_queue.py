@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.changes import AlterObject, Change, DisplayObjects, NativeBrowse
+from assay_broker.core.administration.changes import AlterObject, Change, DisplayObjects, NativeBrowse
 from assay_broker.core.commands import Administer, Command, Put
-from assay_broker.core.descriptor import Described, native_id
 from assay_broker.core.effects import Answer
+from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
 from assay_broker.core.records import MessageStored, ObjectRemoved, Record

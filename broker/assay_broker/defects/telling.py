@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.changes import AlterObject, DefineObject
+from assay_broker.core.administration.changes import AlterObject, DefineObject
 from assay_broker.core.commands import Administer, Command, Put
 from assay_broker.core.effects import Answer, Effect
 from assay_broker.core.objects.model import Value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from assay_broker.core.authority import AuthorityRecord
+from assay_broker.core.administration.authority import AuthorityRecord
 from assay_broker.core.objects.attributes import Flag, attributes
 from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.objects.planning import Host

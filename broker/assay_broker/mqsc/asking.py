@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import get_args
 
-from assay_broker.core.authority import OBJECT_TYPES, expand
-from assay_broker.core.changes import (
+from assay_broker.core.administration.authority import OBJECT_TYPES, expand
+from assay_broker.core.administration.changes import (
     ClearRetained,
     Comparison,
     Condition,

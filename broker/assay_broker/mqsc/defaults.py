@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from msgspec import Struct
 
-from assay_broker.core.authority import AuthorityRecord
+from assay_broker.core.administration.authority import AuthorityRecord
 from assay_broker.core.objects.factory import factory
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.objects.planning import Host

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from assay_broker.core.changes import (
+from assay_broker.core.administration.changes import (
     AlterObject,
     Change,
     ClearQueue,

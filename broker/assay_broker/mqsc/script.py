@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from assay_broker.core.authority import AuthorityRecord
-from assay_broker.core.changes import Change
+from assay_broker.core.administration.authority import AuthorityRecord
+from assay_broker.core.administration.changes import Change
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.objects.planning import Host
 from assay_broker.core.objects.reasons import ObjectRefused

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay_broker.core.authority import Authorities, AuthorityRecord, plan_authority, shown_records
-from assay_broker.core.changes import (
+from assay_broker.core.administration.authority import Authorities, AuthorityRecord, plan_authority, shown_records
+from assay_broker.core.administration.changes import (
     AlterObject,
     Change,
     DefineObject,

@@ -13,7 +13,7 @@ from assay.exits import Exit, UsageProblem
 from assay.terminal import hush
 from assay_adapters.naming import unknown
 from assay_adapters.reference_admin import AdminPeer
-from assay_broker.core.changes import Change
+from assay_broker.core.administration.changes import Change
 from assay_broker.core.objects.naming import check_queue_manager_name
 from assay_broker.core.refusals import RefusalError
 from assay_broker.core.settings import Platform, Settings

@@ -8,13 +8,14 @@ from typing import Generic, TypeVar
 
 from msgspec.structs import replace
 
-from assay_broker.core import applying, commands
-from assay_broker.core.authority import ADMINISTRATOR
-from assay_broker.core.changes import AlterObject, Change, DefineObject, NativeBrowse
+from assay_broker.core import commands
+from assay_broker.core.administration import applying
+from assay_broker.core.administration.authority import ADMINISTRATOR
+from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, NativeBrowse
 from assay_broker.core.commands import Command
 from assay_broker.core.core import Core
-from assay_broker.core.descriptor import Described
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist
+from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import (
     BASE_TOPIC,

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from assay_broker.core.authority import Authorities
+from assay_broker.core.administration.authority import Authorities
 from assay_broker.core.objects.directory import Directory
 from assay_broker.core.objects.factory import BASE_TOPIC, DEAD_LETTER_QUEUE, STAGING_QUEUE
 from assay_broker.core.objects.model import Namespace

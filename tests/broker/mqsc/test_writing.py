@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay_broker.core.changes import AlterObject, DefineObject, DisplayObjects
+from assay_broker.core.administration.changes import AlterObject, DefineObject, DisplayObjects
 from assay_broker.core.objects.attributes import Attribute, Choice, Flag, Name, Number, Text, attributes
 from assay_broker.core.objects.factory import factory
 from assay_broker.core.objects.model import Definition, Kind, Value

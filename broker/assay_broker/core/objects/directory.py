@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from assay_broker.core.networks.sharing import is_shared_definition
 from assay_broker.core.objects.factory import ON_USE
 from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.objects.topics import TopicObjects
-from assay_broker.core.sharing import is_shared_definition
 
 
 class Directory:

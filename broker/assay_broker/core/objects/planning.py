@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from assay_broker.core.changes import AlterObject, DefineObject, DeleteObject
+from assay_broker.core.administration.changes import AlterObject, DefineObject, DeleteObject
 from assay_broker.core.objects.attributes import ATTRIBUTES, attribute
 from assay_broker.core.objects.directory import Directory
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE

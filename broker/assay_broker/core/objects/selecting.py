@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from assay_broker.core.changes import Comparison, Condition
+from assay_broker.core.administration.changes import Comparison, Condition
 from assay_broker.core.objects.attributes import Attribute, Choice, Flag, Number, attribute
 from assay_broker.core.objects.model import Definition, Kind, Value
 from assay_broker.core.objects.naming import fits

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay_broker.core.changes import AlterObject, DefineObject, DeleteObject
+from assay_broker.core.administration.changes import AlterObject, DefineObject, DeleteObject
 from assay_broker.core.objects.attributes import ATTRIBUTES
 from assay_broker.core.objects.directory import Directory
 from assay_broker.core.objects.factory import STAGING_QUEUE, factory

@@ -1,0 +1,1 @@
+"""What administrators ask for: objects defined and shown, authorities, native puts and gets."""

@@ -1,0 +1,55 @@
+"""What an administrator asks for: one handler a change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from assay_broker.core.administration import changes
+from assay_broker.core.administration.changes import Change
+from assay_broker.core.administration.defining import (
+    alter_object,
+    clear_queue,
+    clear_topic,
+    define_object,
+    delete_object,
+    set_authority,
+)
+from assay_broker.core.administration.displaying import display_authority, display_objects, display_topic_status
+from assay_broker.core.administration.native import native_browse, native_put, native_take
+from assay_broker.core.effects import Value
+from assay_broker.core.state import State
+from assay_broker.core.turn import Turn
+
+Handler = Callable[[State, Turn, Change], Value]
+
+# Each handler takes its own change; the key says which, and no type can say that of a mapping.
+CHANGES: dict[type[Change], Handler] = cast(
+    "dict[type[Change], Handler]",
+    {
+        changes.DefineObject: define_object,
+        changes.AlterObject: alter_object,
+        changes.DeleteObject: delete_object,
+        changes.ClearQueue: clear_queue,
+        changes.ClearRetained: clear_topic,
+        changes.SetAuthority: set_authority,
+        changes.DisplayObjects: display_objects,
+        changes.DisplayAuthority: display_authority,
+        changes.DisplayTopicStatus: display_topic_status,
+        changes.NativePut: native_put,
+        changes.NativeBrowse: native_browse,
+        changes.NativeTake: native_take,
+    },
+)
+
+
+def administer(state: State, turn: Turn, change: Change) -> Value:
+    """Do what an administrator asks; authority is not checked, who may administer is the caller's to know.
+
+    Returns:
+        What the answer brings.
+
+    Raises:
+        RefusalError: It cannot be done; nothing is changed.
+    """
+    return CHANGES[type(change)](state, turn, change)

@@ -1,0 +1,269 @@
+"""Authority: who may do what with which object.
+
+A record grants authorities on the objects that its profile covers to one user or one group.  Of the records of one
+user or group the one with the most specific profile counts, and no other; what a user may do is what its own record
+and those of its groups grant together.  Every user, and whoever does not say who he is, belongs to the group nobody,
+as on IBM MQ for UNIX; the user mqm is the administrator, whom nothing is checked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from msgspec import Struct
+
+from assay_broker.core.administration.changes import DisplayAuthority, SetAuthority
+from assay_broker.core.objects.naming import LONGEST_NAME, fits, shortened
+from assay_broker.core.objects.reasons import object_refusal
+from assay_sdk.model.command_reasons import Mqrccf
+
+ADMINISTRATOR = "mqm"
+EVERYBODY = "nobody"
+"""The group that every user belongs to."""
+
+OBJECT_TYPES = ("QUEUE", "TOPIC", "QMGR")
+
+QUEUE_MANAGER_PROFILE = "self"
+"""The profile of records on the queue manager, as IBM MQ shows it."""
+
+_PROFILE = re.compile(r"[A-Za-z0-9._/%*?]+")
+_INTERFACE = {
+    "QUEUE": ("GET", "BROWSE", "PUT", "INQ", "SET"),
+    "TOPIC": ("PUB", "SUB", "RESUME"),
+    "QMGR": ("CONNECT", "INQ", "SET"),
+}
+_ADMINISTRATION = {
+    "QUEUE": ("CHG", "CLR", "CRT", "DLT", "DSP"),
+    "TOPIC": ("CHG", "CLR", "CRT", "DLT", "DSP", "CTRL"),
+    "QMGR": ("CHG", "DLT", "DSP", "CTRL"),
+}
+_MOST_REMEMBERED = 10_000
+
+
+class AuthorityRecord(Struct, frozen=True, kw_only=True):
+    """What one user or group may do with the objects that a profile covers.
+
+    Args:
+        profile: An object's name, or a generic one: ``?`` for one character, ``*`` within a qualifier, ``**`` for any
+            number of qualifiers.
+        object_type: QUEUE, TOPIC or QMGR.
+        entity: The user's or the group's name.
+        group: Whether it is a group.
+        authorities: What is granted, in alphabetical order.
+    """
+
+    profile: str
+    object_type: str
+    entity: str
+    group: bool
+    authorities: tuple[str, ...] = ()
+
+
+_Key = tuple[str, str, str, bool]
+
+
+class Authorities:
+    """All authority records of a queue manager.
+
+    Args:
+        records: What is there at the start.
+    """
+
+    def __init__(self, records: Iterable[AuthorityRecord] = ()) -> None:
+        self._records: dict[_Key, AuthorityRecord] = {}
+        self._remembered: dict[tuple[str, str, str], frozenset[str]] = {}
+        for record in records:
+            self.put(record)
+
+    def __iter__(self) -> Iterator[AuthorityRecord]:
+        """All records, in the order in which they were first set."""
+        return iter(tuple(self._records.values()))
+
+    def like(self, record: AuthorityRecord) -> AuthorityRecord | None:
+        """The record of the same profile, type and entity; None when there is none."""
+        return self._records.get(_key(record))
+
+    def put(self, record: AuthorityRecord) -> None:
+        """A record holds from now on."""
+        self._records[_key(record)] = record
+        self._remembered.clear()
+
+    def remove(self, record: AuthorityRecord) -> None:
+        """A record holds no longer."""
+        self._records.pop(_key(record), None)
+        self._remembered.clear()
+
+    def allowed(self, user: str | None, object_type: str, name: str, authority: str) -> bool:
+        """Whether a user may do something with an object, now.
+
+        Args:
+            user: Who; None for one who has not said who he is.
+            object_type: QUEUE, TOPIC or QMGR.
+            name: The object's name.
+            authority: What, as ``PUT``.
+        """
+        if user == ADMINISTRATOR:
+            return True
+        asked = (user or "", object_type, name)
+        granted = self._remembered.get(asked)
+        if granted is None:
+            if len(self._remembered) >= _MOST_REMEMBERED:
+                self._remembered.clear()
+            granted = self._remembered[asked] = self._granted(user, object_type, name)
+        return authority in granted
+
+    def _granted(self, user: str | None, object_type: str, name: str) -> frozenset[str]:
+        best: dict[bool, AuthorityRecord] = {}
+        for record in self._records.values():
+            entity = EVERYBODY if record.group else user
+            if record.object_type != object_type or record.entity != entity or not covers(record.profile, name):
+                continue
+            held = best.get(record.group)
+            if held is None or specificity(record.profile) < specificity(held.profile):
+                best[record.group] = record
+        return frozenset(authority for record in best.values() for authority in record.authorities)
+
+
+def _key(record: AuthorityRecord) -> _Key:
+    return record.object_type, record.profile, record.entity, record.group
+
+
+@lru_cache(maxsize=1_024)
+def _pattern(profile: str) -> re.Pattern[str]:
+    if profile == "**":
+        return re.compile(r".*", re.DOTALL)
+    parts: list[str] = []
+    qualifiers = profile.split(".")
+    for place, qualifier in enumerate(qualifiers):
+        last = place == len(qualifiers) - 1
+        if qualifier == "**":
+            if last:
+                parts[-1:] = [parts[-1].removesuffix(r"\.") + r"(?:\..*)?"] if parts else [".*"]
+            else:
+                parts.append(r"(?:.*\.)?")
+            continue
+        text = "".join(_WILD.get(letter) or re.escape(letter) for letter in re.sub(r"\*+", "*", qualifier))
+        parts.append(text if last else text + r"\.")
+    return re.compile("".join(parts))
+
+
+_WILD = {"*": "[^.]*", "?": "[^.]"}
+
+
+def covers(profile: str, name: str) -> bool:
+    """Whether a profile covers an object of this name."""
+    return profile == name or (is_generic_profile(profile) and _pattern(profile).fullmatch(name) is not None)
+
+
+def is_generic_profile(profile: str) -> bool:
+    """Whether a profile is for more than the object of its name."""
+    return "*" in profile or "?" in profile
+
+
+@lru_cache(maxsize=1_024)
+def specificity(profile: str) -> tuple[int, ...]:
+    """What orders the profiles that cover one name; the least is the most specific.
+
+    Compared from the left: a character is more specific than ``?``, that more than ``*``, that more than ``**``.
+    """
+    symbols = re.findall(r"\*\*|[*?]|[^*?]", profile)
+    end = _GENERALITY["**"] + 1 if is_generic_profile(profile) else -1  # the more it says, the more specific it is
+    return (*(_GENERALITY.get(symbol, 0) for symbol in symbols), end)
+
+
+_GENERALITY = {"?": 1, "*": 2, "**": 3}
+
+
+def plan_authority(authorities: Authorities, change: SetAuthority) -> tuple[AuthorityRecord, ...]:
+    """The records as SET AUTHREC leaves them; nothing is changed here.
+
+    Args:
+        authorities: What is there.
+        change: What is asked; what is both added and removed is removed.
+
+    Raises:
+        RefusalError: It names no such thing.
+    """
+    if change.object_type not in OBJECT_TYPES:
+        raise object_refusal(
+            Mqrccf.ATTR_VALUE_ERROR,
+            f"OBJTYPE is {' or '.join(OBJECT_TYPES)}, not {shortened(change.object_type)}.",
+            keyword="OBJTYPE",
+        )
+    profile = _profile(change)
+    if bool(change.principals) == bool(change.groups):
+        raise object_refusal(
+            Mqrccf.PARM_MISSING, "Either PRINCIPAL or GROUP says for whom the record is.", keyword="PRINCIPAL"
+        )
+    added = expand(change.object_type, change.add, "AUTHADD")
+    removed = expand(change.object_type, change.remove, "AUTHRMV")
+    planned: list[AuthorityRecord] = []
+    for entity in change.principals or change.groups:
+        blank = AuthorityRecord(
+            profile=profile, object_type=change.object_type, entity=entity, group=bool(change.groups)
+        )
+        held = authorities.like(blank) or blank
+        left = tuple(sorted({*held.authorities, *added} - removed))
+        planned.append(
+            AuthorityRecord(
+                profile=held.profile,
+                object_type=held.object_type,
+                entity=held.entity,
+                group=held.group,
+                authorities=left,
+            )
+        )
+    return tuple(planned)
+
+
+def _profile(change: SetAuthority) -> str:
+    if change.object_type == "QMGR":
+        if change.profile.lower() not in {"", QUEUE_MANAGER_PROFILE}:
+            raise object_refusal(
+                Mqrccf.PROFILE_NAME_ERROR, "A QMGR has no profile: there is one queue manager.", keyword="PROFILE"
+            )
+        return QUEUE_MANAGER_PROFILE
+    if not 0 < len(change.profile) <= LONGEST_NAME or not _PROFILE.fullmatch(change.profile):
+        raise object_refusal(
+            Mqrccf.PROFILE_NAME_ERROR,
+            f"{shortened(change.profile)} is no profile: that is a name of at most {LONGEST_NAME} characters, in which"
+            " ? * and ** stand for others.",
+            keyword="PROFILE",
+        )
+    return change.profile
+
+
+def expand(object_type: str, words: Iterable[str], keyword: str) -> set[str]:
+    """The authorities that words such as ``ALLMQI`` stand for.
+
+    Args:
+        object_type: QUEUE, TOPIC or QMGR.
+        words: Authorities and groups of them.
+        keyword: Where they are given, for the refusal.
+
+    Raises:
+        RefusalError: One is no authority on that type of object.
+    """
+    every = (*_INTERFACE[object_type], *_ADMINISTRATION[object_type])
+    groups = {"ALL": every, "ALLMQI": _INTERFACE[object_type], "ALLADM": _ADMINISTRATION[object_type], "NONE": ()}
+    result: set[str] = set()
+    for word in words:
+        if word not in every and word not in groups:
+            raise object_refusal(
+                Mqrccf.AUTH_VALUE_ERROR,
+                f"{shortened(word)} is no authority on a {object_type}; there are {', '.join((*every, *groups))}.",
+                keyword=keyword,
+            )
+        result.update(groups.get(word, (word,)))
+    return result
+
+
+def shown_records(authorities: Authorities, change: DisplayAuthority) -> tuple[AuthorityRecord, ...]:
+    """The records that DISPLAY AUTHREC shows."""
+    return tuple(
+        record
+        for record in authorities
+        if fits(record.profile, change.profile) and change.object_type in {None, record.object_type}
+    )

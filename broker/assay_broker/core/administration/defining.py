@@ -1,0 +1,168 @@
+"""Defining, altering and deleting objects, clearing queues, setting authorities."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from assay_broker.core.administration.applying import define, remove
+from assay_broker.core.administration.authority import AuthorityRecord, plan_authority
+from assay_broker.core.administration.changes import (
+    AlterObject,
+    ClearQueue,
+    ClearRetained,
+    DefineObject,
+    DeleteObject,
+    SetAuthority,
+)
+from assay_broker.core.clients.links import Receiver, Sender
+from assay_broker.core.delay.release import unstage
+from assay_broker.core.messages.entries import Place
+from assay_broker.core.networks.sharing import is_shared_definition
+from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.objects.model import Definition, Kind, Namespace
+from assay_broker.core.objects.planning import existing, plan_alter, plan_define, plan_delete
+from assay_broker.core.objects.reasons import object_refusal
+from assay_broker.core.queues.delivery import remove as remove_message
+from assay_broker.core.queues.resolution import depth
+from assay_broker.core.records import AuthoritySet
+from assay_broker.core.state import State
+from assay_broker.core.topics.administered import check_sub, welcome_sub
+from assay_broker.core.topics.retained import clear_retained
+from assay_broker.core.turn import Turn
+from assay_sdk.model.command_reasons import Mqrccf
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import Mqrc
+
+
+def define_object(state: State, turn: Turn, change: DefineObject) -> None:
+    """DEFINE; a queue's messages stay.
+
+    Raises:
+        RefusalError: It cannot be made.
+    """
+    planned = plan_define(state.objects, change, state.settings.host)
+    if planned.kind in {Kind.QALIAS, Kind.QMODEL} and state.queues.named(planned.name) is not None:
+        raise object_refusal(
+            Mqrccf.OBJECT_WRONG_TYPE, f"{planned.name} has been made on use, and is a local queue.", planned.name
+        )
+    new = state.objects.find(planned.namespace, planned.name) is None
+    if planned.kind is Kind.SUB and new:
+        check_sub(state, planned)
+    define(state, turn, planned)
+    if planned.kind is Kind.SUB and new:
+        welcome_sub(state, turn, planned.name)
+
+
+def alter_object(state: State, turn: Turn, change: AlterObject) -> None:
+    """ALTER; it holds at once, also for whoever has the object open.
+
+    Raises:
+        RefusalError: It cannot be altered like that.
+    """
+    define(state, turn, plan_alter(state.objects, change, state.settings.host))
+
+
+def delete_object(state: State, turn: Turn, change: DeleteObject) -> None:
+    """DELETE.
+
+    Raises:
+        RefusalError: There is no such object, somebody has it open, or it holds messages that are not to go with it.
+    """
+    gone = plan_delete(state.objects, change)
+    if gone.namespace is Namespace.QUEUE:
+        _check_not_open(state, gone)
+        if gone.kind is Kind.QLOCAL:
+            _check_emptiable(state, gone, purge=change.purge)
+    with turn.together():
+        remove(state, turn, gone)
+        if gone.kind is Kind.QLOCAL:
+            _empty(state, turn, gone.name)
+
+
+def clear_queue(state: State, turn: Turn, change: ClearQueue) -> None:
+    """CLEAR QLOCAL: all its messages go.
+
+    Raises:
+        RefusalError: There is no such queue, somebody has it open, or some messages are not committed.
+    """
+    known = state.objects.queue(change.name)
+    made_on_use = known is None and state.queues.named(change.name) is not None
+    queue = (
+        Definition(Kind.QLOCAL, change.name, {}) if made_on_use else existing(state.objects, Kind.QLOCAL, change.name)
+    )
+    _check_not_open(state, queue)
+    if _uncommitted(state, queue.name):
+        raise object_refusal(
+            Mqrc.OBJECT_IN_USE, f"{queue.name} holds messages of units of work that are open.", queue.name
+        )
+    with turn.together():
+        _empty(state, turn, queue.name)
+
+
+def clear_topic(state: State, turn: Turn, change: ClearRetained) -> None:
+    """CLEAR TOPICSTR: the retained publication of exactly this topic string goes, if there is one."""
+    clear_retained(state, turn, Address(AddressKind.TOPIC, change.topic))
+
+
+def set_authority(state: State, turn: Turn, change: SetAuthority) -> None:
+    """SET AUTHREC; it holds at once.
+
+    Raises:
+        RefusalError: It names no such thing.
+    """
+    for record in plan_authority(state.authorities, change):
+        before = state.authorities.like(record)
+        turn.record(AuthoritySet(record), partial(_authority_back_to, state, record, before))
+        state.authorities.put(record)
+
+
+def _authority_back_to(state: State, record: AuthorityRecord, before: AuthorityRecord | None, _turn: Turn) -> None:
+    """Undo one record of `set_authority`."""
+    if before is None:
+        state.authorities.remove(record)
+    else:
+        state.authorities.put(before)
+
+
+# queues in use --------------------------------------------------------------------------------------------------------
+
+
+def _check_not_open(state: State, definition: Definition) -> None:
+    """Refuse what nobody may have open, under its own name or, a local queue, under an alias."""
+    queue = state.queues.named(definition.name) if definition.kind is Kind.QLOCAL else None
+    everybody = state.connections.everywhere() if is_shared_definition(definition) else state.connections
+    for connection in everybody:
+        for link in connection.links.values():
+            address = link.address
+            named = address is not None and address.kind is AddressKind.QUEUE and address.name == definition.name
+            if named or (queue is not None and isinstance(link, Sender | Receiver) and link.queue is queue):
+                raise object_refusal(Mqrc.OBJECT_IN_USE, f"{definition.name} is open; close it first.", definition.name)
+
+
+def _uncommitted(state: State, name: str) -> bool:
+    """Whether an open unit of work has put messages on a queue, or got them off it."""
+    queue = state.queues.named(name)
+    if queue is None:
+        return False
+    return bool(queue.reserved) or any(entry.place is not Place.WAITING for entry in queue.entries.values())
+
+
+def _check_emptiable(state: State, queue: Definition, *, purge: bool) -> None:
+    if _uncommitted(state, queue.name):
+        raise object_refusal(
+            Mqrc.Q_NOT_EMPTY, f"{queue.name} holds messages of units of work that are open.", queue.name
+        )
+    if not purge and depth(state, queue.name):
+        raise object_refusal(Mqrc.Q_NOT_EMPTY, f"{queue.name} holds messages; PURGE deletes them with it.", queue.name)
+
+
+def _empty(state: State, turn: Turn, name: str) -> None:
+    """All messages of a queue go."""
+    if name == STAGING_QUEUE:
+        for entry in tuple(state.staging):
+            unstage(state, turn, entry)
+    queue = state.queues.named(name)
+    if queue is not None:
+        for entry in queue.waiting():
+            remove_message(state, turn, queue, entry, failed=False)
+        turn.touch(queue)

@@ -1,0 +1,78 @@
+"""The queue manager's own interface, for administrators: put, browse with descriptors, take by correlation id."""
+
+from __future__ import annotations
+
+from assay_broker.core.administration.changes import NativeBrowse, NativePut, NativeTake
+from assay_broker.core.delay.release import unstage
+from assay_broker.core.messages.descriptor import Described, describe
+from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.networks.clustering import check_here
+from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.queues.delivery import remove
+from assay_broker.core.queues.placing import enter, new_entry
+from assay_broker.core.queues.queues import home_of
+from assay_broker.core.queues.resolution import resolve
+from assay_broker.core.queues.sending import check_put, expiry
+from assay_broker.core.refusals import refusal
+from assay_broker.core.state import State
+from assay_broker.core.turn import Turn
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import Mqrc
+
+
+def native_put(state: State, turn: Turn, put: NativePut) -> None:
+    """Put a message as no JMS client does: there is no delivery delay for it (DD-20).
+
+    Raises:
+        RefusalError: A delay is asked for, or the queue cannot take the message.
+    """
+    if put.delay_ms or put.message.delivery_time_ms is not None:
+        raise refusal(Mqrc.OPTIONS_ERROR, "Delivery delay is for JMS clients only; put without it.", put.queue)
+    target, message = check_put(state, put.queue, put.message)
+    entry = new_entry(state, target.home, message, now_ms=turn.now_ms, expires_ms=expiry(message, turn.now_ms))
+    enter(state, turn, target, entry)
+
+
+def native_browse(state: State, turn: Turn, browse: NativeBrowse) -> tuple[Described, ...]:
+    """Every message that waits on a queue; on the staging queue, what is staged too, in the order of due times."""
+    manager = state.settings.name
+    return tuple(
+        describe(entry, manager, turn.now_ms)
+        for entry in _standing(state, browse.queue)
+        if not entry.expired(turn.now_ms)
+    )
+
+
+def native_take(state: State, turn: Turn, take: NativeTake) -> tuple[Described, ...]:
+    """Take the first message with a correlation id; one that was staged is then never delivered (DD-38)."""
+    manager = state.settings.name
+    for entry in _standing(state, take.queue):
+        shown = describe(entry, manager, turn.now_ms)
+        if entry.expired(turn.now_ms) or shown.descriptor["CorrelId"] != take.correlation_id.hex():
+            continue
+        if entry.place is Place.STAGED:
+            unstage(state, turn, entry)
+        else:
+            queue = state.queues.find(entry.home)
+            if queue is not None:
+                remove(state, turn, queue, entry, failed=False)
+                turn.touch(queue)
+        return (shown,)
+    return ()
+
+
+def _standing(state: State, name: str) -> list[Entry]:
+    """What stands on a queue for everybody to get, and on the staging queue what is staged.
+
+    Raises:
+        RefusalError: There is no such queue.
+    """
+    if name == STAGING_QUEUE:
+        if state.objects.queue(name) is None:
+            raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"There is no queue {name}; define it first.", name)
+        other = state.queues.find(home_of(name))
+        return [*state.staging, *(() if other is None else other.waiting())]
+    queue = resolve(state, Address(AddressKind.QUEUE, name)).queue
+    if queue is not None:
+        check_here(queue)
+    return [] if queue is None else queue.waiting()

@@ -1,0 +1,1 @@
+"""What clients hold: connections, links, units of work; how they begin and end."""

@@ -1,0 +1,163 @@
+"""Connections and who they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay_broker.core.clients.links import Link, LinkAction, LinkInput, Receiver, Sender
+from assay_broker.core.clients.units import Unit
+from assay_broker.core.refusals import RefusalError, illegal_state, refusal
+from assay_sdk.model.message import Address
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
+
+
+class Connection:
+    """One client's connection with all that is open on it.
+
+    Args:
+        number: The asker's number for it.
+        client_id: JMS client id; None for none.
+        user: Whose authority counts; None for one who has not said who he is.
+    """
+
+    def __init__(self, number: int, client_id: str | None, user: str | None = None) -> None:
+        self.number = number
+        self.client_id = client_id
+        self.user = user
+        self.links: dict[int, Link] = {}
+        self.units: dict[int, Unit] = {}
+        self.temporary: list[Address] = []
+        self._deliveries = 0
+
+    def next_delivery(self) -> int:
+        """A number for a delivery; never used again on this connection."""
+        self._deliveries += 1
+        return self._deliveries
+
+    def link(self, number: int) -> Link:
+        """A link by its number.
+
+        Raises:
+            RefusalError: There is none.
+        """
+        found = self.links.get(number)
+        if found is None:
+            raise illegal_state(f"There is no link {number} on this connection.")
+        return found
+
+    def sending(self, number: int, happened: LinkInput) -> Sender:
+        """A sender by its number, gone on to its next state.
+
+        Raises:
+            RefusalError: There is none, or the link's table does not let it do that.
+            TypeError: The table lets a receiver do what senders do.
+        """
+        link = self.link(number)
+        link.step(happened)
+        if not isinstance(link, Sender):
+            raise TypeError(f"the table of links lets a receiver {happened.name.lower()}")
+        return link
+
+    def receiving(self, number: int, happened: LinkInput) -> tuple[Receiver, LinkAction]:
+        """A receiver by its number, gone on to its next state, with what is to be done.
+
+        Raises:
+            RefusalError: There is none, or the link's table does not let it do that.
+            TypeError: The table lets a sender do what receivers do.
+        """
+        link = self.link(number)
+        action = link.step(happened)
+        if not isinstance(link, Receiver):
+            raise TypeError(f"the table of links lets a sender {happened.name.lower()}")
+        return link, action
+
+    def unit(self, number: int) -> Unit:
+        """An open unit of work by its number.
+
+        Raises:
+            RefusalError: There is none.
+        """
+        found = self.units.get(number)
+        if found is None:
+            raise illegal_state(f"There is no unit of work {number} on this connection.")
+        return found
+
+
+class Connections:
+    """All connections; a client id belongs to one of them at a time (PD-17, JMS 6.1.2).
+
+    Args:
+        limit: How many there may be.
+        everywhere: Those of all members of a sharing group, for whoever serves a shared queue.
+    """
+
+    def __init__(self, limit: int, everywhere: dict[int, Connection]) -> None:
+        self._limit = limit
+        self._everywhere = everywhere
+        self._connections: dict[int, Connection] = {}
+        self._client_ids: dict[str, int] = {}
+
+    def __iter__(self) -> Iterator[Connection]:
+        """All connections."""
+        return iter(self._connections.values())
+
+    def find(self, number: int) -> Connection | None:
+        """A connection by its number; None when there is none."""
+        return self._connections.get(number)
+
+    def get(self, number: int) -> Connection:
+        """A connection by its number.
+
+        Raises:
+            RefusalError: There is none (any longer).
+        """
+        found = self._connections.get(number)
+        if found is None:
+            raise refusal(Mqrc.CONNECTION_BROKEN, "The connection is not open; connect first.")
+        return found
+
+    def everywhere(self) -> Iterator[Connection]:
+        """All connections of all members of the sharing group."""
+        return iter(self._everywhere.values())
+
+    def find_anywhere(self, number: int) -> Connection | None:
+        """A connection of any member by its number; None when there is none."""
+        return self._everywhere.get(number)
+
+    def anywhere(self, number: int) -> Connection:
+        """A connection of any member by its number.
+
+        Raises:
+            KeyError: There is none.
+        """
+        return self._everywhere[number]
+
+    def open(self, number: int, client_id: str | None, user: str | None = None) -> Connection:
+        """A client comes.
+
+        Raises:
+            RefusalError: Its number or client id is in use, or there are too many connections.
+        """
+        if number in self._connections:
+            raise illegal_state(f"Connection {number} is open already.")
+        if len(self._connections) >= self._limit:
+            raise refusal(Mqrc.RESOURCE_PROBLEM, f"There are {self._limit} connections already; close one first.")
+        if client_id is not None and client_id in self._client_ids:
+            raise RefusalError(
+                Refused(
+                    JmsErrorKind.INVALID_CLIENT_ID,
+                    f'The client id "{client_id}" is in use by another connection; close that one or choose another.',
+                    objects=(client_id,),
+                )
+            )
+        connection = self._connections[number] = self._everywhere[number] = Connection(number, client_id, user)
+        if client_id is not None:
+            self._client_ids[client_id] = number
+        return connection
+
+    def close(self, connection: Connection) -> None:
+        """A client has gone; its client id is free again."""
+        del self._connections[connection.number]
+        del self._everywhere[connection.number]
+        if connection.client_id is not None:
+            del self._client_ids[connection.client_id]

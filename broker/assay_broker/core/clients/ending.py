@@ -1,0 +1,105 @@
+"""Units of work and connections: how they end, and what a batch that cannot be stored takes back."""
+
+from __future__ import annotations
+
+from assay_broker.core.clients.attaching import close_link, drop_temporary
+from assay_broker.core.clients.connections import Connection
+from assay_broker.core.clients.links import LinkInput, LinkState, Receiver
+from assay_broker.core.clients.units import Unit, UnitAction, UnitInput
+from assay_broker.core.queues.arriving import back_out, commit
+from assay_broker.core.queues.delivery import consume, give_back, take_back_unsent
+from assay_broker.core.state import State
+from assay_broker.core.turn import Turn
+from assay_sdk.model.reasons import Mqrc, refused
+
+
+def end_unit(state: State, turn: Turn, connection: Connection, unit: Unit, happened: UnitInput) -> None:
+    """A unit of work is committed, backed out, or lost with its connection.
+
+    Raises:
+        RefusalError: Its table does not let it end so.
+    """
+    action = unit.step(happened)
+    if action is UnitAction.APPLY:
+        _apply(state, turn, unit)
+        if turn.recorded:
+            turn.batch.unit = unit
+        else:
+            unit.step(UnitInput.STORED)
+            del connection.units[unit.number]
+    elif action is UnitAction.DISCARD:
+        _discard(state, turn, unit)
+        del connection.units[unit.number]
+
+
+def _apply(state: State, turn: Turn, unit: Unit) -> None:
+    """Everything at once, in the order of the sends; recorded in one batch (JMS 6.2.7)."""
+    with turn.together():
+        for delivery in unit.accepted:
+            delivery.link.unsettled.pop(delivery.number, None)
+            consume(state, turn, delivery)
+        for pending in unit.puts:
+            commit(state, turn, unit, pending)
+
+
+def _discard(state: State, turn: Turn, unit: Unit) -> None:
+    """Nothing was sent; what was accepted is unsettled again, with its link or, without one, on its queue."""
+    for pending in unit.puts:
+        back_out(state, turn, unit, pending)
+    for delivery in unit.accepted:
+        delivery.unit = None
+        if delivery.link.state is LinkState.CLOSED:
+            give_back(state, turn, delivery, failed=True)
+
+
+def end_connection(state: State, turn: Turn, connection: Connection) -> None:
+    """A connection ends, in order or not: units of work are backed out, links closed, temporary destinations gone."""
+    for unit in tuple(connection.units.values()):
+        end_unit(state, turn, connection, unit, UnitInput.LOST)
+    for link in tuple(connection.links.values()):
+        close_link(state, turn, connection, link, LinkInput.LOST)
+    drop_temporary(state, turn, connection)
+    state.connections.close(connection)
+
+
+def batch_stored(state: State, number: int) -> None:
+    """A batch is durable, and every one before it."""
+    ledger = state.ledger
+    ledger.stored = max(ledger.stored, number)
+    for done in [pending for pending in ledger.pending if pending <= number]:
+        _unit_over(state, ledger.pending.pop(done).unit, UnitInput.STORED)
+
+
+def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
+    """A batch could not be stored: nothing in it has happened, and whoever waits for it is refused."""
+    batch = state.ledger.pending.pop(number, None)
+    if batch is None:
+        return
+    for connection in state.connections.everywhere():
+        for link in connection.links.values():
+            if isinstance(link, Receiver):
+                link.gate = min(link.gate, number - 1)
+    text = f"the store of {state.settings.name} could not take it: {why}"
+    for delivery in batch.deliveries:
+        take_back_unsent(turn, delivery)
+        receiver = delivery.link
+        if receiver.settled and receiver.state is LinkState.RECEIVING:
+            # With its credit back it would get the message, and need the store, at once again.
+            full = refused(Mqrc.STORAGE_MEDIUM_FULL, f"{Mqrc.STORAGE_MEDIUM_FULL.label}: {text}", state.settings.name)
+            connection = state.connections.anywhere(receiver.connection)
+            close_link(state, turn, connection, receiver, LinkInput.REVOKED, full)
+    for undo in reversed(batch.undo):
+        undo(turn)
+    _unit_over(state, batch.unit, UnitInput.STORE_FAILED)
+    reason = Mqrc.STORAGE_MEDIUM_FULL if batch.unit is None else Mqrc.BACKED_OUT
+    for connection_number, token in batch.answers:
+        turn.answer(connection_number, token, refused(reason, f"{reason.label}: {text}", state.settings.name))
+
+
+def _unit_over(state: State, unit: Unit | None, happened: UnitInput) -> None:
+    if unit is None:
+        return
+    unit.step(happened)
+    connection = state.connections.find_anywhere(unit.connection)
+    if connection is not None and connection.units.get(unit.number) is unit:
+        del connection.units[unit.number]

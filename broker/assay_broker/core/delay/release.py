@@ -1,0 +1,199 @@
+"""What becomes of a staged message when its delay is over, or it expires before, as `dispositions` says.
+
+A release is planned first and carried out then, in one turn: either all of it happens, or the message stays staged as
+it was and is tried again later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from assay_broker.core.delay.dispositions import Act, Result, Step
+from assay_broker.core.delay.processor import ProcessorAction, ProcessorInput, condition
+from assay_broker.core.delay.putting import Puts
+from assay_broker.core.messages.descriptor import made_id
+from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.reports import FEEDBACK, Mqro, options, report, wants
+from assay_broker.core.queues.placing import stage_again
+from assay_broker.core.queues.queues import SUBSCRIPTION_HOME, name_at
+from assay_broker.core.queues.resolution import onward_queue, staging_queue
+from assay_broker.core.records import MessageRemoved
+from assay_broker.core.state import State
+from assay_broker.core.topics.reaching import destination_at
+from assay_broker.core.topics.subscriptions import sub_at
+from assay_broker.core.turn import Turn
+from assay_sdk.model.message import Message
+from assay_sdk.model.reasons import Mqrc
+
+
+class Plan:
+    """The release of one staged message, thought through to its end.
+
+    Args:
+        state: The queue manager; nothing in it is changed.
+        entry: The staged copy.
+        now_ms: When, in milliseconds since the epoch.
+    """
+
+    def __init__(self, state: State, entry: Entry, now_ms: int) -> None:
+        self.puts = Puts(state, now_ms)
+        self.step = Step.PUT
+        self._state = state
+        self._entry = entry
+        self._now_ms = now_ms
+        self._target = name_at(entry.home) or destination_at(state, entry.home)
+        self._publication = entry.home.startswith(SUBSCRIPTION_HOME) or sub_at(entry.home) is not None
+        self._name = self._target or entry.home
+        self._kind, self._feedback = Mqro.EXCEPTION, 0
+        self._given_up = False
+        self._report: Message | None = None
+        steps = {
+            Step.PUT: self._put,
+            Step.DEAD_LETTER: self._dead_letter,
+            Step.REPORT: self._send_report,
+            Step.DEAD_LETTER_REPORT: self._dead_letter_report,
+        }
+        while self.step in steps:
+            self.step, act = state.tables.release[self.step, steps[self.step]()]
+            if act is Act.BACK_OUT:
+                self.puts.back_out()
+
+    def _put(self) -> Result:
+        entry = self._entry
+        if entry.expired(self._now_ms):
+            self._kind, self._feedback = Mqro.EXPIRATION, FEEDBACK[Mqro.EXPIRATION]
+            return Result.EXPIRED
+        queue = self._state.queues.find(entry.home) or onward_queue(self._state, entry.home)
+        if self._target is not None:
+            refused = self.puts.to_queue(self._target, entry.message, entry.expires_ms)
+        elif queue is not None:
+            self._name = queue.name
+            refused = self.puts.to_own_queue(queue, entry.message, entry.expires_ms)
+        elif self._publication:
+            self._feedback = Mqrc.NO_SUBSCRIPTION
+            return Result.GONE
+        else:  # a temporary queue that has gone with its connection
+            refused = Mqrc.UNKNOWN_OBJECT_NAME
+        if refused is None:
+            return Result.DONE
+        self._feedback = refused
+        return Result.REFUSED_DISCARD if Mqro.DISCARD_MSG in options(entry.message) else Result.REFUSED
+
+    def _dead_letter(self) -> Result:
+        entry = self._entry
+        refused = self.puts.to_dead_letter_queue(
+            entry.message, entry.expires_ms, reason=self._feedback, target=self._name
+        )
+        if refused is None:
+            return Result.DONE
+        self._given_up = self._publication
+        return Result.REFUSED_PUBLICATION if self._publication else Result.REFUSED
+
+    def _send_report(self) -> Result:
+        message = self._entry.message
+        if not wants(message, self._kind):
+            return Result.NOT_ASKED
+        self._report = report(
+            message,
+            self._kind,
+            self._feedback,
+            made_id(self._state.settings.name, self._now_ms, self._state.next_key()),
+            now_ms=self._now_ms,
+            expires_ms=self._entry.expires_ms,
+        )
+        refused = self.puts.to_reply_queue(self._report)
+        if refused is None:
+            return Result.DONE
+        self._feedback = refused
+        return Result.REFUSED
+
+    def _dead_letter_report(self) -> Result:
+        message = self._report
+        if message is None or message.to is None:
+            raise TypeError("a report is made, for somebody, before it is dead-lettered")
+        refused = self.puts.to_dead_letter_queue(
+            message, message.expiry_ms, reason=self._feedback, target=message.to.name
+        )
+        if refused is None:
+            return Result.DONE
+        again = self._entry.message.durable and not self._given_up  # DD-77 goes before DD-74
+        return Result.REFUSED_PERSISTENT if again else Result.REFUSED
+
+
+def release_due(state: State, turn: Turn) -> None:
+    """Move every staged copy whose delay is over, as far as the processor works and its target can take it (DD-06)."""
+    while state.processor.watching and (entry := state.staging.due(turn.now_ms)) is not None:
+        release(state, turn, entry)
+
+
+def release(state: State, turn: Turn, entry: Entry) -> None:
+    """One staged copy's delay is over, or it has expired: carry out what the table says, or keep it for later."""
+    plan = Plan(state, entry, turn.now_ms)
+    if plan.step is Step.KEPT:
+        state.staging.later(entry, turn.now_ms + state.settings.retry_ms)
+        return
+    with turn.together():
+        unstage(state, turn, entry, _restage_and_fail)
+        plan.puts.carry_out(turn)
+
+
+Undo = Callable[[State, Entry, Turn], None]
+
+
+def unstage(state: State, turn: Turn, entry: Entry, undo: Undo | None = None) -> None:
+    """A staged copy is gone from the staging queue: moved, cancelled, taken, or expired.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        entry: The copy.
+        undo: What happens when the store cannot say so; None for being staged again and no more.
+    """
+    state.staging.unstage(entry)
+    entry.place = Place.GONE
+    state.expiry.discard(entry.key)
+    take_back = partial(undo or _restage, state, entry)
+    if entry.recorded:
+        turn.record(MessageRemoved(entry.key), take_back)
+    else:
+        turn.unrecorded(entry, take_back)
+
+
+def _restage(state: State, entry: Entry, _turn: Turn) -> None:
+    """Undo `unstage`."""
+    if entry.due_ms is not None:
+        stage_again(state, entry, entry.due_ms)
+
+
+def _restage_and_fail(state: State, entry: Entry, turn: Turn) -> None:
+    """Undo `release`: the store has failed, and the processor with it (DD-65)."""
+    _restage(state, entry, turn)
+    fail(state, turn)
+
+
+def fail(state: State, turn: Turn) -> None:
+    """The processor has met an error that is not its queue's; a level without delivery delay has none (DD-43)."""
+    if not state.settings.delays:
+        return
+    if state.processor.step(ProcessorInput.FAILURE) is ProcessorAction.RESTART_LATER:
+        state.processor.restart_ms = turn.now_ms + state.settings.retry_ms
+
+
+def restart(state: State, turn: Turn) -> None:
+    """Start the processor again by itself, when the time has come (DD-65)."""
+    due_ms = state.processor.restart_ms
+    if due_ms is not None and due_ms <= turn.now_ms:
+        state.processor.step(ProcessorInput.RESTART)
+        release_due(state, turn)
+
+
+def look(state: State, turn: Turn) -> None:
+    """The processor finds its queue in some condition: at the start, and whenever the queue is changed.
+
+    A queue manager of a level without delivery delay has no processor: what is staged stays there (DD-43).
+    """
+    if not state.settings.delays:
+        return
+    if state.processor.step(condition(staging_queue(state))) is ProcessorAction.LOOK:
+        release_due(state, turn)

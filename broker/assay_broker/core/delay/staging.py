@@ -1,0 +1,58 @@
+"""What is staged: copies whose delay is not over, or whose target could not take them yet."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.schedule import Schedule
+
+
+class Staging:
+    """The messages on the staging queue (DD-02 to DD-05), in the order in which they fall due."""
+
+    def __init__(self) -> None:
+        self.reserved = 0
+        """Places that open units of work will need at their commit."""
+        self._schedule: Schedule[Entry] = Schedule()
+        self._by_id: defaultdict[str, dict[int, Entry]] = defaultdict(dict)
+
+    def __len__(self) -> int:
+        return len(self._schedule)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """What is staged, in the order in which it falls due."""
+        return iter(self._schedule)
+
+    def stage(self, entry: Entry, due_ms: int) -> None:
+        """Keep a copy until then."""
+        entry.place = Place.STAGED
+        self._schedule.add(entry.key, due_ms, entry)
+        if entry.message.message_id is not None:
+            self._by_id[entry.message.message_id][entry.key] = entry
+
+    def unstage(self, entry: Entry) -> None:
+        """Let a copy go; its place is the caller's to set."""
+        self._schedule.discard(entry.key)
+        message_id = entry.message.message_id
+        if message_id is not None and message_id in self._by_id:
+            self._by_id[message_id].pop(entry.key, None)
+            if not self._by_id[message_id]:
+                del self._by_id[message_id]
+
+    def copies(self, message_id: str) -> tuple[Entry, ...]:
+        """All staged copies of one message."""
+        return tuple(self._by_id.get(message_id, {}).values())
+
+    def next_due_ms(self) -> int | None:
+        """When the next copy falls due; None when nothing is staged."""
+        return self._schedule.next_due_ms()
+
+    def due(self, now_ms: int) -> Entry | None:
+        """The next copy whose delay is over (DD-02: not a moment before); it stays.  None when there is none."""
+        return self._schedule.peek_due(now_ms)
+
+    def later(self, entry: Entry, due_ms: int) -> None:
+        """A copy stays for a while longer: its target could not take it (DD-71)."""
+        self._schedule.add(entry.key, due_ms, entry)

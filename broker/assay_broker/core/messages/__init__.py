@@ -1,0 +1,1 @@
+"""Messages inside the broker: copies, descriptors, headers, groups, reports."""

@@ -1,0 +1,151 @@
+"""MQMD: a message as an administrator sees it, with its descriptor and the headers in front of its body.
+
+Layout and numbers are IBM MQ's (``cmqc.h``); ids are shown as 48 hexadecimal digits.  The header of a staged message
+has no documented layout: its fields here are ours.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from msgspec import Struct
+
+from assay_broker.core.messages.entries import Entry
+from assay_broker.core.messages.reports import options
+from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.objects.model import Value
+from assay_broker.core.queues.queues import name_at
+from assay_sdk.model.message import Message, Property
+
+ID_BYTES = 24
+"""Length of MsgId and CorrelId."""
+_PREFIX = "ID:"
+_DATAGRAM = 8
+_NUMBER_BITS = 22
+_TENTH_MS = 100
+_UNLIMITED = -1
+_JAVA = 28  # MQAT_JAVA: the JMS client puts
+_IN_GROUP, _LAST_IN_GROUP = 8, 16
+
+
+class Described(Struct, frozen=True, kw_only=True):
+    """A message with its descriptor and headers.
+
+    Args:
+        descriptor: MQMD's fields by name.
+        headers: The headers in front of the body, the outermost first.
+        message: The message itself.
+    """
+
+    descriptor: dict[str, Value]
+    headers: tuple[dict[str, Value], ...]
+    message: Message
+
+
+def native_id(text: str | None) -> bytes:
+    """The 24 bytes of MsgId or CorrelId for a JMS id.
+
+    ``ID:`` with 48 hexadecimal digits is those bytes, as IBM MQ writes them; another short text is its own bytes,
+    padded; a longer one is the beginning of its SHA-256.
+    """
+    if not text:
+        return bytes(ID_BYTES)
+    digits = text.removeprefix(_PREFIX)
+    if len(digits) == 2 * ID_BYTES and all(digit in "0123456789abcdefABCDEF" for digit in digits):
+        return bytes.fromhex(digits)
+    octets = text.encode(errors="surrogatepass")
+    return octets.ljust(ID_BYTES, b"\0") if len(octets) <= ID_BYTES else sha256(octets).digest()[:ID_BYTES]
+
+
+def made_id(manager: str, moment_ms: int, number: int) -> str:
+    """A message id of the queue manager's own, as IBM MQ builds them: ``AMQ``, its name, and eight bytes that differ.
+
+    Args:
+        manager: The queue manager's name.
+        moment_ms: When, in milliseconds since the epoch.
+        number: A number that is not used twice between two starts.
+    """
+    differing = (moment_ms << _NUMBER_BITS | number % (1 << _NUMBER_BITS)) % (1 << 64)
+    octets = b"AMQ " + manager.encode(errors="replace")[:12].ljust(12) + differing.to_bytes(8, "big")
+    return _PREFIX + octets.hex().upper()
+
+
+def staged_id(manager: str, entry: Entry) -> str:
+    """The new message id under which a copy is staged (DD-37)."""
+    return made_id(manager, entry.arrived_ms, entry.key)
+
+
+def describe(entry: Entry, manager: str, now_ms: int) -> Described:
+    """A message as it stands on its queue; a staged one with its header (DD-05), and a new id (DD-37)."""
+    message = entry.message
+    fields = _descriptor(message, entry, now_ms)
+    headers: list[dict[str, Value]] = []
+    if entry.due_ms is not None:
+        fields["MsgId"] = native_id(staged_id(manager, entry)).hex()
+        fields["CorrelId"] = native_id(message.message_id).hex()
+        fields["Format"] = "MQDDH"
+        headers.append(_delay_header(entry, entry.due_ms, manager))
+    if entry.dead is not None:
+        fields["Format"] = "MQDEAD"
+        headers.append(
+            {
+                "StrucId": "DLH",
+                "Version": 1,
+                "Reason": entry.dead.reason,
+                "DestQName": entry.dead.queue,
+                "DestQMgrName": entry.dead.manager,
+                "Format": _text(message.properties.get("JMS_IBM_Format")),
+                "PutApplType": _JAVA,
+                "PutTime": entry.dead.put_ms,
+            }
+        )
+    return Described(descriptor=fields, headers=tuple(headers), message=message)
+
+
+def _delay_header(entry: Entry, due_ms: int, manager: str) -> dict[str, Value]:
+    return {
+        "StrucId": "DDH",
+        "Version": 1,
+        "DestQName": name_at(entry.home) or entry.home,
+        "DestQMgrName": manager,
+        "DeliveryDelay": due_ms - (entry.message.creation_ms or entry.arrived_ms),
+        "DeliveryTime": due_ms,
+        "MsgId": native_id(entry.message.message_id).hex(),
+        "CorrelId": native_id(entry.message.correlation_id).hex(),
+        "StagingQName": STAGING_QUEUE,
+    }
+
+
+def _descriptor(message: Message, entry: Entry, now_ms: int) -> dict[str, Value]:
+    expiry = _UNLIMITED if entry.expires_ms is None else max(0, -((now_ms - entry.expires_ms) // _TENTH_MS))
+    flags = 0 if message.group_id is None else _IN_GROUP
+    if message.properties.get("JMS_IBM_Last_Msg_In_Group"):
+        flags |= _IN_GROUP | _LAST_IN_GROUP
+    return {
+        "StrucId": "MD",
+        "Version": 2,
+        "Report": int(options(message)),
+        "MsgType": _number(message.properties.get("JMS_IBM_MsgType"), _DATAGRAM),
+        "Expiry": expiry,
+        "Feedback": _number(message.properties.get("JMS_IBM_Feedback"), 0),
+        "Format": _text(message.properties.get("JMS_IBM_Format")) or ("MQSTR" if message.body is not None else ""),
+        "Priority": entry.priority,
+        "Persistence": int(bool(message.durable)),
+        "MsgId": native_id(message.message_id).hex(),
+        "CorrelId": native_id(message.correlation_id).hex(),
+        "BackoutCount": entry.count,
+        "ReplyToQ": "" if message.reply_to is None else message.reply_to.name,
+        "PutApplType": _JAVA,
+        "PutTime": entry.arrived_ms,
+        "GroupId": native_id(message.group_id).hex(),
+        "MsgSeqNumber": message.group_sequence or 1,
+        "MsgFlags": flags,
+    }
+
+
+def _number(value: Property, default: int) -> int:
+    return value if isinstance(value, int) else default
+
+
+def _text(value: Property) -> str:
+    return value.strip() if isinstance(value, str) else ""

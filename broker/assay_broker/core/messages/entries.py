@@ -1,0 +1,89 @@
+"""One copy of a message inside the broker, and one delivery of it."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from assay_broker.core.messages.headers import DeadLetterHeader
+from assay_sdk.model.message import Message
+
+if TYPE_CHECKING:
+    from assay_broker.core.clients.links import Receiver
+    from assay_broker.core.clients.units import Unit
+    from assay_broker.core.queues.queues import Queue
+
+
+class Place(Enum):
+    """Where a copy is."""
+
+    STAGED = auto()
+    UNCOMMITTED = auto()
+    """On its queue, but nobody's to get yet except its own unit of work's (DD-25)."""
+    WAITING = auto()
+    HELD = auto()
+    GONE = auto()
+
+
+class Entry(Struct, eq=False, kw_only=True):
+    """One copy of a message.
+
+    Args:
+        key: Its number; never used again.
+        home: The queue it stands on, or what it is staged for: the name that its sender used, so that an alias is
+            resolved again when the delay is over (DD-50).
+        message: The message, as it was sent.
+        priority: 0 to 9, the default filled in.
+        recorded: Whether the store holds it.
+        arrived_ms: When it arrived.
+        expires_ms: When it expires; None never.
+        due_ms: When its delay is over; None for one without a delay, and once it is.
+        dead: Why it is on the dead-letter queue; None elsewhere.
+        via: The queue managers that it has come by.
+        unit: The open unit of work that put it; None once that is committed.
+        batch: The batch that stores it; 0 for none.
+        order: Its place among those of its priority; given when it enters its queue, kept when it comes back.
+        count: Deliveries that failed.
+        redelivered: Whether one did.
+        place: Where it is.
+    """
+
+    key: int
+    home: str
+    message: Message
+    priority: int
+    recorded: bool
+    arrived_ms: int
+    expires_ms: int | None
+    due_ms: int | None
+    dead: DeadLetterHeader | None = None
+    via: tuple[str, ...] = ()
+    unit: Unit | None = None
+    batch: int = 0
+    order: int = 0
+    count: int = 0
+    redelivered: bool = False
+    place: Place = Place.WAITING
+
+    def expired(self, now_ms: int) -> bool:
+        """Whether its time to live is over; delay included, since that counts from the send (DD-56)."""
+        return self.expires_ms is not None and self.expires_ms <= now_ms
+
+
+class Delivery(Struct, eq=False):
+    """One delivery, from the moment it is decided until it is settled.
+
+    Args:
+        number: Its number on the connection.
+        gate: The batch it waits for; 0 for none.
+        unit: The unit of work it was accepted in; None for none.
+    """
+
+    number: int
+    entry: Entry
+    queue: Queue
+    link: Receiver
+    gate: int
+    unit: Unit | None = None

@@ -1,0 +1,37 @@
+"""Reports outside the delivery delay processor: a message has expired on its queue, has arrived, or was consumed."""
+
+from __future__ import annotations
+
+from assay_broker.core.delay.putting import Puts
+from assay_broker.core.messages.descriptor import made_id
+from assay_broker.core.messages.entries import Entry
+from assay_broker.core.messages.reports import FEEDBACK, Mqro, report, wants
+from assay_broker.core.state import State
+from assay_broker.core.turn import Turn
+
+
+def send_report(state: State, turn: Turn, entry: Entry, kind: Mqro) -> None:
+    """Send a report on a message, if it asks for one: to its reply-to queue, or else to the dead-letter queue.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        entry: The message.
+        kind: ``Mqro.EXPIRATION``, ``COA`` or ``COD``.
+    """
+    original = entry.message
+    if not wants(original, kind):
+        return
+    message = report(
+        original,
+        kind,
+        FEEDBACK[kind],
+        made_id(state.settings.name, turn.now_ms, state.next_key()),
+        now_ms=turn.now_ms,
+        expires_ms=entry.expires_ms,
+    )
+    puts = Puts(state, turn.now_ms)
+    refused = puts.to_reply_queue(message)
+    if refused is not None and message.to is not None:
+        puts.to_dead_letter_queue(message, message.expiry_ms, reason=refused, target=message.to.name)
+    puts.carry_out(turn)

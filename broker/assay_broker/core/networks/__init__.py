@@ -1,0 +1,1 @@
+"""Several queue managers: channels, clusters, hierarchies, sharing groups."""

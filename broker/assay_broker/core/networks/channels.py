@@ -1,0 +1,200 @@
+"""Channels: messages from queue manager to queue manager, each persistent one exactly once.
+
+The sender keeps a copy until the receiver says `Taken`, which it does once the message is as safe there as it was here.
+Whoever starts greets the others; what is outstanding is then sent again, and the receiver knows by the numbers that it
+remembers what it has had already.  A message that is not persistent may be lost with either, and never comes twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import cast
+
+from assay_broker.core.commands import FromMember
+from assay_broker.core.delay.dispositions import Step
+from assay_broker.core.delay.putting import Puts
+from assay_broker.core.delay.release import Plan
+from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.networks.parcels import (
+    Bulletin,
+    Carry,
+    Forget,
+    Gone,
+    NotTaken,
+    Outstanding,
+    Parcel,
+    Taken,
+)
+from assay_broker.core.queues.delivery import remove
+from assay_broker.core.queues.placing import new_entry
+from assay_broker.core.queues.queues import Queue, home_of
+from assay_broker.core.records import MemberTold, ParcelForgotten, ParcelTaken
+from assay_broker.core.state import State
+from assay_broker.core.turn import Turn
+from assay_sdk.model.message import AddressKind
+
+
+def from_member(state: State, turn: Turn, command: FromMember) -> None:
+    """Another queue manager has sent something."""
+    _PARCELS[type(command.parcel)](state, turn, command.member, command.parcel)
+
+
+def greet(state: State, turn: Turn, member: str | None = None) -> None:
+    """Tell others what is outstanding: at the start all of them, who answer; later one, in answer."""
+    numbers = tuple(
+        sorted(entry.key for queue in state.queues if queue.onward is not None for entry in queue.entries.values())
+    )
+    turn.to_member(member, Outstanding(numbers, answer=member is None), gate=state.gate(state.batch))
+
+
+def try_again(state: State, turn: Turn) -> None:
+    """Send again what a receiver could not put anywhere a while ago."""
+    while (found := state.members.retries.pop_due(turn.now_ms)) is not None:
+        queue, entry = found
+        if entry.place is Place.HELD:
+            queue.put_back(entry)
+            turn.touch(queue)
+
+
+# what a sender hears --------------------------------------------------------------------------------------------------
+
+
+def _waiting_for(state: State, member: str) -> list[tuple[Queue, Entry]]:
+    """What is on its way to a queue manager, in the order of its sending."""
+    found = [
+        (queue, entry)
+        for queue in state.queues
+        if queue.onward is not None and queue.onward[0] == member
+        for entry in queue.entries.values()
+        if entry.place is Place.HELD
+    ]
+    return sorted(found, key=lambda one: one[1].order)
+
+
+def _taken(state: State, turn: Turn, member: str, parcel: Taken) -> None:
+    for queue, entry in _waiting_for(state, member):
+        if entry.key == parcel.number:
+            state.members.retries.discard(entry.key)
+            remove(state, turn, queue, entry, failed=False)
+            turn.touch(queue)
+    turn.to_member(member, Forget(parcel.number))
+
+
+def _not_taken(state: State, turn: Turn, member: str, parcel: NotTaken) -> None:
+    for queue, entry in _waiting_for(state, member):
+        if entry.key == parcel.number:
+            state.members.retries.add(entry.key, turn.now_ms + state.settings.retry_ms, (queue, entry))
+
+
+# what a receiver hears ------------------------------------------------------------------------------------------------
+
+
+def _carried(state: State, turn: Turn, member: str, parcel: Carry) -> None:
+    taken = state.members.neighbour(member).taken
+    if parcel.number in taken:
+        turn.to_member(member, Taken(parcel.number), gate=state.gate(state.batch))
+        return
+    puts = _publish(state, turn, parcel) if parcel.target.kind is AddressKind.TOPIC else _put(state, turn, parcel)
+    if puts is None:
+        turn.to_member(member, NotTaken(parcel.number))
+        return
+    taken.add(parcel.number)
+    with turn.together():
+        if parcel.message.durable:
+            turn.record(
+                ParcelTaken(member, parcel.number), partial(_untaken, state, member=member, number=parcel.number)
+            )
+        puts.carry_out(turn)
+    turn.to_member(member, Taken(parcel.number), gate=state.gate(state.batch))
+
+
+def _untaken(state: State, turn: Turn, *, member: str, number: int) -> None:
+    """Undo the taking: the store could not, so the sender is to try again."""
+    state.members.neighbour(member).taken.discard(number)
+    turn.to_member(member, NotTaken(number))
+
+
+def _put(state: State, turn: Turn, parcel: Carry) -> Puts | None:
+    """For a queue: as when a delay is over, to the target, or what the report options say (DD-70 to DD-75)."""
+    home = home_of(parcel.target.name)
+    entry = new_entry(state, home, parcel.message, now_ms=turn.now_ms, expires_ms=parcel.expires_ms)
+    plan = Plan(state, entry, turn.now_ms)
+    return None if plan.step is Step.KEPT else plan.puts
+
+
+def _publish(state: State, turn: Turn, parcel: Carry) -> Puts:
+    """For a topic: whoever is subscribed now gets it (DD-81, DD-84), and so do further neighbours."""
+    puts = Puts(state, turn.now_ms)
+    if parcel.expires_ms is not None and parcel.expires_ms <= turn.now_ms:
+        return puts
+    puts.publish(parcel.target, parcel.message, parcel.expires_ms, parcel.via)
+    return puts
+
+
+def _forget(state: State, turn: Turn, member: str, parcel: Forget) -> None:
+    _forget_number(state, turn, member, parcel.number)
+
+
+def _forget_number(state: State, turn: Turn, member: str, number: int) -> None:
+    neighbour = state.members.neighbour(member)
+    if number in neighbour.taken:
+        neighbour.taken.discard(number)
+        turn.record(ParcelForgotten(member, number), _for_good)
+
+
+def _for_good(_turn: Turn) -> None:
+    """A number remembered for too long is forgotten at the next greeting."""
+
+
+# greetings ------------------------------------------------------------------------------------------------------------
+
+
+def _greeted(state: State, turn: Turn, member: str, parcel: Outstanding) -> None:
+    neighbour = state.members.neighbour(member)
+    neighbour.up = True
+    for number in sorted(neighbour.taken - set(parcel.numbers)):
+        _forget_number(state, turn, member, number)
+    if not parcel.answer:
+        return
+    greet(state, turn, member)
+    if state.members.told is not None:
+        turn.to_member(member, state.members.told)
+    for queue, entry in _waiting_for(state, member):
+        state.members.retries.discard(entry.key)
+        queue.put_back(entry)
+        turn.touch(queue)
+
+
+def _told(state: State, turn: Turn, member: str, parcel: Bulletin) -> None:
+    neighbour = state.members.neighbour(member)
+    neighbour.up = True
+    if parcel != neighbour.bulletin:
+        before, neighbour.bulletin = neighbour.bulletin, parcel
+        turn.record(MemberTold(member, parcel), partial(_tell_again, state, member=member, before=before))
+
+
+def _tell_again(state: State, _turn: Turn, *, member: str, before: Bulletin) -> None:
+    """Undo `_told`; the next greeting says it anew."""
+    state.members.neighbour(member).bulletin = before
+
+
+def _gone(state: State, _turn: Turn, member: str, _parcel: Gone) -> None:
+    state.members.neighbour(member).up = False
+
+
+_Handler = Callable[[State, Turn, str, Parcel], None]
+
+# Each handler takes its own parcel; the key says which, and no type can say that of a mapping.
+_PARCELS: dict[type[Parcel], _Handler] = cast(
+    "dict[type[Parcel], _Handler]",
+    {
+        Carry: _carried,
+        Taken: _taken,
+        NotTaken: _not_taken,
+        Forget: _forget,
+        Outstanding: _greeted,
+        Bulletin: _told,
+        Gone: _gone,
+    },
+)

@@ -1,0 +1,102 @@
+"""A publish/subscribe hierarchy: what neighbours have subscribed to, and what they are told of one's own subscriptions.
+
+A neighbour's interest in a topic is a proxy subscription: a publication is matched with it as it is sent, and a delayed
+one has a staged copy for it (DD-81).  On the other queue manager the copy is published anew when it comes, so that
+whoever has subscribed there meanwhile may receive it too (DD-84).  Nothing goes back to where it has been.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay_broker.core.networks.onward import onward_home
+from assay_broker.core.networks.parcels import Bulletin, Interest
+from assay_broker.core.objects.factory import BASE_TOPIC
+from assay_broker.core.objects.model import Definition, Kind, Namespace
+from assay_broker.core.state import State
+from assay_broker.core.topics.subscriptions import Administered, Subscriber
+from assay_broker.core.topics.topic_strings import Patterns
+from assay_broker.core.turn import Turn
+from assay_sdk.model.message import Address, AddressKind
+
+
+def neighbour_homes(state: State, topic: Address, via: tuple[str, ...] = ()) -> list[str]:
+    """Where a publication has to go besides, now: the homes of what is on its way to interested neighbours.
+
+    Args:
+        state: The queue manager.
+        topic: Where it is published.
+        via: The queue managers that it has come by.
+    """
+    if not state.members.connected or topic.kind is not AddressKind.TOPIC or not _in_scope(state, topic, "PUBSCOPE"):
+        return []
+    return [
+        onward_home(member, topic)
+        for member, bulletin in _neighbours(state)
+        if member not in via and _wants(bulletin, topic.name, state.settings.name)
+    ]
+
+
+def announce(state: State, turn: Turn) -> None:
+    """Tell the others what has changed in what they have to know."""
+    bulletin = Bulletin(
+        state.objects.queue_manager().text("PARENT"),
+        tuple(sorted(_interests(state))),
+        tuple(sorted(_instances(state), key=lambda one: one.name)),
+    )
+    if bulletin != state.members.told:
+        state.members.told = bulletin
+        turn.to_member(None, bulletin)
+
+
+def _neighbours(state: State) -> Iterator[tuple[str, Bulletin]]:
+    """Parent and children."""
+    parent = state.objects.queue_manager().text("PARENT")
+    for member, neighbour in state.members:
+        if member == parent or neighbour.bulletin.parent == state.settings.name:
+            yield member, neighbour.bulletin
+
+
+def _wants(bulletin: Bulletin, topic: str, name: str) -> bool:
+    patterns: Patterns[Interest] = Patterns()
+    for number, interest in enumerate(bulletin.interests):
+        if name not in interest.via:
+            patterns.add(interest.topic, number, interest)
+    return any(True for _ in patterns.fitting(topic))
+
+
+def _interests(state: State) -> set[Interest]:
+    """One's own subscriptions first; for what only others have subscribed to, the way that the wish has come."""
+    name = state.settings.name
+    own = {one.topic.name for one in state.topics if one.topic.kind is AddressKind.TOPIC and _is_for_all(state, one)}
+    relayed = {
+        Interest(interest.topic, (*interest.via, name))
+        for _, bulletin in _neighbours(state)
+        for interest in bulletin.interests
+        if interest.topic not in own and name not in interest.via
+    }
+    return relayed | {Interest(topic, (name,)) for topic in own}
+
+
+def _instances(state: State) -> Iterator[Definition]:
+    for definition in state.objects:
+        clustered = definition.attributes.get("CLUSTER") or definition.attributes.get("CLUSNL")
+        if clustered and definition.kind in {Kind.QLOCAL, Kind.QALIAS}:
+            yield definition
+
+
+def _is_for_all(state: State, subscriber: Subscriber) -> bool:
+    """Whether a subscription is told to neighbours (SUBSCOPE): a SUB object says so itself, others as their topic."""
+    if isinstance(subscriber, Administered):
+        definition = state.objects.find(Namespace.SUB, subscriber.sub)
+        if definition is not None and definition.says("SUBSCOPE", "QMGR"):
+            return False
+    return _in_scope(state, subscriber.topic, "SUBSCOPE")
+
+
+def _in_scope(state: State, topic: Address, keyword: str) -> bool:
+    """Whether PUBSCOPE or SUBSCOPE of a topic lets others take part: ALL, which is also the factory setting."""
+    base = state.objects.find(Namespace.TOPIC, BASE_TOPIC)
+    nodes = (*state.objects.topics.above(topic.name), *((base,) if base is not None else ()))
+    said = (node.attributes.get(keyword, "ASPARENT") for node in nodes)
+    return next((word for word in said if word != "ASPARENT"), "ALL") == "ALL"

@@ -1,0 +1,1 @@
+"""Queues: names resolved, messages checked, placed, handed out and taken."""

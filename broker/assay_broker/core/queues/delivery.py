@@ -1,0 +1,180 @@
+"""From queue to receiver and back: handing out, consuming, returning, expiring, releasing."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from assay_broker.core.clients.links import LinkState, Receiver
+from assay_broker.core.delay.release import release
+from assay_broker.core.effects import Deliver
+from assay_broker.core.messages.entries import Delivery, Entry, Place
+from assay_broker.core.messages.reporting import send_report
+from assay_broker.core.messages.reports import Mqro
+from assay_broker.core.networks.parcels import Carry
+from assay_broker.core.queues.queues import Queue
+from assay_broker.core.records import MessageMarked, MessageRemoved
+from assay_broker.core.state import State
+from assay_broker.core.turn import Turn
+from assay_sdk.model.message import Address
+
+
+def pump(state: State, turn: Turn, queue: Queue) -> None:
+    """Hand out everything that has a receiver with credit, or is on its way to another queue manager."""
+    if queue.onward is not None:
+        _send_on(state, turn, queue, queue.onward)
+    while (pair := queue.next_pair()) is not None:
+        receiver, entry = pair
+        if entry.unit is not None and entry.expired(turn.now_ms):  # its end, and a report, are for after the commit
+            queue.disown(entry, entry.unit.owner)
+        elif entry.expired(turn.now_ms):  # DD-56: never delivered, even if its Tick has not come yet
+            discard_expired(state, turn, queue, entry)
+        else:
+            _hand_out(state, turn, queue, receiver, entry)
+    state.queues.forget_if_idle(queue)
+
+
+def _send_on(state: State, turn: Turn, queue: Queue, to: tuple[str, Address]) -> None:
+    """Send everything that waits to another queue manager; it stays, held, until that one has taken it."""
+    member, target = to
+    for entry in queue.waiting():
+        if entry.expired(turn.now_ms):
+            discard_expired(state, turn, queue, entry)
+            continue
+        queue.take(entry)
+        carry = Carry(
+            number=entry.key,
+            target=target,
+            message=entry.message,
+            expires_ms=entry.expires_ms,
+            via=(*entry.via, state.settings.name),
+        )
+        turn.to_member(member, carry, gate=state.gate(entry.batch))
+
+
+def _hand_out(state: State, turn: Turn, queue: Queue, receiver: Receiver, entry: Entry) -> None:
+    number = state.connections.anywhere(receiver.connection).next_delivery()
+    gate = max(entry.batch, receiver.gate)
+    if receiver.settled:
+        remove(state, turn, queue, entry, failed=False)
+        if entry.recorded:  # at most once, a kill included: its removal is on disk before it leaves
+            gate = turn.number
+    else:
+        queue.take(entry)
+    receiver.gate = gate  # PD-24: what is not on disk yet does not leave, and nothing overtakes it on the link
+    delivery = Delivery(number, entry, queue, receiver, gate)
+    if not receiver.settled:
+        receiver.unsettled[number] = delivery
+    queue.served(receiver, entry)
+    effect = Deliver(
+        connection=receiver.connection,
+        link=receiver.number,
+        origin=receiver.origin,
+        delivery=number,
+        message=entry.message,
+        count=entry.count,
+        redelivered=entry.redelivered,
+        after=state.gate(gate) or None,
+    )
+    turn.deliver(delivery, effect)
+
+
+def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool) -> None:
+    """A copy is gone from its queue: consumed or expired.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        queue: Where it stood.
+        entry: The copy.
+        failed: Whether it counts as a failed delivery if the store cannot say so and it comes back.
+    """
+    queue.remove(entry)
+    state.expiry.discard(entry.key)
+    restore = partial(_restore, state, queue, entry, failed=failed)
+    if entry.recorded:
+        turn.record(MessageRemoved(entry.key), restore)
+    elif entry.unit is None:  # what an open unit of work has put goes with that
+        turn.unrecorded(entry, restore)
+
+
+def discard_expired(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
+    """A copy's time to live is over: it goes, with a report if it asks for one."""
+    with turn.together():
+        send_report(state, turn, entry, Mqro.EXPIRATION)
+        remove(state, turn, queue, entry, failed=False)
+
+
+def consume(state: State, turn: Turn, delivery: Delivery) -> None:
+    """A receiver has accepted a delivery: its message is gone; a confirmation of delivery goes out if asked for."""
+    entry = delivery.entry
+    if entry.place is Place.HELD:  # otherwise its queue, or the unit of work that put it, has gone
+        with turn.together():
+            send_report(state, turn, entry, Mqro.COD)
+            remove(state, turn, delivery.queue, entry, failed=True)
+        turn.touch(delivery.queue)
+
+
+def _restore(state: State, queue: Queue, entry: Entry, turn: Turn, *, failed: bool) -> None:
+    """Undo `remove`."""
+    if queue.gone and queue.on_use:
+        queue = state.queues.restored(queue)
+    if queue.gone:
+        return
+    if failed:
+        entry.count += 1
+        entry.redelivered = True
+    queue.enter(entry)
+    turn.touch(queue)
+    if entry.expires_ms is not None:
+        state.expiry.add(entry.key, entry.expires_ms, entry)
+
+
+def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> None:
+    """A delivery is over and its message was not consumed: it waits again, at its original place.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        delivery: The delivery.
+        failed: Whether the delivery counts (JMS 3.4.7, 3.5.11).  One that has never left the broker does not.
+    """
+    entry, queue = delivery.entry, delivery.queue
+    if entry.place is not Place.HELD:
+        return  # its queue has gone
+    if failed and not state.gate(delivery.gate):
+        entry.count += 1
+        entry.redelivered = True
+        if entry.recorded:
+            turn.record(MessageMarked(entry.key, entry.count), _nothing)
+    if entry.unit is None and entry.expired(turn.now_ms):  # DD-56: its Tick came while it was held
+        discard_expired(state, turn, queue, entry)
+    else:
+        queue.put_back(entry)
+    turn.touch(queue)
+
+
+def _nothing(_turn: Turn) -> None:
+    """A mark that was not stored needs no undoing: it stands in memory, and a restart may forget it."""
+
+
+def take_back_unsent(turn: Turn, delivery: Delivery) -> None:
+    """A delivery that waited for a batch cannot leave: the message waits again, the receiver has its credit back."""
+    receiver = delivery.link
+    receiver.unsettled.pop(delivery.number, None)
+    if delivery.entry.place is Place.HELD:
+        delivery.queue.put_back(delivery.entry)
+    if receiver.state is LinkState.RECEIVING:
+        receiver.grant(1)
+    turn.touch(delivery.queue)
+
+
+def expire_due(state: State, turn: Turn) -> None:
+    """Let everything go whose time to live is over (DD-56), staged or waiting; what is held is left to its holder."""
+    while (entry := state.expiry.pop_due(turn.now_ms)) is not None:
+        if entry.place is Place.STAGED:
+            release(state, turn, entry)
+        elif entry.place is Place.WAITING:
+            queue = state.queues.find(entry.home)
+            if queue is not None:
+                discard_expired(state, turn, queue, entry)
+                turn.touch(queue)

@@ -1,0 +1,103 @@
+"""A waiting line: the messages of one queue that one selector lets through, and the receivers that take them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING
+
+from assay_broker.core.messages.entries import Entry
+from assay_broker.core.messages.groups import Groups, Holders, is_member
+from assay_sdk.model.selectors import Selector
+
+if TYPE_CHECKING:
+    from assay_broker.core.clients.links import Receiver
+
+_SLACK = 64  # dead heap items tolerated before the heap is rebuilt
+
+
+class Line:
+    """Priority first, then arrival (JMS 3.4.10); receivers in turn.
+
+    All receivers with the same selector share one line, so a message costs as many selector evaluations as there are
+    different selectors, however many receivers and messages there are.
+
+    Members of message groups are kept apart (`Groups`): what is next depends on who asks.
+
+    Args:
+        waiting: The queue's waiting messages by key: what is not in there is skipped.
+        selector: What lets a message through; None lets all through.
+        holders: Who has which message group.
+    """
+
+    def __init__(self, waiting: dict[int, Entry], selector: Selector | None, holders: Holders) -> None:
+        self.selector = selector
+        self.receivers = 0
+        self.ready: OrderedDict[tuple[int, int], Receiver] = OrderedDict()
+        self._waiting = waiting
+        self._heap: list[tuple[int, int, int]] = []
+        self._present: set[int] = set()
+        self._holders = holders
+        self._groups: Groups | None = None
+        for entry in waiting.values():
+            self.offer(entry)
+
+    def lets_through(self, entry: Entry) -> bool:
+        """Whether the selector lets a message through."""
+        return self.selector is None or self.selector.matches(entry.message)
+
+    def offer(self, entry: Entry) -> None:
+        """A message waits, or waits again at its old place."""
+        if entry.key in self._present or not self.lets_through(entry):
+            return
+        if is_member(entry.message):
+            if self._groups is None:
+                self._groups = Groups(self._waiting, self._holders, self)
+            self._groups.offer(entry)
+            return
+        if len(self._heap) > 2 * len(self._waiting) + _SLACK:
+            self._heap = [item for item in self._heap if item[2] in self._waiting]
+            heapify(self._heap)
+            self._present = {item[2] for item in self._heap}
+        self._present.add(entry.key)
+        heappush(self._heap, (-entry.priority, entry.order, entry.key))
+
+    def look(self, group: str) -> None:
+        """A message group may have another next member, or another holder."""
+        if self._groups is not None:
+            self._groups.look(group)
+
+    def leave(self, receiver: Receiver) -> None:
+        """A receiver goes."""
+        self.receivers -= 1
+        self.ready.pop(receiver.key, None)
+        if self._groups is not None:
+            self._groups.leave(receiver)
+
+    def next_pair(self) -> tuple[Receiver, Entry] | None:
+        """The ready receiver whose turn it is, of those for which there is a message, and its message, which stays."""
+        for receiver in self.ready.values():
+            entry = self.first(receiver)
+            if entry is not None:
+                return receiver, entry
+            if self._groups is None:
+                return None  # what is not there for one is not there for any
+        return None
+
+    def first(self, receiver: Receiver) -> Entry | None:
+        """The message that is next for a receiver of the line; it stays."""
+        plain = self._first_plain()
+        member = None if self._groups is None else self._groups.first(receiver)
+        if plain is None or member is None:
+            return plain or member
+        return min(plain, member, key=lambda entry: (-entry.priority, entry.order))
+
+    def _first_plain(self) -> Entry | None:
+        while self._heap:
+            key = self._heap[0][2]
+            entry = self._waiting.get(key)
+            if entry is not None:
+                return entry
+            heappop(self._heap)
+            self._present.discard(key)
+        return None

@@ -1,0 +1,118 @@
+"""Copies of messages come to stand somewhere: on a queue, uncommitted on a queue, or staged."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from assay_broker.core.clients.units import Unit
+from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.headers import DeadLetterHeader
+from assay_broker.core.queues.queues import Queue
+from assay_broker.core.records import MessageStored
+from assay_broker.core.state import State
+from assay_broker.core.turn import Turn
+from assay_sdk.model.message import Message
+
+DEFAULT_PRIORITY = 4  # JMS 3.4.10
+
+
+def new_entry(
+    state: State,
+    home: str,
+    message: Message,
+    *,
+    now_ms: int,
+    expires_ms: int | None,
+    due_ms: int | None = None,
+    dead: DeadLetterHeader | None = None,
+    via: tuple[str, ...] = (),
+) -> Entry:
+    """A copy that stands nowhere yet."""
+    return Entry(
+        key=state.next_key(),
+        home=home,
+        message=message,
+        priority=DEFAULT_PRIORITY if message.priority is None else message.priority,
+        recorded=False,
+        arrived_ms=now_ms,
+        expires_ms=expires_ms,
+        due_ms=due_ms,
+        dead=dead,
+        via=via,
+    )
+
+
+def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
+    """A copy comes to stand on a queue, recorded if it is persistent and the queue is (PD-20, PD-23).
+
+    Anything else never reaches the store (PD-22, PD-31).
+    """
+    entry.recorded = queue.recorded and entry.message.durable is True
+    if entry.recorded:
+        entry.batch = turn.record(stored(entry), partial(_withdraw, state, queue, entry))
+    else:
+        turn.unrecorded(entry, partial(_withdraw, state, queue, entry))
+    entry.order = state.next_order()
+    if entry.place is Place.HELD:  # its own unit of work has got it before the commit (DD-25)
+        queue.entries[entry.key] = entry
+    else:
+        queue.enter(entry)
+    watch_expiry(state, entry)
+    turn.touch(queue)
+
+
+def enter_uncommitted(state: State, turn: Turn, queue: Queue, entry: Entry, unit: Unit) -> None:
+    """A copy of an open unit of work comes to stand on a queue; only the unit's own session can get it (DD-25)."""
+    entry.unit = unit
+    entry.order = state.next_order()
+    queue.enter_uncommitted(entry, unit.owner)
+    turn.touch(queue)
+
+
+def stage(state: State, turn: Turn, entry: Entry, due_ms: int, *, recorded: bool) -> None:
+    """A copy is staged until its delay is over (DD-05), recorded if it is persistent (DD-03; otherwise DD-48)."""
+    entry.recorded = recorded and entry.message.durable is True
+    if entry.recorded:
+        entry.batch = turn.record(stored(entry), partial(_unstage, state, entry))
+    else:
+        turn.unrecorded(entry, partial(_unstage, state, entry))
+    stage_again(state, entry, due_ms)
+
+
+def stage_again(state: State, entry: Entry, due_ms: int) -> None:
+    """A copy that the store knows already is staged."""
+    state.staging.stage(entry, due_ms)
+    watch_expiry(state, entry)
+
+
+def watch_expiry(state: State, entry: Entry) -> None:
+    """From now on the copy goes when its time to live is over."""
+    if entry.expires_ms is not None:
+        state.expiry.add(entry.key, entry.expires_ms, entry)
+
+
+def stored(entry: Entry) -> MessageStored:
+    """The record of a copy."""
+    return MessageStored(
+        key=entry.key,
+        home=entry.home,
+        message=entry.message,
+        arrived_ms=entry.arrived_ms,
+        expires_ms=entry.expires_ms,
+        due_ms=entry.due_ms,
+        dead=entry.dead,
+        via=entry.via,
+    )
+
+
+def _withdraw(state: State, queue: Queue, entry: Entry, _turn: Turn) -> None:
+    """Undo `enter`: the store could not take the copy."""
+    queue.remove(entry)
+    state.expiry.discard(entry.key)
+
+
+def _unstage(state: State, entry: Entry, _turn: Turn) -> None:
+    """Undo `stage`."""
+    state.staging.unstage(entry)
+    state.expiry.discard(entry.key)
+    entry.place = Place.GONE

@@ -1,0 +1,317 @@
+"""Queues: those of applications, and one behind each subscription (PD-18: a queue is one built-in subscription)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from assay_broker.core.clients.links import Owner, Receiver, Sender
+from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.groups import Holders, heads, is_last
+from assay_broker.core.networks.onward import onward
+from assay_broker.core.networks.sharing import is_shared, shared_home
+from assay_broker.core.objects.model import Definition
+from assay_broker.core.queues.lines import Line
+from assay_broker.core.refusals import refusal
+from assay_sdk.model.message import AddressKind
+from assay_sdk.model.reasons import Mqrc
+from assay_sdk.model.selectors import Selector
+
+_QUEUE_HOME = f"{AddressKind.QUEUE.value}://"
+
+SUBSCRIPTION_HOME = "subscription://"
+"""How the homes of subscriptions' queues begin."""
+
+
+def home_of(name: str) -> str:
+    """The home of an application's queue of that name."""
+    return _QUEUE_HOME + name
+
+
+def name_at(home: str) -> str | None:
+    """The name behind the home of an application's queue; None for any other home."""
+    return home.removeprefix(_QUEUE_HOME) if home.startswith(_QUEUE_HOME) else None
+
+
+def rank(entry: Entry) -> tuple[int, int]:
+    """A message's place in the order of delivery: priority first, then arrival (JMS 3.4.10)."""
+    return -entry.priority, entry.order
+
+
+class Queue:
+    """Messages, those waiting and those held by receivers and units of work.
+
+    Args:
+        home: Its unique name in records.
+        name: Its name in refusals.
+        definition: What it is set to; the model's for a queue that the queue manager made by itself.
+        recorded: Whether persistent messages on it are on disk; not for non-durable subscriptions (PD-26, PD-27) and
+            temporary queues.
+        on_use: Whether it is a queue of an application: its messages and users are forgotten as soon as there are none.
+    """
+
+    def __init__(self, home: str, name: str, definition: Definition, *, recorded: bool, on_use: bool = False) -> None:
+        self.home = home
+        self.onward = onward(home)
+        """The queue manager and the destination that its messages are on the way to; None for a queue that is here."""
+        self.name = name
+        self.definition = definition
+        self.recorded = recorded
+        self.on_use = on_use
+        self.gone = False
+        self.reserved = 0
+        self.senders: dict[tuple[int, int], Sender] = {}
+        self.entries: dict[int, Entry] = {}
+        self.lines: dict[str | None, Line] = {}
+        self._waiting: dict[int, Entry] = {}
+        self._own: defaultdict[Owner, dict[int, Entry]] = defaultdict(dict)
+        self._holders = Holders()
+        self._turn = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether it takes no further message; uncommitted ones and places reserved by open units of work count."""
+        return self.fills(1)
+
+    def fills(self, further: int) -> bool:
+        """Whether so many further messages are more than it takes."""
+        return len(self.entries) + self.reserved + further > self.definition.number("MAXDEPTH")
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing would be missed if it were not there."""
+        return not (self.entries or self.lines or self.reserved or self.senders)
+
+    @property
+    def held(self) -> bool:
+        """Whether a receiver or a unit of work holds a message."""
+        return any(entry.place is Place.HELD for entry in self.entries.values())
+
+    def enter(self, entry: Entry) -> None:
+        """A message comes to stand here; `Entry.order` is set."""
+        self.entries[entry.key] = entry
+        self.put_back(entry)
+
+    def put_back(self, entry: Entry) -> None:
+        """A message waits, again at its original place; for its own unit of work alone, while that is open (DD-25)."""
+        if entry.unit is not None:
+            entry.place = Place.UNCOMMITTED
+            return
+        entry.place = Place.WAITING
+        self._waiting[entry.key] = entry
+        for line in self.lines.values():
+            line.offer(entry)
+
+    def enter_uncommitted(self, entry: Entry, owner: Owner) -> None:
+        """A message of an open unit of work comes: only the unit's own session can get it (DD-25)."""
+        self.entries[entry.key] = entry
+        entry.place = Place.UNCOMMITTED
+        self._own[owner][entry.key] = entry
+
+    def disown(self, entry: Entry, owner: Owner) -> None:
+        """A unit of work is over: its message is no longer its own."""
+        own = self._own.get(owner)
+        if own is not None:
+            own.pop(entry.key, None)
+            if not own:
+                del self._own[owner]
+
+    def take(self, entry: Entry) -> None:
+        """A message is handed out: it is held, not waiting."""
+        entry.place = Place.HELD
+        self._waiting.pop(entry.key, None)
+        self._look(entry.message.group_id)
+
+    def remove(self, entry: Entry) -> None:
+        """A message is gone."""
+        entry.place = Place.GONE
+        self._waiting.pop(entry.key, None)
+        self.entries.pop(entry.key, None)
+        if entry.message.group_id and is_last(entry.message):
+            self._holders.end(entry.message.group_id)
+        self._look(entry.message.group_id)
+
+    def clear(self) -> None:
+        """All messages are gone."""
+        self.entries.clear()
+        self._waiting.clear()
+        self._own.clear()
+
+    def waiting(self) -> list[Entry]:
+        """The messages that wait, in the order of delivery."""
+        return sorted(self._waiting.values(), key=rank)
+
+    def join(self, receiver: Receiver, text: str | None, selector: Selector | None, max_selectors: int) -> Line:
+        """A receiver takes its place in the line of its selector.
+
+        Raises:
+            RefusalError: When the queue has too many different selectors.
+        """
+        line = self.lines.get(text)
+        if line is None:
+            if len(self.lines) >= max_selectors:
+                raise refusal(
+                    Mqrc.RESOURCE_PROBLEM,
+                    f"{self.name} has {max_selectors} receivers with different selectors and takes no further one.",
+                    self.name,
+                )
+            line = self.lines[text] = Line(self._waiting, selector, self._holders)
+        line.receivers += 1
+        receiver.line = line
+        return line
+
+    def leave(self, receiver: Receiver, text: str | None) -> None:
+        """A receiver goes; the last one takes its line with it."""
+        line = self.lines[text]
+        line.leave(receiver)
+        if line.receivers == 0:
+            del self.lines[text]
+        self._look(*self._holders.leave(receiver))
+
+    def next_pair(self) -> tuple[Receiver, Entry] | None:
+        """The receiver whose turn it is and the message that is next for it; None when no pair fits.
+
+        Of several lines with a message and a ready receiver, the one whose receiver was served longest ago comes first.
+        """
+        if self.definition.says("GET", "DISABLED"):
+            return None
+        best = self._next_own() if self._own else None
+        for line in self.lines.values():
+            pair = line.next_pair()
+            if pair is not None and (best is None or pair[0].served < best[0].served):
+                best = pair
+        return best
+
+    def _next_own(self) -> tuple[Receiver, Entry] | None:
+        """A receiver and a message that its own open unit of work has put (DD-25); None when no pair fits."""
+        for line in self.lines.values():
+            for receiver in line.ready.values():
+                own = [
+                    entry
+                    for entry in self._own.get(receiver.owner, {}).values()
+                    if entry.place is Place.UNCOMMITTED
+                    and line.lets_through(entry)
+                    and self._holders.allow(entry, receiver)
+                ]
+                entry = min(heads(own), key=rank, default=None)
+                everybodys = line.first(receiver)
+                if entry is None or receiver.settled or (everybodys is not None and rank(everybodys) < rank(entry)):
+                    continue
+                return receiver, entry
+        return None
+
+    def _look(self, *groups: str | None) -> None:
+        for group in groups:
+            if group:
+                for line in self.lines.values():
+                    line.look(group)
+
+    def served(self, receiver: Receiver, entry: Entry) -> None:
+        """A receiver has had its turn: it goes to the end of its line, or out of it when its credit is used up.
+
+        It has the message group of what it was handed from now on, unless that was the end of the group.
+        """
+        group = entry.message.group_id
+        if group and not (entry.place is Place.GONE and is_last(entry.message)):
+            self._look(*self._holders.give(group, receiver))
+        self._turn += 1
+        receiver.served = self._turn
+        receiver.credit -= 1
+        if receiver.credit > 0:
+            receiver.line.ready.move_to_end(receiver.key)
+        else:
+            receiver.line.ready.pop(receiver.key, None)
+
+
+class Queues:
+    """All queues by their homes.
+
+    Args:
+        max_queues: How many there may be.
+        shared: The queues of the sharing group.
+    """
+
+    def __init__(self, max_queues: int, shared: dict[str, Queue]) -> None:
+        self._max_queues = max_queues
+        self._own: dict[str, Queue] = {}
+        self._shared = shared
+        self._new: list[Queue] = []
+
+    def __iter__(self) -> Iterator[Queue]:
+        """All queues, its own and the shared ones."""
+        return iter((*self._own.values(), *self._shared.values()))
+
+    def find(self, home: str) -> Queue | None:
+        """A queue by its home; None when there is none."""
+        return self._at(home).get(home)
+
+    def named(self, name: str) -> Queue | None:
+        """An application's queue by its name, its own or a shared one; None when there is none."""
+        return self._own.get(home_of(name)) or self._shared.get(shared_home(name))
+
+    def _at(self, home: str) -> dict[str, Queue]:
+        return self._shared if is_shared(home) else self._own
+
+    def make(
+        self,
+        home: str,
+        name: str,
+        definition: Definition,
+        *,
+        recorded: bool,
+        on_use: bool = False,
+        limited: bool = True,
+    ) -> Queue:
+        """The queue of that home; made when it is not there.
+
+        Args:
+            home: Its home.
+            name: Its name in refusals.
+            definition: What it is set to.
+            recorded: Whether persistent messages on it are on disk.
+            on_use: Whether it is a queue of an application.
+            limited: Whether there may be too many; not at a start from records.
+
+        Raises:
+            RefusalError: When there are too many queues.
+        """
+        queues = self._at(home)
+        queue = queues.get(home)
+        if queue is not None:
+            return queue
+        if limited and len(queues) >= self._max_queues:
+            raise refusal(
+                Mqrc.RESOURCE_PROBLEM, f"{name} cannot be made: there are {self._max_queues} queues already.", name
+            )
+        queue = queues[home] = Queue(home, name, definition, recorded=recorded, on_use=on_use)
+        self._new.append(queue)
+        return queue
+
+    def forget_if_idle(self, queue: Queue) -> None:
+        """Let a queue go that was made on use and that nobody uses."""
+        if queue.on_use and queue.idle:
+            self.forget(queue)
+
+    def forget_unused(self) -> None:
+        """Let those go that were made since the last time for a look, or for something that was refused."""
+        for queue in self._new:
+            self.forget_if_idle(queue)
+        self._new.clear()
+
+    def restored(self, queue: Queue) -> Queue:
+        """The queue at this one's home, this one if there is none."""
+        present = self.find(queue.home)
+        if present is None:
+            self.revive(queue)
+        return present or queue
+
+    def revive(self, queue: Queue) -> None:
+        """Undo `forget`."""
+        queue.gone = False
+        self._at(queue.home)[queue.home] = queue
+
+    def forget(self, queue: Queue) -> None:
+        """Let a queue go; whoever still knows it sees that it has gone."""
+        queue.gone = True
+        if self.find(queue.home) is queue:
+            del self._at(queue.home)[queue.home]

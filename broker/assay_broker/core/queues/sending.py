@@ -1,0 +1,182 @@
+"""What a sender asks: checks, and the resolution of the destination.  Nothing is changed here."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from assay_broker.core.administration.permitting import check_permitted
+from assay_broker.core.clients.connections import Connection
+from assay_broker.core.clients.units import Pending
+from assay_broker.core.messages.reports import check_options
+from assay_broker.core.networks.clustering import check_bound
+from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.objects.model import Definition
+from assay_broker.core.queues.obstacles import Obstacle, full, length, limits, obstacles, size
+from assay_broker.core.queues.queues import Queue, home_of
+from assay_broker.core.queues.resolution import Choice, Target, resolve, staging_depth, staging_queue
+from assay_broker.core.refusals import RefusalError, refusal
+from assay_broker.core.state import State
+from assay_broker.core.topics.publishing import check_delayed, publish
+from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.reasons import Mqrc, refused
+
+HIGHEST_PRIORITY = 9
+_TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
+_TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
+
+
+def prepare(
+    state: State,
+    connection: Connection,
+    address: Address,
+    message: Message,
+    now_ms: int,
+    *,
+    bound: Queue | None = None,
+) -> Pending:
+    """Check a message and find the queues it is for, now (DD-51); nothing is changed.
+
+    Args:
+        state: The queue manager.
+        connection: Who sends.
+        address: Where to.
+        message: The message.
+        now_ms: When, in milliseconds since the epoch.
+        bound: The queue that its sender was opened on; None for none.
+
+    Raises:
+        RefusalError: The message or its destination is not acceptable.
+    """
+    _check(state, message)
+    if address.kind in _TEMPORARY and str(address) not in state.temporary:
+        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is no longer there, or never was.", address.name)
+    check_permitted(state, connection.user, address, "PUB" if address.kind in _TOPICS else "PUT")  # DD-30: at each put
+    expires_ms = expiry(message, now_ms)
+    if expires_ms is not None and message.delivery_time_ms is not None and expires_ms < message.delivery_time_ms:
+        raise refusal(Mqrc.EXPIRY_ERROR, "The message would expire before its delay is over.", address.name)  # DD-14
+    delayed = message.delivery_time_ms is not None and message.delivery_time_ms > now_ms
+    if delayed:
+        _check_level(state)
+        check_delayed(address, message)
+    if address.kind in _TOPICS:
+        return _publication(state, connection, address, message, now_ms, delayed=delayed)
+    target = resolve(state, address, Choice(bound, message.group_id))
+    if target.topic is not None:
+        return _publication(state, connection, target.topic, message, now_ms, delayed=delayed)
+    return _queue_message(state, address, target, message, expires_ms, delayed=delayed)
+
+
+def _queue_message(
+    state: State, address: Address, target: Target, message: Message, expires_ms: int | None, *, delayed: bool
+) -> Pending:
+    found = obstacles(target, length(message))
+    if delayed:
+        check_bound(target, address)
+        found += _staging_obstacles(state, length(message), 1)
+    _refuse(found)
+    settled = _as_defined(message, target.path[0])
+    queue = target.queue
+    if queue is None:
+        raise TypeError("a target that is no topic is a queue")
+    home = queue.home if address.kind in _TEMPORARY else home_of(address.name)
+    if delayed:
+        return Pending(settled, (home,), (), expires_ms, 1)
+    return Pending(settled, (queue.home,), (queue,), expires_ms, 0)
+
+
+def check_put(state: State, name: str, message: Message) -> tuple[Queue, Message]:
+    """The queue that a message without delay is for, and the message as the queue defines it.
+
+    Raises:
+        RefusalError: The message is not acceptable, or the queue cannot take it.
+    """
+    _check(state, message)
+    target = resolve(state, Address(AddressKind.QUEUE, name))
+    if target.queue is None:
+        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{name} is an alias of a topic; name a queue.", name)
+    _refuse(obstacles(target, length(message)))
+    return target.queue, _as_defined(message, target.path[0])
+
+
+def _publication(
+    state: State,
+    connection: Connection,
+    topic: Address,
+    message: Message,
+    now_ms: int,
+    *,
+    delayed: bool,
+) -> Pending:
+    publication = publish(state, connection, topic, message, now_ms, delayed=delayed)
+    expires_ms = expiry(message, now_ms)
+    homes = tuple(copy.home for copy in publication.copies)
+    if delayed:
+        _refuse(_staging_obstacles(state, size(message), len(homes)))
+        return Pending(publication.message, homes, (), expires_ms, len(homes))
+    return Pending(
+        publication.message,
+        homes,
+        tuple(copy.queue for copy in publication.copies),
+        expires_ms,
+        0,
+        dead=tuple(copy.dead for copy in publication.copies),
+        retained=publication.retained,
+    )
+
+
+def expiry(message: Message, now_ms: int) -> int | None:
+    """When a message expires; the time to live counts from the send (DD-56), 0 means never."""
+    if message.expiry_ms:
+        return message.expiry_ms
+    return now_ms + message.ttl_ms if message.ttl_ms else None
+
+
+def _as_defined(message: Message, definition: Definition) -> Message:
+    """The message with what its sender left to the destination: fixed at the first resolution (DD-52)."""
+    if message.durable is not None and message.priority is not None:
+        return message
+    durable = definition.says("DEFPSIST", "YES") if message.durable is None else message.durable
+    priority = definition.number("DEFPRTY") if message.priority is None else message.priority
+    return replace(message, durable=durable, priority=priority)
+
+
+def _check(state: State, message: Message) -> None:
+    limit = state.objects.queue_manager().number("MAXMSGL")
+    if size(message) > limit:
+        raise refusal(Mqrc.MSG_TOO_BIG_FOR_Q_MGR, f"The message has more than {limit} bytes.", state.settings.name)
+    if message.priority is not None and not 0 <= message.priority <= HIGHEST_PRIORITY:
+        raise refusal(Mqrc.PRIORITY_ERROR, f"Priority {message.priority} is not between 0 and {HIGHEST_PRIORITY}.")
+    if any(value is not None and value < 0 for value in (message.ttl_ms, message.expiry_ms, message.delivery_time_ms)):
+        raise refusal(Mqrc.EXPIRY_ERROR, "Time to live, expiry and delivery time cannot be negative.")
+    check_options(message)
+
+
+def _check_level(state: State) -> None:
+    if not state.settings.delays:
+        raise refusal(
+            Mqrc.FUNCTION_NOT_SUPPORTED,
+            f"Level {state.settings.level} has no delivery delay; it came with 8.0.",
+            state.settings.name,
+        )
+
+
+def _staging_obstacles(state: State, octets: int, copies: int) -> list[Obstacle]:
+    """Why the staging queue could not take a message now (DD-19, DD-36, DD-40)."""
+    definition = staging_queue(state)
+    if definition is None:
+        return [Obstacle(Mqrc.UNKNOWN_OBJECT_NAME, STAGING_QUEUE, "has not been defined")]
+    found: list[Obstacle] = []
+    if definition.says("PUT", "DISABLED"):
+        found.append(Obstacle(Mqrc.PUT_INHIBITED, STAGING_QUEUE, "is disabled for puts"))
+    found += limits(definition, STAGING_QUEUE, octets)
+    if staging_depth(state) + copies > definition.number("MAXDEPTH"):
+        found.append(full(STAGING_QUEUE))
+    return found
+
+
+def _refuse(found: list[Obstacle]) -> None:
+    """Refuse with the first reason, naming every queue at fault (DD-19, DD-21)."""
+    if found:
+        why = " and ".join(dict.fromkeys(f"{one.name} {one.why}" for one in found))
+        names = dict.fromkeys(one.name for one in found)
+        raise RefusalError(refused(found[0].mqrc, f"{found[0].mqrc.label}: {why}.", *names))

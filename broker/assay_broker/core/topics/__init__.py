@@ -1,0 +1,1 @@
+"""Topics: the tree, subscriptions, publications, retained ones."""

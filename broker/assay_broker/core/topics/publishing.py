@@ -1,0 +1,212 @@
+"""Publishing: what the topic tree allows, whom a publication reaches, and what cannot go together with a delay."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from assay_broker.core.clients.connections import Connection
+from assay_broker.core.messages.groups import is_last, is_member
+from assay_broker.core.messages.headers import DeadLetterHeader
+from assay_broker.core.networks.neighbours import neighbour_homes
+from assay_broker.core.queues.obstacles import length, obstacles
+from assay_broker.core.queues.queues import Queue
+from assay_broker.core.queues.resolution import onward_queue, resolve
+from assay_broker.core.refusals import RefusalError, refusal
+from assay_broker.core.state import State
+from assay_broker.core.topics.reaching import target_of
+from assay_broker.core.topics.retained import Retention, asks_retention, check_retainable, without_mark
+from assay_broker.core.topics.subscriptions import Subscriber, Terms
+from assay_broker.core.topics.topic_tree import Reach, TopicSettings, topic_settings
+from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.reasons import Mqrc
+
+
+class Copy(Struct, frozen=True, eq=False):
+    """What one subscriber gets of a publication.
+
+    Args:
+        home: Whom it is for, as `Entry.home` has it.
+        queue: Where it comes to stand when it has no delay.
+        dead: The header with which it goes to the dead-letter queue; None when the subscriber can take it.
+    """
+
+    home: str
+    queue: Queue
+    dead: DeadLetterHeader | None = None
+
+
+class Publication(Struct, frozen=True, eq=False):
+    """A publication that may go out.
+
+    Args:
+        message: The message, persistence and priority filled in from the topic, as subscribers get it.
+        copies: One for each subscriber that gets it (DD-80).
+        retained: Where it is kept as the retained publication; None when it is not.
+    """
+
+    message: Message
+    copies: tuple[Copy, ...]
+    retained: Retention | None
+
+
+def check_delayed(address: Address, message: Message) -> None:
+    """Refuse a message with a delay that is in a group (DD-17).
+
+    Raises:
+        RefusalError: As said.
+    """
+    if is_member(message) or message.group_sequence is not None or is_last(message):
+        raise refusal(
+            Mqrc.OPTIONS_ERROR,
+            "A message in a group cannot have a delivery delay; leave one of them out.",
+            address.name,
+        )
+
+
+def publish(
+    state: State, connection: Connection, topic: Address, message: Message, now_ms: int, *, delayed: bool
+) -> Publication:
+    """Find out what becomes of a publication; nothing is changed.
+
+    Args:
+        state: The queue manager.
+        connection: Who publishes.
+        topic: Where; the string is taken as it is, also when a topic object has it as its name.
+        message: The message.
+        now_ms: When, in milliseconds since the epoch.
+        delayed: Whether it has a delivery delay.
+
+    Raises:
+        RefusalError: Publications are disabled (PUB), a delayed one must reach more than the topic lets it (DD-82),
+            it cannot be retained (with a delay: DD-16), or somebody whom it must reach cannot take it.
+    """
+    settings = topic_settings(state.objects, topic.name)
+    if not settings.publishing:
+        raise refusal(Mqrc.PUT_INHIBITED, f"Publications on the topic {topic.name} are disabled.", topic.name)
+    message = _filled(message, settings)
+    reach = settings.reach(persistent=bool(message.durable))
+    retained = None
+    if asks_retention(message):
+        if delayed:  # DD-16
+            raise refusal(
+                Mqrc.OPTIONS_ERROR,
+                "A retained publication cannot have a delivery delay; leave one of them out.",
+                topic.name,
+            )
+        check_retainable(state, topic, now_ms)
+        retained = Retention(topic, connection.number, connection.client_id)
+        message = without_mark(message)
+    if delayed and reach is not Reach.AVAILABLE:  # DD-82: of the two attributes, the one for its persistence
+        keyword = "PMSGDLV" if message.durable else "NPMSGDLV"
+        raise refusal(
+            Mqrc.PUBLICATION_FAILURE,
+            f"A delayed publication needs {keyword}(ALLAVAIL), and the topic {topic.name} has {keyword}({reach}).",
+            topic.name,
+        )
+    found = tuple(state.topics.matching(topic, message, connection.number, connection.client_id))
+    dead_letters = settings.dead_letters and not delayed
+    copies = _copies(state, found, message, reach, now_ms, dead_letters=dead_letters)
+    return Publication(message, (*copies, *_proxies(state, topic)), retained)
+
+
+def _filled(message: Message, settings: TopicSettings) -> Message:
+    """Persistence and priority that the sender left to the destination, as the topic says."""
+    if message.durable is None:
+        message = replace(message, durable=settings.persistent)
+    return message if message.priority is not None else replace(message, priority=settings.priority)
+
+
+def _proxies(state: State, topic: Address) -> Iterator[Copy]:
+    """A copy for each neighbour with a proxy subscription (DD-81)."""
+    for home in neighbour_homes(state, topic):
+        queue = onward_queue(state, home)
+        if queue is not None:
+            yield Copy(home, queue)
+
+
+def _copies(
+    state: State, found: tuple[Subscriber, ...], message: Message, reach: Reach, now_ms: int, *, dead_letters: bool
+) -> tuple[Copy, ...]:
+    """Copies for those who can take the publication (PMSGDLV, NPMSGDLV).
+
+    For one who cannot, the dead-letter queue takes it if the topic allows (USEDLQ) and there is one; that counts as
+    having reached him.  A delayed publication is not dead-lettered before its delay is over.
+
+    Raises:
+        RefusalError: One of those cannot be reached who must; nobody gets it.
+    """
+    copies: list[Copy] = []
+    failing: list[str] = []
+    taken: Counter[str] = Counter()
+    for subscriber in found:
+        copy = _copy(state, subscriber, message, taken)
+        if isinstance(copy, Mqrc) and dead_letters:
+            copy = _dead_letter(state, subscriber, message, taken, copy, now_ms) or copy
+        if isinstance(copy, Copy):
+            taken[copy.queue.home] += 1
+            copies.append(copy)
+        elif reach is Reach.ALL or (reach is Reach.DURABLE and subscriber.durable):
+            failing.append(subscriber.name)
+    if failing:
+        raise refusal(
+            Mqrc.PUBLICATION_FAILURE,
+            f"{' and '.join(failing)} cannot take the publication, so nobody receives it.",
+            *failing,
+        )
+    return tuple(copies)
+
+
+def _copy(state: State, subscriber: Subscriber, message: Message, taken: Counter[str]) -> Copy | Mqrc:
+    """The copy for a subscriber, or why it cannot take one."""
+    try:
+        target = target_of(state, subscriber)
+    except RefusalError as error:
+        return Mqrc(error.refused.mqrc or Mqrc.UNEXPECTED_ERROR)
+    queue = target.queue
+    if queue is None:
+        return Mqrc.UNKNOWN_OBJECT_NAME
+    found = obstacles(target, length(message), taken[queue.home] + 1)
+    return found[0].mqrc if found else Copy(subscriber.home, queue)
+
+
+def _dead_letter(  # noqa: PLR0917  what a dead letter says, and where
+    state: State, subscriber: Subscriber, message: Message, taken: Counter[str], why: Mqrc, now_ms: int
+) -> Copy | None:
+    """A subscriber's copy on the dead-letter queue; None when there is none, or it cannot take it."""
+    name = state.objects.dead_letter_queue
+    if not name:
+        return None
+    try:
+        target = resolve(state, Address(AddressKind.QUEUE, name))
+    except RefusalError:
+        return None
+    queue = target.queue
+    if queue is None or obstacles(target, length(message), taken[queue.home] + 1):
+        return None
+    header = DeadLetterHeader(reason=why, queue=subscriber.name, manager=state.settings.name, put_ms=now_ms)
+    return Copy(subscriber.home, queue, header)
+
+
+def check_subscribing(state: State, terms: Terms) -> None:
+    """Refuse a subscription that the topic does not allow.
+
+    SUB(DISABLED) keeps everybody from opening one, old or new; DURSUB(NO) keeps durable ones from being made, and
+    leaves those alone that are there already.
+
+    Raises:
+        RefusalError: As said.
+    """
+    topic = terms.topic.name
+    settings = topic_settings(state.objects, topic)
+    if not settings.subscribing:
+        raise refusal(Mqrc.SUB_INHIBITED, f"Subscriptions to the topic {topic} are disabled.", topic)
+    if terms.durable and not settings.durable:
+        found = state.subscriptions.find(terms)
+        if found is None or found.terms != terms:
+            raise refusal(
+                Mqrc.DURABILITY_NOT_ALLOWED, f"Durable subscriptions to the topic {topic} are not allowed.", topic
+            )
