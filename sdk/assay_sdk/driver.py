@@ -53,6 +53,8 @@ class Target(Struct, frozen=True, kw_only=True):
         login: User and password; None for an anonymous login.
         trace: Whether `Frame` events are wanted.
         open_timeout_ms: How long opening may take, in milliseconds.
+        request_timeout_ms: How long any other command waits for the broker's answer, in milliseconds; then it has
+            failed.  For drivers whose broker is elsewhere.
     """
 
     url: str
@@ -60,6 +62,7 @@ class Target(Struct, frozen=True, kw_only=True):
     login: Login | None = None
     trace: bool = False
     open_timeout_ms: int = 15_000
+    request_timeout_ms: int = 60_000
 
 
 class Durability(StrEnum):

@@ -135,9 +135,12 @@ class Commands:
             raise _UnknownError(f"there is no unit of work {number} on this connection")
         return self._units[number]
 
-    def _start(self, end: LinkEnd) -> None:
+    def _start(self, end: LinkEnd, token: int | None = None) -> None:
+        """Attach a link; a token that waits for it takes it away again when its time is over."""
         self._wire.ends[end.engine] = end
         self._sessions[end.session].ends[end] = None
+        if token is not None:
+            self._wire.answers.at_limit(token, end.give_up)
         end.open()
 
     # --- connection and sessions
@@ -150,6 +153,7 @@ class Commands:
         session = SessionEnd(self._wire.answers, engine, number=command.session, opening=command.token)
         self._sessions[command.session] = session
         self._wire.sessions[engine] = session
+        self._wire.answers.at_limit(command.token, session.give_up)
         engine.open()
 
     def _close_session(self, command: CloseSession) -> None:
@@ -169,7 +173,7 @@ class Commands:
             address=command.address,
         )
         self._senders[command.link] = end
-        self._start(end)
+        self._start(end, command.token)
 
     def _open_receiver(self, command: OpenReceiver) -> None:
         session = self._session(command.session)
@@ -181,7 +185,7 @@ class Commands:
         self._wire.mend(name, QPID_DEFAULT_OUTCOME)
         end = ReceiverEnd(self._wire, engine, command)
         self._receivers[command.link] = end
-        self._start(end)
+        self._start(end, command.token)
 
     def _close_link(self, command: CloseLink) -> None:
         end: LinkEnd | None = self._senders.get(command.link) or self._receivers.get(command.link)
@@ -226,7 +230,8 @@ class Commands:
                 token=command.token,
                 address=command.address,
                 selector=command.selector,
-            )
+            ),
+            command.token,
         )
 
     def _unsubscribe(self, command: Unsubscribe) -> None:
@@ -236,7 +241,7 @@ class Commands:
         if name != command.name:
             self._wire.mend(name, Mend(desired=(SHARED, GLOBAL)))
         end = LookupEnd(self._wire, engine, session=command.session, token=command.token, name=command.name)
-        self._start(end)
+        self._start(end, command.token)
 
     # --- units of work
 
@@ -264,6 +269,7 @@ class Commands:
         coordinator = self._coordinator(self._session(unit.session))
         if not unit.end(lambda: coordinator.discharge(unit, command.token, fail=fail)):
             raise _UnknownError(f"the unit of work {command.unit} is ending already")
+        self._wire.answers.at_limit(command.token, unit.give_up)
         del self._units[command.unit]
 
     def _coordinator(self, session: SessionEnd) -> Coordinator:

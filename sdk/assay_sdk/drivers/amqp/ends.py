@@ -140,6 +140,11 @@ class LinkEnd:
         self.closing = token
         self._step(Input.CLOSE, None)
 
+    def give_up(self) -> str:
+        """What it was opened for has taken too long: should the peer still answer, it finds our end closed."""
+        self.close(None)
+        return f"{self.what} is given up"
+
     def remote_opened(self) -> None:
         """The peer has attached."""
         self._step(Input.ATTACHED if self.has_terminus() else Input.ATTACHED_WITHOUT, None)

@@ -73,6 +73,7 @@ class SenderEnd(LinkEnd):
         if unit is not None:
             unit.sending()
         self._waiting.append((command, octets, unit))
+        self.answers.at_limit(command.token, lambda: self._give_up(command.token))
         self.flow()
 
     def flow(self) -> None:
@@ -116,6 +117,17 @@ class SenderEnd(LinkEnd):
             self.answers.fail(command.token, why)
             if unit is not None:
                 unit.answered()
+
+    def _give_up(self, token: int) -> str:
+        """A message has waited too long: for credit, and then it does not go, or for its outcome."""
+        for entry in self._waiting:
+            command, _, unit = entry
+            if command.token == token:
+                self._waiting.remove(entry)
+                if unit is not None:
+                    unit.answered()
+                return f"it gave {self.what} no credit, and the message was not sent"
+        return "the message was sent, and nobody knows what became of it"
 
     def _transfer(self, command: Send, octets: bytes, unit: Unit | None) -> None:
         self._last_tag += 1

@@ -47,6 +47,11 @@ class SessionEnd:
             end.close(None)
         self.engine.close()
 
+    def give_up(self) -> str:
+        """The peer has not begun its side in time: should it do so later, it finds ours ended."""
+        self.close(self._opening)
+        return "the session is closed"
+
     def remote_closed(self, condition: Condition | None) -> None:
         """The peer has ended its side: as asked, or on its own."""
         asked = self._closing is not None

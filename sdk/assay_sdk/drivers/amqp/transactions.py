@@ -14,6 +14,7 @@ from enum import StrEnum
 from proton import Delivery, Message, Sender, Terminus, ulong
 from proton import Described as EngineDescribed
 
+from assay_sdk.drivers.amqp.answers import UNKNOWN
 from assay_sdk.drivers.amqp.ends import Context, LinkEnd, State
 from assay_sdk.drivers.amqp.errors import Condition, refusal
 from assay_sdk.drivers.amqp.links import DECLARED
@@ -104,6 +105,13 @@ class Unit:
         self.when_declared(self._end_if_ready)
         return True
 
+    def give_up(self) -> str:
+        """Its end has taken too long; where the broker was not asked for it yet, it will not be."""
+        if self._end is None:
+            return UNKNOWN
+        self._end = None
+        return "messages of the unit of work wait for their answers, and the broker was not asked to end it"
+
     def _go_on(self, state: UnitState) -> None:
         if self.state is UnitState.DECLARING:
             self.state = state
@@ -146,6 +154,8 @@ class Coordinator(LinkEnd):
             if delivery is not None and int(delivery.remote_state) == DECLARED and delivery.remote.data:
                 unit.declared(bytes(delivery.remote.data[0]))
                 self.answers.done(token)
+                if unit.failed is not None:  # it was given up meanwhile
+                    self._ask(EngineDescribed(ulong(_DISCHARGE), [unit.txn_id, True]), _nobody_waits)
                 return
             refusal_ = why or Refused(
                 JmsErrorKind.MESSAGING, "the broker answered the begin of a unit of work with no id"
@@ -153,6 +163,11 @@ class Coordinator(LinkEnd):
             unit.refuse(refusal_)
             self.answers.fail(token, refusal_)
 
+        def give_up() -> str:
+            unit.refuse(Refused(JmsErrorKind.MESSAGING, "the broker did not begin the unit of work in time"))
+            return "there is no unit of work"
+
+        self.answers.at_limit(token, give_up)
         self._ask(EngineDescribed(ulong(_DECLARE), [None]), answer)
 
     def discharge(self, unit: Unit, token: int, *, fail: bool) -> None:
@@ -228,6 +243,10 @@ class Coordinator(LinkEnd):
             return
         self._waiting.append((Message(body=body).encode(), answer))
         self.flow()
+
+
+def _nobody_waits(_delivery: Delivery | None, _why: Refused | None) -> None:
+    """The answer to a discharge that nobody asked for."""
 
 
 _LOST = JmsErrorKind.TRANSACTION_ROLLED_BACK

@@ -25,6 +25,7 @@ from assay_sdk.driver import (
     Opened,
     Target,
 )
+from assay_sdk.drivers.amqp import offers
 from assay_sdk.drivers.amqp.answers import Answers
 from assay_sdk.drivers.amqp.codec import Prefixes
 from assay_sdk.drivers.amqp.commands import Commands
@@ -38,37 +39,8 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.time import Cancel
 
-SOLE_CONNECTION = "sole-connection-for-container"
-DELAYED_DELIVERY = "DELAYED_DELIVERY"
-ANONYMOUS_RELAY = "ANONYMOUS-RELAY"
-SHARED_SUBSCRIPTIONS = "SHARED-SUBS"
-
-_DESIRED = (SOLE_CONNECTION, DELAYED_DELIVERY, ANONYMOUS_RELAY, SHARED_SUBSCRIPTIONS)
-"""What Qpid JMS desires (``AmqpConnectionBuilder``); the first makes a broker refuse a client id that is in use."""
-
 _REFUSED_AT_OPEN = "amqp:connection-establishment-failed"
 """A property of an Open that only comes before a close with the reason."""
-
-ALWAYS = frozenset(
-    {
-        Capability.TIME_TO_LIVE,
-        Capability.PRIORITY,
-        Capability.NON_PERSISTENT,
-        Capability.SELECTOR,
-        Capability.BROWSE,
-        Capability.TOPIC,
-        Capability.DURABLE_SUBSCRIPTION,
-        Capability.LOCAL_TRANSACTION,
-        Capability.CLIENT_ID,
-    }
-)
-"""What the protocol can say without asking; a broker that cannot refuses the link, with kind unsupported."""
-
-OFFERED: Mapping[str, Capability] = {
-    DELAYED_DELIVERY: Capability.DELIVERY_DELAY,
-    SHARED_SUBSCRIPTIONS: Capability.SHARED_SUBSCRIPTION,
-}
-"""What a broker says that it can when it opens."""
 
 IDLE_TIMEOUT_S = 30.0
 """A peer that is silent for so long is taken for dead; RabbitMQ's and Artemis's own default is a minute."""
@@ -97,7 +69,7 @@ class AmqpWire:
         self.epoch = epoch
         self.prefixes = Prefixes()
         self.capabilities: frozenset[Capability] = frozenset()
-        self.answers = Answers(sink)
+        self.answers = Answers(sink, runner, target.request_timeout_ms, self._flush)
         self.ends: dict[Link, LinkEnd] = {}
         self.sessions: dict[Session, SessionEnd] = {}
         self.names = LinkNames(explicit=target.client_id is not None)
@@ -187,18 +159,21 @@ class AmqpWire:
         everything = reason if reason.kind is JmsErrorKind.CONNECTION_LOST or not self._is_open else lost(reason.text)
         while self._queue:
             command = self._queue.popleft()
-            self.answers.owe(command.token)
+            self.answers.owe(command)
         for end in tuple(self.ends.values()):
             end.cut(everything)
         self.answers.fail_all(everything)
         self.answers.emit(Closed(self.epoch, None if asked else why))
+
+    def _flush(self) -> None:
+        self._line.flush()
 
     # --- commands
 
     def _work(self) -> None:
         while self._queue and not self._gone:
             command = self._queue.popleft()
-            self.answers.owe(command.token)
+            self.answers.owe(command)
             self._commands.carry_out(command)
         if self._gone:
             while self._queue:
@@ -231,7 +206,7 @@ class AmqpWire:
         connection.collect(self._collector)
         connection.container = self._target.client_id or f"assay:{uuid.uuid4()}"
         connection.hostname = place.host
-        connection.desired_capabilities = [symbol(name) for name in _DESIRED]
+        connection.desired_capabilities = [symbol(name) for name in offers.DESIRED]
         connection.properties = {symbol("product"): "assay-sdk", symbol("platform"): f"proton {proton.VERSION_MAJOR}"}
         connection.open()
 
@@ -245,8 +220,7 @@ class AmqpWire:
             return  # its close follows, with the reason
         self._timer()
         self._is_open = True
-        offered = {str(name) for name in self.connection.remote_offered_capabilities or ()}
-        self.capabilities = ALWAYS | {meant for name, meant in OFFERED.items() if name in offered}
+        self.capabilities = offers.capabilities(map(str, self.connection.remote_offered_capabilities or ()))
         self.prefixes = Prefixes(str(properties.get("queue-prefix", "")), str(properties.get("topic-prefix", "")))
         self._line.beat()
         self.answers.emit(Opened(self.epoch, self.capabilities, properties))
