@@ -34,7 +34,7 @@ class Destination(Generic[T]):
     """What queues and topics have in common; use `Queue` or `Topic`.
 
     Each class says by itself how it is made, because only so do type checkers see that ``Queue("X")`` is a
-    ``Queue[str]``.
+    ``Queue[str]``: of an overload that stands here, with this class as its self, they infer nothing for a subclass.
 
     Immutable.  Equal to another of the same kind and name: the broker knows nothing of types.
 

@@ -8,11 +8,10 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from assay_adapters.client import Client, ClientProducer, Draft, Face, Mode, Sent, Setting
+from assay_adapters.client import Client, ClientProducer, Face, Sent, Setting
 from assay_adapters.outcome import Mqrc, Ok, Outcome, Refused, refused
-from assay_sdk.model.message import Address
 from assay_steps.defects.model import Defect
-from assay_steps.defects.ports import ClientFilter, ProducerFilter, Twist, twisted
+from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, Twist, twisted
 
 T = TypeVar("T")
 SECOND_MS = 1_000
@@ -81,16 +80,8 @@ class _NotTakenBack(ProducerFilter):
 
 
 class _ForgottenAfterSend(ProducerFilter):
-    def send(
-        self,
-        message: Draft,
-        *,
-        mode: Mode | None = None,
-        priority: int | None = None,
-        ttl_ms: int | None = None,
-        to: Address | None = None,
-    ) -> Outcome[Sent]:
-        answer = self.behind.send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        answer = asked.through(self.behind)
         self.behind.set(Setting.DELAY, 0)
         return answer
 
@@ -108,17 +99,9 @@ def _swallowed_at(moment: Setting) -> type[ProducerFilter]:
 
 
 class _SwallowedAtSend(ProducerFilter):
-    def send(
-        self,
-        message: Draft,
-        *,
-        mode: Mode | None = None,
-        priority: int | None = None,
-        ttl_ms: int | None = None,
-        to: Address | None = None,
-    ) -> Outcome[Sent]:
-        answer = self.behind.send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
-        return self.behind.send(message, mode=mode, priority=priority, to=to) if _is_expiry(answer) else answer
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        answer = asked.through(self.behind)
+        return replace(asked, ttl_ms=None).through(self.behind) if _is_expiry(answer) else answer
 
 
 class _Comparing(_Remembering):
@@ -135,18 +118,10 @@ class _Comparing(_Remembering):
                 return refused(Mqrc.EXPIRY_ERROR, "The time to live is less than the delivery delay.")
         return super().set(setting, value)
 
-    def send(
-        self,
-        message: Draft,
-        *,
-        mode: Mode | None = None,
-        priority: int | None = None,
-        ttl_ms: int | None = None,
-        to: Address | None = None,
-    ) -> Outcome[Sent]:
-        if ttl_ms is not None and self.wrong(ttl_ms, self.known.get(Setting.DELAY)):
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        if asked.ttl_ms is not None and self.wrong(asked.ttl_ms, self.known.get(Setting.DELAY)):
             return refused(Mqrc.EXPIRY_ERROR, "The time to live is less than the delivery delay.")
-        return self.behind.send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
+        return asked.through(self.behind)
 
 
 class _InSeconds(_Comparing):
@@ -173,18 +148,10 @@ class _BrokenByRefusal(ProducerFilter):
             self._refusal = answer
         return answer
 
-    def send(
-        self,
-        message: Draft,
-        *,
-        mode: Mode | None = None,
-        priority: int | None = None,
-        ttl_ms: int | None = None,
-        to: Address | None = None,
-    ) -> Outcome[Sent]:
+    def sending(self, asked: Sending) -> Outcome[Sent]:
         if self._refusal is not None:
             return self._refusal
-        answer = self.behind.send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
+        answer = asked.through(self.behind)
         if isinstance(answer, Refused):
             self._refusal = answer
         return answer
@@ -212,16 +179,8 @@ class _Retold(ProducerFilter):
         answer = self.behind.set(setting, value)
         return self.told(answer) if isinstance(answer, Refused) and _is_expiry(answer) else answer
 
-    def send(
-        self,
-        message: Draft,
-        *,
-        mode: Mode | None = None,
-        priority: int | None = None,
-        ttl_ms: int | None = None,
-        to: Address | None = None,
-    ) -> Outcome[Sent]:
-        answer = self.behind.send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        answer = asked.through(self.behind)
         return self.told(answer) if isinstance(answer, Refused) and _is_expiry(answer) else answer
 
 

@@ -7,11 +7,10 @@ from itertools import count
 
 from msgspec.structs import replace
 
-from assay_adapters.client import MODE_VALUES, Client, ClientProducer, Draft, Mode, Sent, Setting
+from assay_adapters.client import MODE_VALUES, Client, ClientProducer, Mode, Sent, Setting
 from assay_adapters.outcome import Ok, Outcome
-from assay_sdk.model.message import Address
 from assay_steps.defects.model import Defect
-from assay_steps.defects.ports import ClientFilter, ProducerFilter, twisted
+from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, twisted
 
 _NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
 _NON_PERSISTENT = _NUMBERS[Mode.NON_PERSISTENT]
@@ -37,82 +36,41 @@ class _AnyModeIsNonPersistent(ProducerFilter):
 
 
 class _ModeForOneSend(ProducerFilter):
-    def send(
-        self,
-        message: Draft,
-        *,
-        mode: Mode | None = None,
-        priority: int | None = None,
-        ttl_ms: int | None = None,
-        to: Address | None = None,
-    ) -> Outcome[Sent]:
-        sent = super().send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        sent = asked.through(self.behind)
         super().set(Setting.MODE, _PERSISTENT)
         return sent
 
 
 class _IgnoresWhatIsGivenWithTheSend(ProducerFilter):
-    def send(
-        self,
-        message: Draft,
-        *,
-        mode: Mode | None = None,
-        priority: int | None = None,
-        ttl_ms: int | None = None,
-        to: Address | None = None,
-    ) -> Outcome[Sent]:
-        del mode, priority, ttl_ms
-        return super().send(message, to=to)
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        return Sending(message=asked.message, to=asked.to).through(self.behind)
 
 
 class _KeepsWhatIsGivenWithTheSend(ProducerFilter):
-    def send(
-        self,
-        message: Draft,
-        *,
-        mode: Mode | None = None,
-        priority: int | None = None,
-        ttl_ms: int | None = None,
-        to: Address | None = None,
-    ) -> Outcome[Sent]:
+    def sending(self, asked: Sending) -> Outcome[Sent]:
         given = (
-            (Setting.MODE, None if mode is None else _NUMBERS[mode]),
-            (Setting.PRIORITY, priority),
-            (Setting.TTL, ttl_ms),
+            (Setting.MODE, None if asked.mode is None else _NUMBERS[asked.mode]),
+            (Setting.PRIORITY, asked.priority),
+            (Setting.TTL, asked.ttl_ms),
         )
         for setting, value in given:
             if value is not None:
                 super().set(setting, value)
-        return super().send(message, to=to)
+        return Sending(message=asked.message, to=asked.to).through(self.behind)
 
 
 class _MessageDecides(ProducerFilter):
-    def send(
-        self,
-        message: Draft,
-        *,
-        mode: Mode | None = None,
-        priority: int | None = None,
-        ttl_ms: int | None = None,
-        to: Address | None = None,
-    ) -> Outcome[Sent]:
-        return super().send(message, mode=message.own_mode or mode, priority=priority, ttl_ms=ttl_ms, to=to)
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        return replace(asked, mode=asked.message.own_mode or asked.mode).through(self.behind)
 
 
 class _MessageStaysAsItWas(ProducerFilter):
-    def send(
-        self,
-        message: Draft,
-        *,
-        mode: Mode | None = None,
-        priority: int | None = None,
-        ttl_ms: int | None = None,
-        to: Address | None = None,
-    ) -> Outcome[Sent]:
-        sent = super().send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
-        if message.own_mode is None or not isinstance(sent, Ok):
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        sent = asked.through(self.behind)
+        if asked.message.own_mode is None or not isinstance(sent, Ok):
             return sent
-        return Ok(replace(sent.value, fields=sent.value.fields | {"JMSDeliveryMode": _SHOWN[message.own_mode]}))
+        return Ok(replace(sent.value, fields=sent.value.fields | {"JMSDeliveryMode": _SHOWN[asked.message.own_mode]}))
 
 
 def _one_mode_for_all(client: Client) -> Client:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
+from msgspec import Struct
+
 from assay_adapters.client import (
     AckMode,
     Client,
@@ -37,8 +39,22 @@ Twist = Callable[[ClientProducer], ClientProducer]
 """Puts a misbehaving producer in front of a right one."""
 
 
+class Sending(Struct, frozen=True, kw_only=True):
+    """A send that was asked for: what `ClientProducer.send` is given."""
+
+    message: Draft
+    mode: Mode | None = None
+    priority: int | None = None
+    ttl_ms: int | None = None
+    to: Address | None = None
+
+    def through(self, producer: ClientProducer) -> Outcome[Sent]:
+        """Ask a producer for it."""
+        return producer.send(self.message, mode=self.mode, priority=self.priority, ttl_ms=self.ttl_ms, to=self.to)
+
+
 class ProducerFilter:
-    """A producer that does what the one behind it does; a defect overrides `set` or `send` of its own subclass.
+    """A producer that does what the one behind it does; a defect overrides `set` or `sending` of its own subclass.
 
     Args:
         behind: The right producer.
@@ -61,7 +77,11 @@ class ProducerFilter:
         to: Address | None = None,
     ) -> Outcome[Sent]:
         """Send."""
-        return self.behind.send(message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to)
+        return self.sending(Sending(message=message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to))
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        """Send what was asked for, or something else."""
+        return asked.through(self.behind)
 
     def close(self) -> Outcome[None]:
         """Close the producer."""
