@@ -1,0 +1,48 @@
+"""Who is under test on the client's side, where it connects, and how we know what it can do."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from assay_sdk.driver import Login
+
+Face = Literal["classic", "simplified", "mqlight", "jms-classic", "jms-simplified"]
+
+
+class Source(Struct, frozen=True):
+    """Why we say that something can or cannot be done.
+
+    Args:
+        text: One sentence.
+        reference: A document, a section, a source file.
+    """
+
+    text: str
+    reference: str = ""
+
+
+class ClientIdentity(Struct, frozen=True):
+    """Who is under test on the client's side.
+
+    Args:
+        ours: Whether it is our own SDK: `kit` rules fail only our own parts.
+    """
+
+    name: str
+    version: str
+    face: Face
+    ours: bool
+
+
+class Endpoint(Struct, frozen=True):
+    """Where to connect; picklable, so that it crosses to xdist workers.
+
+    Args:
+        url: ``amqp://127.0.0.1:5672``, or ``in-process://NAME``.
+        login: Default login of the instance; None for anonymous.
+    """
+
+    url: str
+    login: Login | None = None

@@ -1,0 +1,51 @@
+"""What can be chosen for a session, a producer or a consumer, in the words and numbers of JMS."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class AckMode(StrEnum):
+    """Session modes (JMS 6.2.10)."""
+
+    AUTO = "auto"
+    CLIENT = "client"
+    DUPS_OK = "dups-ok"
+    TRANSACTED = "transacted"
+    XA = "xa"
+
+
+class Mode(StrEnum):
+    """Delivery mode (JMS 3.4.2)."""
+
+    PERSISTENT = "persistent"
+    NON_PERSISTENT = "non-persistent"
+    AS_DESTINATION = "as the destination defines"
+
+
+class Qos(StrEnum):
+    """Quality of service (AMQP:11-13)."""
+
+    AT_MOST_ONCE = "at-most-once"
+    AT_LEAST_ONCE = "at-least-once"
+
+
+class Setting(StrEnum):
+    """What can be set on a producer."""
+
+    DELAY = "delivery delay"
+    TTL = "time to live"
+    MODE = "delivery mode"
+    PRIORITY = "priority"
+
+
+AS_DESTINATION = -1
+"""IBM MQ's number for a delivery mode or a priority that the destination defines (DEFPSIST, DEFPRTY; DELAY:58)."""
+
+MODE_VALUES: Mapping[int, Mode] = {
+    1: Mode.NON_PERSISTENT,
+    2: Mode.PERSISTENT,
+    AS_DESTINATION: Mode.AS_DESTINATION,
+}
+"""Numbers for `Setting.MODE`: JMS's DeliveryMode.NON_PERSISTENT is 1, PERSISTENT is 2."""
