@@ -110,7 +110,8 @@ class QueueManager:
         self._runner = runner
         self._store = store
         self._seams = seams
-        self._settings = seams.settings(settings or default_settings())
+        self._given = settings or default_settings()
+        self._settings = seams.settings(self._given)
         self._shared = facility
         self._facility = facility or Facility(runner, count(1))
         self._post = post
@@ -202,8 +203,9 @@ class QueueManager:
         Raises:
             StoreError: The store cannot flush; the start is from what it holds.
         """
-        settings = self._settings
-        self._settings = replace(settings, level=level or settings.level, opmode=opmode or settings.opmode)
+        given = self._given
+        self._given = replace(given, level=level or given.level, opmode=opmode or given.opmode)
+        self._settings = self._seams.settings(self._given)
         try:
             self.stop()
         finally:

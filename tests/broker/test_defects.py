@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.broker.administered_stories import ADMINISTERED_STORIES
 from tests.broker.failure_stories import FAILURE_STORIES
+from tests.broker.sending_stories import SENDING_STORIES
 from tests.broker.test_inprocess import MS, Line, World
 
 from assay_broker.defects import DEFECTS, Defect
@@ -19,6 +20,7 @@ BROKER_RULES = {
     *("DD-02", "DD-03", "DD-04", "DD-27", "DD-48", "DD-51", "DD-55", "DD-56", "DD-57"),
     *(f"DD-{number}" for number in (*range(70, 78), 83, 85, 86)),
     *("DD-05", "DD-06", *(f"DD-{number}" for number in (30, 31, 32, 35, 36, 37, 38, 39, 50, 52, 80, 82))),
+    *(f"DD-{number}" for number in (11, 16, 17, 19, 20, 21, 25, 26, 78)),
     *(f"PD-{number}" for number in (*range(10, 19), *range(20, 35))),
     *("BT-08", "BT-09", "BT-12", "BT-16"),
 }
@@ -431,6 +433,7 @@ STORIES = (
     two_restarts,
     *FAILURE_STORIES,
     *ADMINISTERED_STORIES,
+    *SENDING_STORIES,
 )
 
 

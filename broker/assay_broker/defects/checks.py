@@ -109,17 +109,19 @@ def _failed(answer: Answer, *, staging: bool) -> bool:
     return why is not None and why.mqrc in _TARGET_REASONS and (STAGING_QUEUE in why.objects) is staging
 
 
-def _put_when_due(tell: Callable[[Answer], Answer]) -> Seams:
+def _put_when_due(tell: Callable[[Answer], Answer], *, staging: bool = False) -> Seams:
     """Delayed messages that were refused for their target's sake are put when their delay is over.
 
     Args:
         tell: What their senders are told.
+        staging: Whether those that were refused for the staging queue's sake are put, too.
     """
     waiting: list[tuple[int, Address, Message]] = []
 
     def retell(put: Put, target: Address, answer: Answer) -> Answer:
         due_ms = put.message.delivery_time_ms
-        if due_ms is None or is_topic(target) or not _failed(answer, staging=False):
+        wanted = _failed(answer, staging=False) or (staging and _failed(answer, staging=True))
+        if due_ms is None or is_topic(target) or not wanted:
             return answer
         waiting.append((due_ms, target, put.message))
         return tell(answer)
@@ -273,8 +275,8 @@ CHECK_DEFECTS = (
     Defect(
         name="refused-comes-later",
         rules=("DD-19", "DD-78"),
-        text="A delayed message that was refused for its target's sake is put all the same when its delay is over.",
-        apply=lambda: _put_when_due(lambda answer: answer),
+        text="A delayed message that was refused is put all the same when its delay is over.",
+        apply=lambda: _put_when_due(lambda answer: answer, staging=True),
     ),
     Defect(
         name="staging-failure-swallowed",

@@ -27,16 +27,18 @@ Judge = Callable[[Put, Address, int, "Objects"], Mqrc | None]
 
 
 class Objects:
-    """What an administrator has said of each object since the queue manager was made, from the commands that pass."""
+    """What an administrator has said of each object since it was defined last, from the commands that pass."""
 
     def __init__(self) -> None:
         self._said: dict[str, dict[str, Value]] = {}
 
     def note(self, command: Command) -> None:
         """Take note of a command."""
-        if isinstance(command, Administer) and isinstance(command.change, DefineObject | AlterObject):
-            said = self._said.setdefault(command.change.name, {})
-            said.update(command.change.attributes)
+        change = command.change if isinstance(command, Administer) else None
+        if isinstance(change, DefineObject):
+            self._said[change.name] = dict(change.attributes)
+        elif isinstance(change, AlterObject):
+            self._said.setdefault(change.name, {}).update(change.attributes)
 
     def said(self, name: str, keyword: str) -> Value | None:
         """What was said; None when nothing was, or of an object that nobody has spoken of."""

@@ -98,12 +98,13 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Given a queue with MAXDEPTH(1)
       And an empty queue "other"
       And message "filler" is sent to the queue
-      And message "control" is sent to queue "other" with a delivery delay of 1 h
+      And message "control" is sent to queue "other" with a delivery delay of 2 s
       When message "slow" is sent to the queue with a delivery delay of 1 s
       And a receiver starts to wait on the queue
       Then the staging queue holds "control"
       And the staging queue does not hold "slow"
-      And the receiver sees "filler" exactly once
+      When 3 s have passed since "slow" was sent
+      Then the receiver sees "filler" exactly once
       And the receiver never sees the refused "slow"
 
     Scenario: A send that failed because the staging queue was full leaves nothing behind
@@ -121,13 +122,14 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Given a queue with MAXDEPTH(1)
       And an empty queue "other"
       And the staging queue has been altered to MAXDEPTH(1)
-      And message "control" is sent to queue "other" with a delivery delay of 1 h
+      And message "control" is sent to queue "other" with a delivery delay of 2 s
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       And a receiver starts to wait on the queue
       Then the staging queue holds "control"
       And the staging queue does not hold "slow"
-      And the receiver sees "filler" exactly once
+      When 3 s have passed since "slow" was sent
+      Then the receiver sees "filler" exactly once
       And the receiver never sees the refused "slow"
 
     Scenario: A send that failed because the staging queue was disabled for puts leaves nothing behind
