@@ -14,7 +14,7 @@ from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
 from assay_broker.core.records import MessageStored, ObjectRemoved, Record
 from assay_broker.defects.knowing import Delayed, Known, changes, delayed_puts, knowing, rows
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, is_topic
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Message
 
@@ -76,19 +76,14 @@ def _unreadable(row: Described) -> Described:
     return replace(row, headers=tuple({**header, **_UNREAD} for header in row.headers))
 
 
-def _out_of_sight(answer: Answer, asked: Command, _now_ms: int, _known: Known) -> Answer:
-    if _browses(asked, STAGING_QUEUE):
-        return replace(answer, value=())
-    if _looked_at(asked) == STAGING_QUEUE:
-        return replace(
-            answer,
-            value=tuple(
-                replace(row, attributes={**row.attributes, "CURDEPTH": 0})
-                for row in answer.value or ()
-                if isinstance(row, Definition)
-            ),
-        )
-    return answer
+def _out_of_sight(answer: Answer, asked: Command, _now_ms: int, known: Known) -> Answer:
+    if not _browses(asked, STAGING_QUEUE):
+        return answer
+    published = {id_ for id_, one in known.delayed.items() if is_topic(one.target)}
+    return replace(
+        answer,
+        value=tuple(row for row in rows(answer) if row.message.durable and row.message.message_id not in published),
+    )
 
 
 def _on_target_too(answer: Answer, asked: Command, now_ms: int, known: Known) -> Answer:
@@ -222,7 +217,7 @@ STAGING_QUEUE_DEFECTS = (
     Defect(
         name="staged-out-of-sight",
         rules=("DD-05",),
-        text="Delayed messages are kept somewhere else, and the staging queue stays empty.",
+        text="Delayed publications and non-persistent messages are kept in memory, and not on the staging queue.",
         apply=lambda: knowing(reshow=_out_of_sight),
     ),
     Defect(
