@@ -110,7 +110,7 @@ class QueueManager:
         self._runner = runner
         self._store = store
         self._seams = seams
-        self._settings = seams.settings(settings or default_settings())
+        self._settings = settings or default_settings()
         self._shared = facility
         self._facility = facility or Facility(runner, count(1))
         self._post = post
@@ -343,9 +343,10 @@ class QueueManager:
         self._up = True
         if self._shared is None:
             self._facility = Facility(self._runner, self._facility.numbers)
+        settings = self._seams.settings(self._settings)
         records = self._seams.read(self._store.load())
         core, effects = Core.recover(
-            records, self._settings, self._now_ms(), self._seams.tables(TABLES), self._facility.group
+            records, settings, self._now_ms(), self._seams.tables(TABLES), self._facility.group
         )
         self._life = _Life(core, self._store, self._run_from_log, self._let_out)
         self._carry_out(self._life, effects)
