@@ -17,7 +17,9 @@ from assay_broker.defects.delay import DELAY_DEFECTS
 from assay_broker.defects.failures import FAILURE_DEFECTS
 from assay_broker.defects.fan_out import FAN_OUT_DEFECTS
 from assay_broker.defects.keeping import KEEPING_DEFECTS
+from assay_broker.defects.members import MEMBER_DEFECTS
 from assay_broker.defects.model import Defect
+from assay_broker.defects.processor import PROCESSOR_DEFECTS
 from assay_broker.defects.queues import QUEUE_DEFECTS
 from assay_broker.defects.reporting import REPORTING_DEFECTS
 from assay_broker.defects.resolving import RESOLVING_DEFECTS
@@ -28,6 +30,7 @@ from assay_broker.defects.subscribers import SUBSCRIBER_DEFECTS
 from assay_broker.defects.subscriptions import SUBSCRIPTION_DEFECTS
 from assay_broker.defects.uncommitted import UNCOMMITTED_DEFECTS
 from assay_broker.defects.units import UNIT_DEFECTS
+from assay_broker.defects.zos import ZOS_DEFECTS
 
 __all__ = ["DEFECTS", "Defect"]
 
@@ -54,6 +57,9 @@ DEFECTS: Mapping[str, Defect] = MappingProxyType(
             *AUTHORITY_DEFECTS,
             *RESOLVING_DEFECTS,
             *FAN_OUT_DEFECTS,
+            *PROCESSOR_DEFECTS,
+            *ZOS_DEFECTS,
+            *MEMBER_DEFECTS,
         )
     }
 )

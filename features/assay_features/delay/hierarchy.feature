@@ -3,8 +3,9 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
 
   @DD-81 @needs-delivery-delay @needs-topic @needs-admin @topology-hierarchy
   Rule: A proxy subscription has one staged message, and the other queue manager fans it out when the delay is over
-    Line 82.  The delayed publication is matched at its send with the proxy subscription that stands for everybody at
-    the other queue manager.  Whoever was subscribed there at the send receives it, no earlier than the delay says.
+    Line 82.  The delayed publication is matched at its send with the proxy subscription that stands for everybody who
+    is subscribed at the other queue manager; with nobody there, there is none (PROXYSUB(FIRSTUSE), IBM MQ's default).
+    Whoever was subscribed there at the send receives it, no earlier than the delay says.
 
     Scenario Outline: A subscriber at <far> gets what was published at <near>, when its delay is over
       Given a topic
@@ -75,7 +76,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
   Rule: A subscriber that comes to the other queue manager during the delay may receive the publication
     Line 82, which calls this a deviation from JMS 2.0 itself: by 7.9 of the specification a subscription gets only what
     is sent after it was made.  Received or not is recorded; it comes neither early nor twice, and whoever was there at
-    the send gets it as ever.
+    the send gets it as ever.  At the publisher's own queue manager subscriptions are matched at the send (line 56).
 
     Scenario: It comes at most once, and nobody else loses it
       Given a topic

@@ -1,0 +1,183 @@
+"""Defects of the delivery delay processor's life: cells of its tables, and what stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from msgspec.structs import replace
+
+from assay_broker.core.changes import AlterObject, Change, DeleteObject
+from assay_broker.core.commands import Administer, Cancel, Command, Connect, StoreFailed, WorkerDied
+from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.processor import ProcessorAction, ProcessorInput, ProcessorState, ProcessorTable
+from assay_broker.core.settings import Platform
+from assay_broker.core.tables import Tables
+from assay_broker.defects.knowing import Known, knowing
+from assay_broker.defects.model import Defect, handed_in
+from assay_broker.seams import Seams
+
+_AGENT = -11  # a connection of the defects' own
+_S, _I, _A = ProcessorState, ProcessorInput, ProcessorAction
+_WATCHES, _STAYS = (_S.WATCHING, _A.LOOK), (_S.WATCHING, _A.STAY)
+
+Cells = Mapping[tuple[ProcessorState, ProcessorInput], tuple[ProcessorState, ProcessorAction]]
+
+
+def _with(tables: Tables, platform: Platform, cells: Cells) -> Tables:
+    table: ProcessorTable = MappingProxyType({**tables.processor[platform], **cells})
+    return replace(tables, processor=MappingProxyType({**tables.processor, platform: table}))
+
+
+def _cells(platform: Platform, cells: Cells) -> Seams:
+    """Other cells in the table of one platform."""
+    return Seams(tables=lambda tables: _with(tables, platform, cells))
+
+
+def _not_started_again() -> Seams:
+    """The processor starts with the first start of the queue manager only."""
+    starts = 0
+
+    def other(tables: Tables) -> Tables:
+        nonlocal starts
+        starts += 1
+        if starts == 1:
+            return tables
+        at_rest: Cells = {(_S.DOWN, _I.AVAILABLE): (_S.CLOSED, _A.REST)}
+        return _with(_with(tables, "distributed", at_rest), "zos", at_rest)
+
+    return Seams(tables=other)
+
+
+def _moved(known: Known, now_ms: int, *, due: bool = False) -> tuple[Command, ...]:
+    """Commands that hand in what is staged, or what of it is due; it is staged besides."""
+    chosen = [one for one in known.delayed.values() if not due or one.due_ms <= now_ms]
+    for one in chosen:
+        del known.delayed[one.message.message_id or ""]
+    return tuple(
+        command
+        for one in chosen
+        for command in handed_in(_AGENT, one.target, replace(one.message, delivery_time_ms=None))
+    )
+
+
+def _early(known: Known, now_ms: int) -> tuple[Command, ...]:
+    """Commands that hand in what is staged and not due, in the place of what is staged."""
+    early = [one for one in known.delayed.values() if one.due_ms > now_ms]
+    unstaged = (Cancel(_AGENT, None, one.message.message_id or "") for one in early)
+    return (Connect(_AGENT, None), *unstaged, *_moved(known, now_ms)) if early else ()
+
+
+def _of_staging(command: Command) -> Change | None:
+    """What an administrator asks for of the staging queue; None for anything else."""
+    change = command.change if isinstance(command, Administer) else None
+    named = isinstance(change, AlterObject | DeleteObject) and change.name == STAGING_QUEUE
+    return change if named else None
+
+
+def _deleted_is_delivered(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
+    return (command, *_moved(known, now_ms)) if isinstance(_of_staging(command), DeleteObject) else None
+
+
+def _early_when_enabled(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
+    change = _of_staging(command)
+    if not isinstance(change, AlterObject) or "ENABLED" not in change.attributes.values():
+        return None
+    return (*_early(known, now_ms), command)
+
+
+def _twice_after_failure(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
+    return (command, *_moved(known, now_ms, due=True)) if isinstance(command, StoreFailed) else None
+
+
+def _early_after_death(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
+    return (*_early(known, now_ms), command) if isinstance(command, WorkerDied) else None
+
+
+PROCESSOR_DEFECTS = (
+    Defect(
+        name="processor-not-started-again",
+        rules=("DD-44", "DD-46", "DD-60"),
+        text="The delivery delay processor starts with the first start of the queue manager and with no later one.",
+        apply=_not_started_again,
+    ),
+    Defect(
+        name="zos-disabled-for-gets-unheeded",
+        rules=("DD-61",),
+        text="On z/OS the processor takes messages off a staging queue that is disabled for gets.",
+        apply=lambda: _cells("zos", {(_S.DOWN, _I.UNAVAILABLE): _WATCHES, (_S.WATCHING, _I.UNAVAILABLE): _STAYS}),
+    ),
+    Defect(
+        name="zos-restarts-by-itself",
+        rules=("DD-61",),
+        text="On z/OS the processor starts again by itself after a failure.",
+        apply=lambda: _cells(
+            "zos",
+            {
+                (_S.WATCHING, _I.FAILURE): (_S.FAILED, _A.RESTART_LATER),
+                (_S.FAILED, _I.RESTART): _WATCHES,
+            },
+        ),
+    ),
+    Defect(
+        name="deleted-staging-queue-is-delivered",
+        rules=("DD-61",),
+        text="What is on the staging queue goes to its targets at once when the staging queue is deleted.",
+        apply=lambda: knowing(_deleted_is_delivered),
+    ),
+    Defect(
+        name="zos-closed-for-good",
+        rules=("DD-62",),
+        text="On z/OS a processor that has shut down with its queue stays so when the queue is defined or enabled.",
+        apply=lambda: _cells("zos", {(_S.CLOSED, _I.AVAILABLE): (_S.CLOSED, _A.STAY)}),
+    ),
+    Defect(
+        name="zos-failed-for-good",
+        rules=("DD-63",),
+        text="On z/OS a processor that has failed stays so although PUT is disabled and enabled again.",
+        apply=lambda: _cells("zos", {(_S.FAILED, _I.PUT_DISABLED): (_S.FAILED, _A.STAY)}),
+    ),
+    Defect(
+        name="zos-disabled-for-puts-unheeded",
+        rules=("DD-64",),
+        text="On z/OS the processor goes on although the staging queue is disabled for puts.",
+        apply=lambda: _cells(
+            "zos",
+            {
+                (_S.DOWN, _I.PUT_DISABLED): _WATCHES,
+                (_S.CLOSED, _I.PUT_DISABLED): _WATCHES,
+                (_S.WATCHING, _I.PUT_DISABLED): _STAYS,
+            },
+        ),
+    ),
+    Defect(
+        name="zos-stopped-for-good",
+        rules=("DD-63", "DD-64"),
+        text="On z/OS a processor that PUT(DISABLED) has stopped stays so when the queue is enabled for puts again.",
+        apply=lambda: _cells("zos", {(_S.STOPPED, _I.AVAILABLE): (_S.STOPPED, _A.STAY)}),
+    ),
+    Defect(
+        name="early-when-enabled",
+        rules=("DD-62", "DD-63", "DD-64"),
+        text="When the staging queue is enabled for gets or puts, everything on it goes to its target at once.",
+        apply=lambda: knowing(_early_when_enabled),
+    ),
+    Defect(
+        name="failed-for-good",
+        rules=("DD-65",),
+        text="On distributed platforms a processor that has failed does not start again by itself.",
+        apply=lambda: _cells("distributed", {(_S.WATCHING, _I.FAILURE): (_S.FAILED, _A.REST)}),
+    ),
+    Defect(
+        name="moved-twice-after-a-failure",
+        rules=("DD-65",),
+        text="After a failure of the store the processor moves what was due a second time.",
+        apply=lambda: knowing(_twice_after_failure),
+    ),
+    Defect(
+        name="early-after-a-death",
+        rules=("DD-65",),
+        text="When the processor's worker dies, everything that is staged goes to its target at once.",
+        apply=lambda: knowing(_early_after_death),
+    ),
+)
