@@ -33,15 +33,16 @@ CONFIRMED = Mqro.COA_WITH_FULL_DATA | Mqro.COD_WITH_DATA | Mqro.PAN | Mqro.NAN |
 class Office:
     """An administrator, whose answers are part of the story."""
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: Story, member: str | None = None) -> None:
         self._story = story
+        self._manager = story.queue_manager if member is None else story.managers[member]
         self._tokens = count(1)
-        self._number = story.queue_manager.connect(self, 0, None, ADMINISTRATOR)
+        self._number = self._manager.connect(self, 0, None, ADMINISTRATOR)
         story.run(0)
 
     def do(self, *changes: Change) -> None:
         for change in changes:
-            self._story.queue_manager.handle(Administer(self._number, next(self._tokens), change))
+            self._manager.handle(Administer(self._number, next(self._tokens), change))
             self._story.run(2)
 
     def alter(self, queue: str, **attributes: Value) -> None:

@@ -3,12 +3,16 @@ from __future__ import annotations
 import pytest
 from tests.broker.administered_stories import ADMINISTERED_STORIES
 from tests.broker.failure_stories import FAILURE_STORIES
+from tests.broker.processor_stories import PROCESSOR_STORIES
 from tests.broker.sending_stories import SENDING_STORIES
 from tests.broker.test_inprocess import MS, Line, World
 
+from assay_broker.core.settings import Platform
 from assay_broker.defects import DEFECTS, Defect
+from assay_broker.inprocess import InProcessDriver
+from assay_broker.mqsc.defaults import default_settings
+from assay_broker.network import Member, Topology, network
 from assay_broker.seams import NO_SEAMS
-from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_sdk import driver
 from assay_sdk.driver import Durability, Login, Target
@@ -21,6 +25,7 @@ BROKER_RULES = {
     *(f"DD-{number}" for number in (*range(70, 78), 83, 85, 86)),
     *("DD-05", "DD-06", *(f"DD-{number}" for number in (30, 31, 32, 35, 36, 37, 38, 39, 50, 52, 80, 82))),
     *(f"DD-{number}" for number in (11, 16, 17, 19, 20, 21, 25, 26, 78)),
+    *(f"DD-{number}" for number in (40, 41, *range(43, 48), *range(60, 66), 81, 84)),
     *(f"PD-{number}" for number in (*range(10, 19), *range(20, 35))),
     *("BT-08", "BT-09", "BT-12", "BT-16"),
 }
@@ -48,20 +53,39 @@ class Story(World):
     def __init__(self, defect: Defect | None) -> None:
         super().__init__()
         self.seen: list[tuple[int, str, str]] = []
-        self.store = MemoryStore()
-        self.store.observe(lambda operation, records: self.note(operation, repr(records)))
         self.runner = VirtualRunner()
-        seams = NO_SEAMS if defect is None else defect.apply()
-        self.queue_manager = QueueManager(self.runner, self.store, seams=seams)
-        self.driver = type(self.driver)(self.queue_manager)
+        self._defect = defect
+        self.begin()
+
+    def begin(
+        self,
+        topology: Topology = "single",
+        names: tuple[str, ...] = ("ASSAY",),
+        platform: Platform = "distributed",
+    ) -> None:
+        """Go on with other queue managers; the first is the one that is spoken of where none is named."""
+        stores = {name: MemoryStore() for name in names}
+        for store in stores.values():
+            store.observe(lambda operation, records: self.note(operation, repr(records)))
+        seams = [NO_SEAMS if self._defect is None else self._defect.apply() for _ in names]
+        members = tuple(
+            Member(default_settings(name, platform=platform), store, one)
+            for (name, store), one in zip(stores.items(), seams, strict=True)
+        )
+        self.managers = network(self.runner, topology, members)
+        self.store, self.queue_manager = stores[names[0]], self.managers[names[0]]
+        self.driver = InProcessDriver(*self.managers.values())
 
     def note(self, who: str, what: str) -> None:
         self.seen.append((self.runner.clock.monotonic_ns(), who, what))
 
-    def client(self, name: str, client_id: str | None = None, user: str | None = None) -> Client:
+    def client(
+        self, name: str, client_id: str | None = None, user: str | None = None, member: str | None = None
+    ) -> Client:
         """A client with a session 1 and senders 1 (queue) and 2 (topic)."""
         login = None if user is None else Login(user, user)
-        line = Client(self, Target(url="in-process://ASSAY", client_id=client_id, login=login), Log(self, name))
+        url = f"in-process://{member or self.queue_manager.name}"
+        line = Client(self, Target(url=url, client_id=client_id, login=login), Log(self, name))
         line.submit(
             driver.OpenSession(line.token(), 1),
             driver.OpenSender(line.token(), 1, 1, Q),
@@ -434,6 +458,7 @@ STORIES = (
     *FAILURE_STORIES,
     *ADMINISTERED_STORIES,
     *SENDING_STORIES,
+    *PROCESSOR_STORIES,
 )
 
 

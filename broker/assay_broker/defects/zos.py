@@ -58,7 +58,7 @@ def _there_by_default(settings: Settings) -> Settings:
     """On z/OS too the queue manager begins with a staging queue."""
     if settings.platform != "zos":
         return settings
-    staging = Definition(Kind.QLOCAL, STAGING_QUEUE, defaults(Kind.QLOCAL) | _PRESCRIBED)
+    staging = Definition(Kind.QLOCAL, STAGING_QUEUE, {**defaults(Kind.QLOCAL), **_PRESCRIBED})
     return replace(settings, objects=(*settings.fresh_objects(), staging))
 
 

@@ -1,0 +1,146 @@
+"""Stories of the delay processor's life, of z/OS and of several queue managers: part of the tour of every defect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.broker.administered_stories import look, send, take
+from tests.broker.failure_stories import Office
+
+from assay_broker.core.changes import DefineObject, DeleteObject
+from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.objects.model import Kind, Value
+from assay_sdk.model.message import Address, AddressKind
+
+if TYPE_CHECKING:
+    from tests.broker.test_defects import Story
+
+Q = Address(AddressKind.QUEUE, "Q")
+TOPIC = Address(AddressKind.TOPIC, "T")
+SHARED = Address(AddressKind.QUEUE, "SHARED.Q")
+MEMBERS = ("QM1", "QM2")
+
+
+def stage(office: Office, **attributes: Value) -> None:
+    """Define the staging queue."""
+    office.do(DefineObject(kind=Kind.QLOCAL, name=STAGING_QUEUE, attributes={"MSGDLVSQ": "FIFO", **attributes}))
+
+
+def defined_on_zos(story: Story) -> None:
+    story.begin(platform="zos")
+    office, one = Office(story), story.client("one")
+    one.listen(3, Q)
+    send(one, Q, "before")
+    for attributes in ({"INDXTYPE": "MSGID"}, {"MSGDLVSQ": "PRIORITY"}, {}):
+        stage(office, **attributes)
+        look(office)
+    office.alter(STAGING_QUEUE, INDXTYPE="MSGID")
+    look(office)
+    send(one, Q, "between")
+    story.run(100)
+    send(one, Q, "deleted")
+    office.do(DeleteObject(Kind.QLOCAL, STAGING_QUEUE, purge=True))
+    send(one, Q, "after")
+    story.run(1_000)
+
+
+def stopped_and_started_on_zos(story: Story) -> None:
+    story.begin(platform="zos")
+    office, one = Office(story), story.client("one")
+    stage(office)
+    one.listen(3, Q)
+    for keyword in ("GET", "PUT"):
+        send(one, Q, f"due while {keyword} is disabled")
+        send(one, Q, f"due when {keyword} is enabled again", delay_ms=900)
+        office.alter(STAGING_QUEUE, **{keyword: "DISABLED"})
+        story.run(500)
+        office.alter(STAGING_QUEUE, **{keyword: "ENABLED"})
+        story.run(1_000)
+    send(one, Q, "due at the start", delay_ms=100)
+    office.alter(STAGING_QUEUE, GET="DISABLED")
+    story.queue_manager.restart()
+    story.client("two").listen(3, Q)
+    story.run(500)
+
+
+def failed(story: Story) -> None:
+    for platform in ("distributed", "zos"):
+        story.begin(platform=platform)
+        office, one = Office(story), story.client("one")
+        stage(office)
+        one.listen(3, Q)
+        send(one, Q, "outlives the worker", delay_ms=2_000)
+        story.queue_manager.worker_dies()
+        story.run(4_000)
+        office.alter(STAGING_QUEUE, PUT="DISABLED")
+        office.alter(STAGING_QUEUE, PUT="ENABLED")
+        story.run(100)
+        send(one, Q, "outlives the store's error", delay_ms=500)
+        story.store.fail(1)
+        story.run(4_000)
+        office.alter(STAGING_QUEUE, PUT="DISABLED")
+        office.alter(STAGING_QUEUE, PUT="ENABLED")
+        story.run(500)
+
+
+def migrated(story: Story) -> None:
+    story.begin(platform="zos")
+    stage(Office(story))
+    one = story.client("one")
+    for name in ("taken", "left"):
+        send(one, Q, name)
+    story.queue_manager.restart(level="7.5")
+    story.client("two").listen(3, Q)
+    story.run(500)
+    office = Office(story)
+    take(office, "taken")
+    look(office)
+    story.queue_manager.restart(level="8.0", opmode="COMPAT")
+    three = story.client("three")
+    three.listen(3, Q)
+    send(three, Q, "with COMPAT")
+    story.run(500)
+
+
+def shared(story: Story) -> None:
+    story.begin("sharing-group", MEMBERS, "zos")
+    office = Office(story)
+    stage(office)
+    office.do(DefineObject(kind=Kind.QLOCAL, name=SHARED.name, attributes={"QSGDISP": "SHARED"}))
+    one, two = (story.client(member, member=member) for member in MEMBERS)
+    send(one, SHARED, "there", delay_ms=0, durable=False)
+    for durable in (True, False):
+        send(one, SHARED, f"delayed {durable}", delay_ms=500, durable=durable)
+    other = story.client("other", member="QM2")
+    send(other, SHARED, "has no staging queue")
+    other.close()
+    story.managers["QM1"].stop()
+    story.run(100)
+    two.listen(3, SHARED)
+    story.run(1_000)
+    story.managers["QM1"].start()
+    story.run(1_000)
+
+
+def proxies(story: Story) -> None:
+    story.begin("hierarchy", MEMBERS)
+    office = Office(story)
+    one, two = (story.client(member, member=member) for member in MEMBERS)
+    send(one, TOPIC, "for nobody")
+    look(office)
+    story.run(100)
+    two.listen(3, TOPIC)
+    send(one, TOPIC, "news", delay_ms=500)
+    one.listen(3, TOPIC)
+    two.listen(4, TOPIC)
+    story.run(1_000)
+
+
+PROCESSOR_STORIES = (
+    defined_on_zos,
+    stopped_and_started_on_zos,
+    failed,
+    migrated,
+    shared,
+    proxies,
+)
