@@ -31,7 +31,11 @@ def _with(tables: Tables, platform: Platform, cells: Cells) -> Tables:
 
 def _cells(platform: Platform, cells: Cells) -> Seams:
     """Other cells in the table of one platform."""
-    return Seams(tables=lambda tables: _with(tables, platform, cells))
+
+    def other(tables: Tables) -> Tables:
+        return _with(tables, platform, cells)
+
+    return Seams(tables=other)
 
 
 def _not_started_again() -> Seams:
