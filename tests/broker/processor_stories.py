@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tests.broker.administered_stories import look, send, take
 from tests.broker.failure_stories import Office
 
-from assay_broker.core.changes import DefineObject, DeleteObject
+from assay_broker.core.administration.changes import DefineObject, DeleteObject
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_sdk.model.message import Address, AddressKind

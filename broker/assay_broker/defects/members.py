@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_broker.core.authority import ADMINISTRATOR
-from assay_broker.core.changes import ClearQueue, DefineObject
+from assay_broker.core.administration.authority import ADMINISTRATOR
+from assay_broker.core.administration.changes import ClearQueue, DefineObject
 from assay_broker.core.commands import Administer, Command, Connect, Disconnect, FromMember, Put
-from assay_broker.core.parcels import Bulletin, Carry, Interest
+from assay_broker.core.networks.parcels import Bulletin, Carry, Interest
 from assay_broker.defects.model import Defect, Watch, commands, dropped, handed_in
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message

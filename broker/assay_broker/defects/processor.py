@@ -7,10 +7,10 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from assay_broker.core.changes import AlterObject, Change, DeleteObject
+from assay_broker.core.administration.changes import AlterObject, Change, DeleteObject
 from assay_broker.core.commands import Administer, Cancel, Command, Connect, StoreFailed, WorkerDied
+from assay_broker.core.delay.processor import ProcessorAction, ProcessorInput, ProcessorState, ProcessorTable
 from assay_broker.core.objects.factory import STAGING_QUEUE
-from assay_broker.core.processor import ProcessorAction, ProcessorInput, ProcessorState, ProcessorTable
 from assay_broker.core.settings import Platform
 from assay_broker.core.tables import Tables
 from assay_broker.defects.knowing import Known, knowing
@@ -24,7 +24,8 @@ _WATCHES, _STAYS = (_S.WATCHING, _A.LOOK), (_S.WATCHING, _A.STAY)
 Cells = Mapping[tuple[ProcessorState, ProcessorInput], tuple[ProcessorState, ProcessorAction]]
 
 
-def _with(tables: Tables, platform: Platform, cells: Cells) -> Tables:
+def with_cells(tables: Tables, platform: Platform, cells: Cells) -> Tables:
+    """The tables with other cells in one platform's."""
     table: ProcessorTable = MappingProxyType({**tables.processor[platform], **cells})
     return replace(tables, processor=MappingProxyType({**tables.processor, platform: table}))
 
@@ -33,7 +34,7 @@ def _cells(platform: Platform, cells: Cells) -> Seams:
     """Other cells in the table of one platform."""
 
     def other(tables: Tables) -> Tables:
-        return _with(tables, platform, cells)
+        return with_cells(tables, platform, cells)
 
     return Seams(tables=other)
 
@@ -48,7 +49,7 @@ def _not_started_again() -> Seams:
         if starts == 1:
             return tables
         at_rest: Cells = {(_S.DOWN, _I.AVAILABLE): (_S.CLOSED, _A.REST)}
-        return _with(_with(tables, "distributed", at_rest), "zos", at_rest)
+        return with_cells(with_cells(tables, "distributed", at_rest), "zos", at_rest)
 
     return Seams(tables=other)
 
