@@ -24,14 +24,19 @@ _WATCHES, _STAYS = (_S.WATCHING, _A.LOOK), (_S.WATCHING, _A.STAY)
 Cells = Mapping[tuple[ProcessorState, ProcessorInput], tuple[ProcessorState, ProcessorAction]]
 
 
-def _with(tables: Tables, platform: Platform, cells: Cells) -> Tables:
+def with_cells(tables: Tables, platform: Platform, cells: Cells) -> Tables:
+    """The tables with other cells in one platform's."""
     table: ProcessorTable = MappingProxyType({**tables.processor[platform], **cells})
     return replace(tables, processor=MappingProxyType({**tables.processor, platform: table}))
 
 
 def _cells(platform: Platform, cells: Cells) -> Seams:
     """Other cells in the table of one platform."""
-    return Seams(tables=lambda tables: _with(tables, platform, cells))
+
+    def other(tables: Tables) -> Tables:
+        return with_cells(tables, platform, cells)
+
+    return Seams(tables=other)
 
 
 def _not_started_again() -> Seams:
@@ -44,7 +49,7 @@ def _not_started_again() -> Seams:
         if starts == 1:
             return tables
         at_rest: Cells = {(_S.DOWN, _I.AVAILABLE): (_S.CLOSED, _A.REST)}
-        return _with(_with(tables, "distributed", at_rest), "zos", at_rest)
+        return with_cells(with_cells(tables, "distributed", at_rest), "zos", at_rest)
 
     return Seams(tables=other)
 

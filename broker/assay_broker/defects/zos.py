@@ -15,17 +15,20 @@ from assay_broker.core.administration.changes import (
     NativeTake,
 )
 from assay_broker.core.commands import Administer, Command, Put
+from assay_broker.core.delay.processor import ProcessorAction, ProcessorInput, ProcessorState
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.core.settings import Settings
+from assay_broker.core.tables import Tables
 from assay_broker.defects.model import Defect, Watch, commands
+from assay_broker.defects.processor import with_cells
 from assay_broker.seams import Seams
 
 _PRESCRIBED = {"INDXTYPE": "NONE", "MSGDLVSQ": "FIFO"}
 _NOBODYS = bytes(24)  # the correlation id of no staged message
-_BEFORE_DELAYS, _WITH_DELAYS = "7.5", "8.0"
+_WITH_DELAYS = "8.0"
 
 
 class _Host:
@@ -130,10 +133,20 @@ def _marooned_for_good() -> Seams:
     return Seams(settings=start, read=read)
 
 
-def _protected_by_opmode(settings: Settings) -> Settings:
-    if settings.platform != "zos" or settings.opmode != "COMPAT":
-        return settings
-    return replace(settings, level=_BEFORE_DELAYS)
+def _protected_by_opmode() -> Seams:
+    """With OPMODE(COMPAT) the processor does not start."""
+    host = _Host()
+
+    def other(tables: Tables) -> Tables:
+        if not host.zos or host.settings.opmode != "COMPAT":
+            return tables
+        return with_cells(
+            tables,
+            "zos",
+            {(ProcessorState.DOWN, ProcessorInput.AVAILABLE): (ProcessorState.CLOSED, ProcessorAction.REST)},
+        )
+
+    return Seams(settings=host.start, tables=other)
 
 
 ZOS_DEFECTS = (
@@ -182,7 +195,7 @@ ZOS_DEFECTS = (
     Defect(
         name="zos-protected-by-opmode",
         rules=("DD-44",),
-        text="On z/OS there is no delivery delay with OPMODE(COMPAT).",
-        apply=lambda: Seams(settings=_protected_by_opmode),
+        text="On z/OS the processor does not start with OPMODE(COMPAT), so that nothing staged is delivered.",
+        apply=_protected_by_opmode,
     ),
 )
