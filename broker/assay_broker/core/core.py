@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import cast
 
+from msgspec.structs import replace
+
 from assay_broker.core import commands
 from assay_broker.core.administration.administering import administer
 from assay_broker.core.administration.permitting import check_connect, check_permitted
@@ -19,7 +21,8 @@ from assay_broker.core.clients.units import Unit, UnitInput
 from assay_broker.core.commands import Command
 from assay_broker.core.delay.release import fail, look, release_due, restart, unstage
 from assay_broker.core.effects import Effect
-from assay_broker.core.messages.entries import Delivery, Entry
+from assay_broker.core.messages.descriptor import staged_id
+from assay_broker.core.messages.entries import Delivery, Entry, Place
 from assay_broker.core.networks.channels import from_member, greet, try_again
 from assay_broker.core.networks.clustering import check_here
 from assay_broker.core.networks.neighbours import announce
@@ -37,7 +40,7 @@ from assay_broker.core.state import State
 from assay_broker.core.tables import TABLES, Tables
 from assay_broker.core.turn import Turn
 from assay_sdk.driver import Outcome
-from assay_sdk.model.message import AddressKind
+from assay_sdk.model.message import AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
 
 _MAX_CREDIT = 2**31 - 1  # AMQP 1.0, 2.7.4: link-credit is an unsigned 32-bit number; half of it is plenty
@@ -291,8 +294,16 @@ def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
         if not entry.expired(turn.now_ms) and (selector is None or selector.matches(entry.message))
     ]
     gate = state.gate(max((entry.batch for entry in shown), default=0))
-    value = tuple(entry.message for entry in shown)
+    value = tuple(_as_browsed(state, entry) for entry in shown)
     turn.answer(command.connection, command.token, value=value, gate=gate)
+
+
+def _as_browsed(state: State, entry: Entry) -> Message:
+    """A message as a browser sees it; a staged one under the ids that it has on the staging queue (DD-37)."""
+    message = entry.message
+    if entry.place is not Place.STAGED:
+        return message
+    return replace(message, message_id=staged_id(state.settings.name, entry), correlation_id=message.message_id)
 
 
 def _cancel(state: State, turn: Turn, command: commands.Cancel) -> None:

@@ -4,6 +4,7 @@ import pytest
 from tests.broker.core.harness import T0, TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
+from assay_broker.core.administration.authority import ADMINISTRATOR
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
@@ -169,3 +170,17 @@ def test_the_delay_counts_from_the_send_and_not_from_the_commit(bench: Bench) ->
     bench.tick(bench.now)
     assert bench.bodies() == ["over"]
     assert bench.browse(STAGED) == ["not over"]
+
+
+def test_a_browser_sees_what_is_staged_under_the_ids_that_it_has_there() -> None:
+    bench = Bench()
+    bench.connect(1)
+    bench.sender(1, 1)
+    bench.put(1, 1, delayed("a", 100))
+    administrator, token = 9, bench.token()
+    bench.connect(administrator, user=ADMINISTRATOR)
+    bench.handle(commands.Browse(administrator, token, STAGED))
+    (shown,) = bench.answers[token].value or ()
+    assert isinstance(shown, Message)
+    assert (shown.correlation_id, shown.body) == ("a", "a")
+    assert shown.message_id not in {None, "a"}
