@@ -110,6 +110,12 @@ LACKS: Mapping[Capability, Source] = {
     ),
     Capability.CANCEL: Source("Over AMQP a message can be scheduled, and nothing in it takes one back.", _AMQP),
     Capability.TEMPORARY_DESTINATION: Source("The client port has no call that makes a temporary destination."),
+    Capability.RESTART_AT_LEVEL: Source("Artemis has no command level that a queue manager could be migrated from."),
+    Capability.STORE_ERROR: Source("Nothing makes the journal of an Artemis in a container fail on demand."),
+    Capability.WORKER_DIES: Source(
+        "Artemis has no processor of delayed messages that could end by itself: its queues schedule them.",
+        "ScheduledDeliveryHandlerImpl.java",
+    ),
     Capability.CUT: Source("Docker cannot cut the connections of a container that goes on."),
     Capability.VIRTUAL_TIME: Source("Artemis has the machine's time."),
 }
