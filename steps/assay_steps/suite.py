@@ -13,7 +13,8 @@ from assay_steps.asked import Asked
 from assay_steps.folder import LOG, make_room
 from assay_steps.interrupts import Interrupts
 
-SUITE = "assay_steps.scenarios"
+SUITE = Path(__file__).with_name("scenarios")
+"""By its path: where no argument is one, pytest loads the conftests of whatever folder it is started in."""
 INI = Path(__file__).with_name("suite.ini")
 
 PLUGINS = ("pytest_bdd.plugin", "assay_steps.entry")
@@ -51,7 +52,7 @@ class SuiteOptions(Asked, frozen=True, kw_only=True):
         workers = ["-n", str(self.workers), "--dist", "load"] if self.workers else []
         names = (*PLUGINS, XDIST) if self.workers else PLUGINS
         plugins = [argument for name in names for argument in ("-p", name)]
-        place = ["-c", str(INI), "--rootdir", str(INI.parent), "--pyargs", SUITE]
+        place = ["-c", str(INI), "--rootdir", str(INI.parent), "--confcutdir", str(SUITE), str(SUITE)]
         return [*plugins, *place, *options, *workers, *self.pytest_args]
 
 

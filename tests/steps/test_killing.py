@@ -73,8 +73,7 @@ TRIAL = Trial("reference", "early-delivery", ("PD-34",))
 def unreadable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The suite's scenarios cannot be imported."""
     (tmp_path / "test_unreadable.py").write_text("raise RuntimeError('the feature is gone')\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(suite, "SUITE", "test_unreadable")
+    monkeypatch.setattr(suite, "SUITE", tmp_path)
 
 
 def crashing(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
