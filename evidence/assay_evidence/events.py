@@ -124,6 +124,7 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
         catalogue_hash: `Catalogue.sha256`.
         seed: The run's seed.
         capabilities: What the pair declares that it can do, each with its source in one sentence.
+        defect: The named defect that is switched on; empty for none.
     """
 
     backend: str
@@ -133,12 +134,19 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
     catalogue_hash: str
     seed: int
     capabilities: dict[str, str] = {}
+    defect: str = ""
 
 
 class Plan(Event, frozen=True, kw_only=True, tag="plan"):
-    """The controller's list of every scenario selected; one that leaves no trace is an error, never a pass."""
+    """The controller's list of every scenario selected; one that leaves no trace is an error, never a pass.
+
+    Args:
+        scenarios: What is run.
+        left_out: By rule, how many more scenarios try it, and the call narrowed the run to leave them out.
+    """
 
     scenarios: tuple[PlannedScenario, ...]
+    left_out: dict[str, int] = {}
 
 
 class ScenarioBegin(Event, frozen=True, kw_only=True, tag="scenario"):

@@ -70,7 +70,7 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
     ordered = sorted(events, key=lambda event: (event.writer, event.seq))
     bench = _Bench(ordered, catalogue, damage)
     scenarios = [bench.scenario(name) for name in bench.names()]
-    rules = _rules(scenarios, catalogue)
+    rules = _rules(scenarios, catalogue, bench.left_out)
     begin = bench.begin
     totals = Counter(rule.verdict.value for rule in rules)
     return Verdicts(
@@ -80,6 +80,7 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
         client=begin.client if begin else "",
         rules=rules,
         totals={verdict.value: totals[verdict.value] for verdict in Verdict},
+        defect=begin.defect if begin else "",
     )
 
 
@@ -118,11 +119,13 @@ class _Bench:
         self._planned: dict[str, PlannedScenario] = {}
         self._traces: defaultdict[str, list[AnyEvent]] = defaultdict(list)
         self._begins: dict[str, Begin] = {}
+        self.left_out: Counter[str] = Counter()
         plans: list[Plan] = []
         for event in events:
             if isinstance(event, Plan):
                 plans.append(event)
                 self._planned.update((scenario.id, scenario) for scenario in event.scenarios)
+                self.left_out |= Counter(event.left_out)  # each process of a run tells the same
             elif event.scenario is not None:
                 self._traces[event.scenario].append(event)
             elif isinstance(event, Begin):
@@ -276,7 +279,7 @@ def _rule(catalogue: Catalogue, rule_id: str) -> Rule | None:
         return None
 
 
-def _rules(scenarios: list[ScenarioVerdict], catalogue: Catalogue) -> tuple[RuleVerdict, ...]:
+def _rules(scenarios: list[ScenarioVerdict], catalogue: Catalogue, left_out: Counter[str]) -> tuple[RuleVerdict, ...]:
     tried: defaultdict[str, list[ScenarioVerdict]] = defaultdict(list)
     for scenario in scenarios:
         for rule_id in scenario.rules:
@@ -293,6 +296,7 @@ def _rules(scenarios: list[ScenarioVerdict], catalogue: Catalogue) -> tuple[Rule
                 judged="+".join(part.value for part in rule.judged) if rule else "",
                 profile=rule.profile.value if rule else "",
                 scenarios=tuple(tried[rule_id]),
+                left_out=left_out[rule_id],
             )
         )
     return tuple(verdicts)

@@ -92,7 +92,17 @@ class ScenarioVerdict(Struct, frozen=True):
 
 
 class RuleVerdict(Struct, frozen=True):
-    """One rule's verdict: the worst of its scenarios."""
+    """One rule's verdict: the worst of its scenarios.
+
+    Args:
+        id: The rule's id.
+        verdict: The worst of its scenarios.
+        strength: must, may or kit.
+        judged: ``client``, ``broker`` or ``client+broker``.
+        profile: The rule's profile.
+        scenarios: The scenarios that were planned or seen.
+        left_out: How many more try the rule, and the call narrowed the run to leave out.
+    """
 
     id: str
     verdict: Verdict
@@ -100,10 +110,21 @@ class RuleVerdict(Struct, frozen=True):
     judged: str
     profile: str
     scenarios: tuple[ScenarioVerdict, ...] = ()
+    left_out: int = 0
 
 
 class Verdicts(Struct, frozen=True):
-    """All verdicts of one run on one pair of client and broker: the content of `verdicts.json`, schema 1."""
+    """All verdicts of one run on one pair of client and broker: the content of `verdicts.json`, schema 1.
+
+    Args:
+        schema: The schema's number.
+        run: The run's id.
+        backend: The backend's name.
+        client: Name and version of the client.
+        rules: The rules that were tried.
+        totals: How many rules have which verdict.
+        defect: The named defect that was switched on; empty for none.
+    """
 
     schema: int
     run: str
@@ -111,6 +132,7 @@ class Verdicts(Struct, frozen=True):
     client: str
     rules: tuple[RuleVerdict, ...]
     totals: dict[str, int]
+    defect: str = ""
 
 
 def verdicts_json(verdicts: Verdicts) -> bytes:

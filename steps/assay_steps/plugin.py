@@ -56,6 +56,7 @@ class AssayPlugin:
         self.delegates = self.controls and bool(
             getattr(config.option, "tx", None) or config.getoption("numprocesses", 0)
         )
+        self._selected: dict[str, Case] = {}
         self.interrupts = Interrupts.of(config)
         try:
             self.run = Run(RunOptions.of(config, workerinput), self.interrupts)
@@ -98,7 +99,11 @@ class AssayPlugin:
                 continue
             item.stash[CASE] = case
             item.add_marker(case.profile)
-            (kept if self.run.selects(case) else dropped).append(item)
+            if self.run.selects(case):
+                self._selected[item.nodeid] = case
+                kept.append(item)
+            else:
+                dropped.append(item)
         if dropped:
             config.hook.pytest_deselected(items=dropped)
         items[:] = kept
@@ -119,7 +124,9 @@ class AssayPlugin:
         if self.delegates:
             return
         cases = {item.nodeid: item.stash[CASE] for item in session.items if CASE in item.stash}
-        self.run.plan(list(cases.values()))
+        self.run.plan(
+            list(cases.values()), [case for test, case in self._selected.items() if test not in cases]
+        )
         if not self.controls:
             hurting = {test: group_of(case.id) for test, case in cases.items() if case.needs.own_instance}
             write_groups(self.run.groups, hurting)

@@ -6,7 +6,8 @@ Folder: ``journals/<writer>.jsonl`` while it runs, ``verdicts.json`` at its end.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -171,12 +172,23 @@ class Run:
         """Whether the run is about one of the case's rules."""
         return not self.selected.isdisjoint(case.rules)
 
-    def plan(self, cases: list[Case]) -> None:
-        """Open the journal with what will be run."""
+    def plan(self, cases: Sequence[Case], left_out: Sequence[Case] = ()) -> None:
+        """Open the journal with what will be run.
+
+        Args:
+            cases: What will be run.
+            left_out: What tries the chosen rules, too, and the call leaves out.
+        """
         self._begin()
         planned = tuple(case.planned for case in cases)
+        missing = Counter(rule for case in left_out for rule in case.rules)
         with ctrl_c_deferred():
-            self._plan = self._journal.write(events.Plan, instant(self.clock), scenarios=planned)
+            self._plan = self._journal.write(
+                events.Plan,
+                instant(self.clock),
+                scenarios=planned,
+                left_out=dict(missing),
+            )
 
     def _begin(self) -> events.Begin:
         """The journal's first line, written when it is first needed."""
@@ -194,6 +206,7 @@ class Run:
                     environment={"product": environment.product, "version": environment.version, **environment.details},
                     catalogue_hash=self.catalogue.sha256,
                     seed=self.options.seed,
+                    defect=self.options.defect or "",
                     capabilities={name.value: source.text for name, source in self.backend.capabilities.items()},
                 )
         return self._opening
