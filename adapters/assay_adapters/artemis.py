@@ -309,7 +309,8 @@ class ArtemisBackend:
         """Whether it can be started here; starts nothing."""
         missing = [name for name in ("proton", "docker", "testcontainers") if find_spec(name) is None]
         if missing:
-            what = f"the packages {', '.join(missing)} are not installed"
+            several = len(missing) > 1
+            what = f"the package{'s' * several} {', '.join(missing)} {'are' if several else 'is'} not installed"
             return Unavailable(what, "pip install 'assay-mq[amqp,containers]'")
         found = probe_image(
             self._images(),

@@ -10,7 +10,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
+
+from assay_features import feature_root
+from assay_steps.guards import rule_counts
 
 
 class Exit(IntEnum):
@@ -37,13 +41,21 @@ class UsageProblem(CommandError):  # noqa: N818 - it is the user's, not the prog
 
 
 class NothingSelected(UsageProblem):
-    """What was named is known, and no scenario tries it."""
+    """What was named is known, and no scenario tries it.
 
-    def __init__(self) -> None:
-        super().__init__(
-            "No scenario was selected: `assay rules` lists the rules; not every one has scenarios, and what stands "
-            "behind -- narrows the choice further."
+    Args:
+        rules: The rules that were asked for by their ids.
+    """
+
+    def __init__(self, rules: Iterable[str] = ()) -> None:
+        counts = rule_counts(feature_root().rglob("*.feature"))
+        bare = [rule for rule in rules if not counts[rule]]
+        why = (
+            f"{' and '.join(bare)} {'has' if len(bare) == 1 else 'have'} no scenario yet"
+            if bare
+            else "what stands behind -- leaves none"
         )
+        super().__init__(f"No scenario was selected: {why}; `assay rules` lists the rules with their scenarios.")
 
 
 class CannotRunError(CommandError):

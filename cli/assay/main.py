@@ -21,7 +21,7 @@ from assay.terminal import hush
 from assay_adapters.known import KnownOutcomesError
 from assay_evidence import EvidenceError
 from assay_features import FeaturesError
-from assay_pipeline.errors import PipelineError
+from assay_pipeline.errors import JavaMissingError, PipelineError, SparkMissingError
 from assay_reports import ReportError
 from assay_steps.folder import FolderError
 
@@ -45,6 +45,9 @@ USERS_MISTAKES = (
 )
 """Errors whose text is one sentence for the user."""
 
+MISSING = (SparkMissingError, JavaMissingError)
+"""What was asked for is right, and this machine lacks something for it: as where a backend cannot be started."""
+
 INTERRUPTED = 128 + signal.SIGINT
 """What typer makes of Ctrl-C."""
 
@@ -67,7 +70,7 @@ def ending(arguments: Sequence[str]) -> Exit:
     except CommandError as problem:
         return told(str(problem), problem.code)
     except USERS_MISTAKES as problem:
-        return told(str(problem), Exit.USAGE)
+        return told(str(problem), Exit.INCONCLUSIVE if isinstance(problem, MISSING) else Exit.USAGE)
     except typer.TyperException as problem:
         sentence = getattr(problem, "format_message", problem.__str__)()
         return told(f"{sentence} (assay --help lists commands and options)", Exit.USAGE) if sentence else Exit.USAGE

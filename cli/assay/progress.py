@@ -12,6 +12,8 @@ import pytest
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from assay.outcome import counted
+
 LINES = 10
 """Elsewhere than on a terminal, about so many lines for a run."""
 
@@ -79,4 +81,39 @@ class RunProgress:
         self._bar.update(self._task, advance=1, outcomes=text)
         if not self._console.is_terminal and (done == self._total or done % max(1, self._total // LINES) == 0):
             with suppress(BrokenPipeError):
-                self._console.print(f"{self._title}: {done} of {self._total} scenarios: {text}", markup=False)
+                self._console.print(
+                    f"{self._title}: {done} of {counted(self._total, 'scenario')}: {text}", markup=False
+                )
+
+
+class DefectProgress:
+    """Trials of defects, as they end."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True)
+        self._bar = Progress(console=self._console, transient=True)
+        self._task = self._bar.add_task("defects", total=None)
+
+    def __enter__(self) -> Self:
+        """Show the bar."""
+        if self._console.is_terminal:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take the bar away."""
+        if self._console.is_terminal:
+            self._bar.stop()
+
+    def told(self, name: str, done: int, total: int) -> None:
+        """Count a trial that is over.
+
+        Args:
+            name: Its defect.
+            done: How many are over.
+            total: How many there are.
+        """
+        self._bar.update(self._task, description=name, completed=done, total=total)
+        if not self._console.is_terminal and (done == total or done % max(1, total // LINES) == 0):
+            with suppress(BrokenPipeError):
+                self._console.print(f"defects: {done} of {total} tried, the last was {name}", markup=False)

@@ -24,6 +24,9 @@ def rules_table(verdicts: Verdicts, catalogue: Catalogue) -> Table:
     for rule in verdicts.rules:
         passed = sum(scenario.verdict is Verdict.PASS for scenario in rule.scenarios)
         title = Text(catalogue.rule(rule.id).title)
+        if rule.left_out:
+            whole = len(rule.scenarios) + rule.left_out
+            title.append(f"\n  {len(rule.scenarios)} of {whole} run, the others were left out as asked", style="yellow")
         if rule.verdict is not Verdict.PASS:
             for scenario in [scenario for scenario in rule.scenarios if scenario.verdict is rule.verdict][:1]:
                 title.append(f"\n  {scenario.scenario}: {scenario.reason}", style="dim")

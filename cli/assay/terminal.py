@@ -7,6 +7,7 @@ import sys
 
 import msgspec
 from rich.console import Console
+from rich.table import Table
 
 WIDE = 160
 """Columns where there is no terminal: nobody scrolls sideways there, and a folded line cannot be searched."""
@@ -22,6 +23,16 @@ class Terminal(Console):
     def __init__(self, *, soft_wrap: bool = False) -> None:
         narrow = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
         super().__init__(highlight=False, soft_wrap=soft_wrap, width=None if narrow else WIDE)
+
+    def show(self, table: Table) -> None:
+        """Print a table; without a terminal, no line of it ends in blanks."""
+        if self.is_terminal:
+            self.print(table)
+            return
+        with self.capture() as shown:
+            self.print(table)
+        lines = [line.rstrip() for line in shown.get().splitlines()]
+        self.print("\n".join(lines), markup=False, soft_wrap=True)
 
     def on_broken_pipe(self) -> None:
         """Go on without a reader."""

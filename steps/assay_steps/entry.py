@@ -11,7 +11,7 @@ OPTIONS = (
     ("--assay-out", {"metavar": "DIR", "help": "folder for journals and verdicts (default: assay-out)"}),
     ("--assay-seed", {"metavar": "N", "type": int, "help": "seed of whatever is random (default: 0)"}),
     ("--assay-store", {"metavar": "STORE", "help": "the reference broker's store (default: memory)"}),
-    ("--assay-face", {"metavar": "FACE", "help": "the client's face under test (default: classic)"}),
+    ("--assay-face", {"metavar": "FACE", "help": "the client's face under test (default: simplified)"}),
     ("--assay-defect", {"metavar": "NAME", "help": "switch a named defect of the reference pair on"}),
     ("--assay-run-id", {"metavar": "ID", "help": "the run's id (default: made from time and chance)"}),
 )

@@ -30,8 +30,16 @@ class FolderError(ValueError):
     """The folder cannot take a run's output: which folder, why, and what to do."""
 
     def __init__(self, out: Path, why: str) -> None:
-        super().__init__(f"{out} cannot take the run's output ({why}): name an empty or a new folder with --out.")
+        super().__init__(out, why)
         self.out = out
+        self.why = why
+
+    def __str__(self) -> str:
+        return self.told("--out")
+
+    def told(self, option: str) -> str:
+        """One sentence for the user, with the option by which this caller names the folder."""
+        return f"{self.out} cannot take the run's output ({self.why}): name an empty or a new folder with {option}."
 
 
 def make_room(out: Path) -> None:
@@ -50,6 +58,20 @@ def make_room(out: Path) -> None:
                 continue  # it is this run's own already
             _remove(part)
         (out / JOURNALS).mkdir()
+
+
+def write_defects(out: Path, octets: bytes) -> Path:
+    """Write a kill matrix into a run's folder, or into a new one, for the report; a run leaves it there.
+
+    Raises:
+        FolderError: The folder is a file, cannot be written, or holds something that no run wrote.
+    """
+    with _told(out):
+        out.mkdir(parents=True, exist_ok=True)
+        _written(out)
+        path = out / DEFECTS
+        path.write_bytes(octets)
+    return path
 
 
 @contextmanager

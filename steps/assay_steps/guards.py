@@ -43,6 +43,33 @@ def _scenarios(child: Any) -> Iterator[Any]:
         yield from _scenarios(inner)
 
 
+def rule_counts(features: Iterable[Path]) -> Counter[str]:
+    """How many scenarios bear which tag, each row of an outline counted: a rule's id is such a tag."""
+    counts: Counter[str] = Counter()
+    for path in sorted(set(features)):
+        feature = Parser().parse(path.read_text(encoding="utf-8"))["feature"]
+        for child in feature["children"]:
+            for tags, rows in _tagged(child, _tags(feature)):
+                counts.update(dict.fromkeys(tags, rows))
+    return counts
+
+
+def _tagged(child: Any, inherited: frozenset[str]) -> Iterator[tuple[frozenset[str], int]]:
+    """Tags of each scenario below, or of each of its tables of rows, and how many scenarios that makes."""
+    if "scenario" in child:
+        tags = inherited | _tags(child["scenario"])
+        for table in child["scenario"]["examples"]:
+            yield tags | _tags(table), len(table.get("tableBody", ()))
+        if not child["scenario"]["examples"]:
+            yield tags, 1
+    for inner in child.get("rule", {}).get("children", ()):
+        yield from _tagged(inner, inherited | _tags(child["rule"]))
+
+
+def _tags(node: Any) -> frozenset[str]:
+    return frozenset(tag["name"].removeprefix("@") for tag in node["tags"])
+
+
 def uncollected(expected: Counts, collected: Counts) -> list[str]:
     """One sentence for each scenario that pytest did not collect as often as Gherkin wrote it."""
     return [

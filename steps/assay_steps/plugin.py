@@ -23,6 +23,7 @@ from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_steps import guards
 from assay_steps.cases import Case, case_of, template_of
 from assay_steps.evidence import Evidence
+from assay_steps.folder import FolderError
 from assay_steps.interrupts import Interrupts
 from assay_steps.journal import ScenarioJournal
 from assay_steps.lookup import StepLookup
@@ -60,6 +61,8 @@ class AssayPlugin:
         self.interrupts = Interrupts.of(config)
         try:
             self.run = Run(RunOptions.of(config, workerinput), self.interrupts)
+        except FolderError as problem:
+            raise pytest.UsageError(problem.told("--assay-out")) from problem
         except (LookupError, ValueError, OSError) as problem:
             raise pytest.UsageError(str(problem)) from problem
         for marker in self.run.markers():
@@ -124,9 +127,7 @@ class AssayPlugin:
         if self.delegates:
             return
         cases = {item.nodeid: item.stash[CASE] for item in session.items if CASE in item.stash}
-        self.run.plan(
-            list(cases.values()), [case for test, case in self._selected.items() if test not in cases]
-        )
+        self.run.plan(list(cases.values()), [case for test, case in self._selected.items() if test not in cases])
         if not self.controls:
             hurting = {test: group_of(case.id) for test, case in cases.items() if case.needs.own_instance}
             write_groups(self.run.groups, hurting)

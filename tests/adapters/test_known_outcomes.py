@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from pathlib import Path
 
@@ -47,6 +48,16 @@ def test_an_entry_is_read_as_written(tmp_path: Path) -> None:
 
 def test_a_backends_name_may_carry_its_default_protocol(tmp_path: Path) -> None:
     assert known_outcomes("artemis+amqp", written(tmp_path, ENTRY)).entries == (outcome(),)
+
+
+def test_the_example_of_the_page_is_read_as_written(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "known-outcomes.md").read_text(encoding="utf-8")
+    ((example),) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    (entry,) = known_outcomes("artemis", written(tmp_path, example)).entries
+    assert entry.covers("delay/early.feature::Never early[1 s]")
+    keys = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    assert keys == list(KnownOutcome.__struct_fields__)
+    assert all(f"`{verdict}`" in page for verdict in Verdict)
 
 
 def test_a_backend_without_a_file_has_no_known_outcomes(tmp_path: Path) -> None:

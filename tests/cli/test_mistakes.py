@@ -12,14 +12,16 @@ from typing import NoReturn
 import pytest
 from tests.cli.conftest import Assay, environment
 
-from assay.commands import defects
+from assay.commands import defects, judge
 from assay.exits import Exit
+from assay_adapters import artemis
 from assay_adapters.artemis import ArtemisBackend
 from assay_adapters.backend import Available, BackendError, Needs, Unavailable
 from assay_adapters.known import outcomes
 from assay_features import catalogue
+from assay_pipeline.errors import SparkMissingError
 from assay_steps.folder import EARLIER
-from assay_steps.killing import TrialError
+from assay_steps.killing import KillMatrix, TrialError
 
 
 def sentence(err: str) -> str:
@@ -61,7 +63,7 @@ def test_a_name_or_option_that_does_not_exist_starts_nothing(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--rule", "QS-01"], "No scenario was selected"),
+        (["--rule", "QS-01"], "QS-01 has no scenario yet"),
         (["--rule", "DD-02", "--", "-k", "nothing_of_this_name"], "No scenario was selected"),
         (["--", "--nonsense"], "unrecognized arguments: --nonsense"),
         (["--", "-k", "a b ("], "Wrong expression passed to '-k'"),
@@ -268,3 +270,41 @@ def test_without_a_command_the_help_is_shown(assay: Assay) -> None:
     assert ended.code is Exit.USAGE
     assert "backends" in ended.out
     assert ended.err == ""
+
+
+def test_a_missing_package_is_told_with_its_extra_in_brackets_and_ends_everywhere_alike(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(name: str) -> None:
+        assert name
+
+    monkeypatch.setattr(artemis, "find_spec", none)
+    listed = assay("backends")
+    assert "the packages proton, docker, testcontainers are not installed" in listed.out
+    assert "pip install 'assay-mq[amqp,containers]'" in listed.out
+    ran = assay("run", "--backend", "artemis", "--out", tmp_path / "out")
+    assert "pip install 'assay-mq[amqp,containers]'" in sentence(ran.err)
+
+    def missing(*_: object, **__: object) -> NoReturn:
+        raise SparkMissingError
+
+    monkeypatch.setattr(judge, "judge_runs", missing)
+    judged = assay("judge", tmp_path, "--out", tmp_path / "judged")
+    assert "pip install 'assay-mq[spark]'" in sentence(judged.err)
+    assert ran.code is judged.code is Exit.INCONCLUSIVE
+
+
+def test_one_missing_package_is_one(assay: Assay, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(artemis, "find_spec", lambda name: None if name == "docker" else object())
+    assert "the package docker is not installed" in assay("backends").out
+
+
+def test_a_kill_matrix_goes_into_no_foreign_folder(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(defects, "kill_matrix", lambda *_, **__: KillMatrix((), (), (), {}))
+    (tmp_path / "thesis.tex").write_text("mine")
+    ended = assay("defects", "--out", tmp_path)
+    assert ended.code is Exit.USAGE
+    assert "it holds 'thesis.tex', which no run wrote" in sentence(ended.err)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]

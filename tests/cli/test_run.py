@@ -14,14 +14,15 @@ import pytest
 from rich.console import Console
 from tests.cli.conftest import Assay
 
-from assay.commands.run import ending
 from assay.exits import Exit
 from assay.main import ending as command
+from assay.outcome import ending
 from assay.tables import rules_table
 from assay_evidence.events import Claim, Step
 from assay_evidence.lines import decode_line, encode_line
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts, load_verdicts
-from assay_features import load_catalogue
+from assay_features import feature_root, load_catalogue
+from assay_steps.guards import rule_counts
 
 RULES = ("--rule", "DD-02", "--rule", "PD-22", "--rule", "PD-17")
 """Delays, restarts and both faces."""
@@ -96,13 +97,116 @@ def test_the_same_backend_twice_is_one_run(assay: Assay, tmp_path: Path) -> None
 def test_a_rule_that_was_asked_for_and_has_no_scenario_is_told(assay: Assay, tmp_path: Path) -> None:
     ended = assay("run", "--out", tmp_path, "--rule", "PD-34", "--rule", "QS-01")
     assert ended.code is Exit.INCONCLUSIVE
-    assert "QS-01: no scenario tries this rule yet" in ended.out
+    assert "QS-01 has no scenario yet" in ended.out
 
 
 def test_a_defect_is_a_fail_and_not_as_expected(assay: Assay, tmp_path: Path) -> None:
     ended = assay("run", "--out", tmp_path, "--rule", "DD-02", "--defect", "early-delivery")
     assert ended.code is Exit.NOT_AS_EXPECTED
     assert "not as expected: delay/" in ended.out
+
+
+def test_a_defect_is_named_below_the_table_and_on_the_pages(assay: Assay, tmp_path: Path) -> None:
+    ended = assay("run", "--out", tmp_path, "--rule", "PD-34", "--defect", "early-delivery")
+    assert "with defect early-delivery switched on" in ended.out
+    for page in ("index.html", "rules/PD-34.html"):
+        text = (tmp_path / "report" / page).read_text()
+        assert "<code>early-delivery</code> switched on" in text
+
+
+def test_a_report_shows_the_table_and_ends_as_its_run(assay: Assay, tmp_path: Path) -> None:
+    ran = assay("run", "--out", tmp_path, "--rule", "PD-34", "--defect", "unclaimed-publication-kept")
+    told = assay("report", tmp_path)
+    assert ran.code is told.code is Exit.NOT_AS_EXPECTED
+    assert [line for line in ran.out.splitlines() if "not as expected" in line or line.startswith("PD-34")] == [
+        line for line in told.out.splitlines() if "not as expected" in line or line.startswith("PD-34")
+    ]
+
+
+def test_a_report_on_damaged_journals_is_inconclusive(assay: Assay, done: Path, tmp_path: Path) -> None:
+    shutil.copytree(done / "journals", tmp_path / "journals")
+    for journal in (tmp_path / "journals").iterdir():
+        journal.write_bytes(journal.read_bytes().rpartition(b"\n")[0].rpartition(b"\n")[0] + b"\n")
+    ended = assay("report", tmp_path)
+    assert ended.code is Exit.INCONCLUSIVE
+    assert "not as expected: " in ended.out
+
+
+def test_what_a_run_knew_is_known_to_its_report(assay: Assay, tmp_path: Path) -> None:
+    assay("run", "--out", tmp_path, "--rule", "PD-34", "--defect", "unclaimed-publication-kept")
+    entry = {
+        "scenario": "*",
+        "verdict": "fail",
+        "reason": "It drops.",
+        "reference": "manual",
+        "owner": "kit",
+        "expires": "9999-12-31",
+    }
+    failed = [
+        scenario.scenario
+        for rule in load_verdicts(tmp_path / "verdicts.json").rules
+        for scenario in rule.scenarios
+        if scenario.verdict is Verdict.FAIL
+    ]
+    entries = [entry | {"scenario": name} for name in failed]
+    (tmp_path / "known.json").write_text(json.dumps({"entries": entries}))
+    assert assay("report", tmp_path).code is Exit.AS_EXPECTED
+    (tmp_path / "known.json").write_text(json.dumps({"entries": [entry | {"expires": "soon"}]}))
+    ended = assay("report", tmp_path)
+    assert ended.code is Exit.USAGE
+    assert "known.json: it is malformed" in ended.err
+
+
+def test_a_narrowed_run_says_how_many_scenarios_of_a_rule_were_run(assay: Assay, tmp_path: Path) -> None:
+    whole = rule_counts(feature_root().rglob("*.feature"))["PD-34"]
+    kept = "later_durable"
+    ended = assay("run", "--out", tmp_path, "--rule", "PD-34", "--", "-k", kept)
+    (rule,) = load_verdicts(tmp_path / "verdicts.json").rules
+    assert rule.left_out == whole - len(rule.scenarios) > 0
+    assert f"{len(rule.scenarios)} of {whole} run" in ended.out
+    index = (tmp_path / "report" / "index.html").read_text()
+    assert f"{len(rule.scenarios)} of {whole} run" in index
+    assert "narrowed by its call" in index
+    assert (
+        f"{len(rule.scenarios)} of {whole} scenarios of this rule"
+        in (tmp_path / "report" / "rules" / "PD-34.html").read_text()
+    )
+
+
+def test_a_whole_run_leaves_nothing_out(done: Path) -> None:
+    assert all(rule.left_out == 0 for rule in load_verdicts(done / "verdicts.json").rules)
+    assert "narrowed" not in (done / "report" / "index.html").read_text()
+
+
+def test_no_line_of_a_table_ends_in_blanks_elsewhere_than_on_a_terminal(assay: Assay) -> None:
+    for line in assay("rules").out.splitlines():
+        assert line == line.rstrip()
+
+
+def test_a_rule_asked_for_by_its_id_is_shown_with_its_sentence(assay: Assay) -> None:
+    rule = load_catalogue().rule("DD-02")
+    assert rule.rule not in assay("rules").out
+    assert rule.rule in assay("rules", "--rule", "DD-02").out
+
+
+def test_rules_say_how_many_scenarios_try_them(assay: Assay, done: Path) -> None:
+    ran = {rule.id: len(rule.scenarios) for rule in load_verdicts(done / "verdicts.json").rules}
+    counts = rule_counts(feature_root().rglob("*.feature"))
+    assert {rule: counts[rule] for rule in ran} == ran
+    row = next(line.split() for line in assay("rules").out.splitlines() if line.startswith("DD-02"))
+    assert str(counts["DD-02"]) in row
+
+
+def test_a_kill_matrix_goes_into_a_runs_folder_and_its_report(assay: Assay, tmp_path: Path) -> None:
+    assert assay("run", "--out", tmp_path, "--rule", "PD-34").code is Exit.AS_EXPECTED
+    ended = assay("defects", "--rule", "PD-34", "--out", tmp_path)
+    assert ended.code is Exit.AS_EXPECTED
+    assert "unclaimed-publication-kept" in next(line for line in ended.out.splitlines() if line.startswith("caught: "))
+    assert "missed: none" in ended.out
+    assert "defects: " in ended.err
+    assert f"`assay report {tmp_path}`" in ended.out
+    assert assay("report", tmp_path).code is Exit.AS_EXPECTED
+    assert "<code>unclaimed-publication-kept</code>" in (tmp_path / "report" / "rules" / "PD-34.html").read_text()
 
 
 def events(out: Path) -> Iterator[tuple[Path, list[Any]]]:

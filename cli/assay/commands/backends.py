@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 from msgspec import Struct
+from rich.text import Text
 
 from assay.terminal import Terminal, write_json
 from assay_adapters.backend import Available
@@ -41,10 +42,9 @@ def backends(
         return
     console = Terminal(soft_wrap=True)
     for report in reports:
-        console.print(
-            f"[bold]{report.name}[/bold]  {'available' if report.available else 'not available'}: {report.detail}"
-        )
-        console.print(f"  can: {', '.join(sorted(report.capabilities))}")
+        state = "available" if report.available else "not available"
+        console.print(Text.assemble((report.name, "bold"), f"  {state}: {report.detail}"))
+        console.print(f"  can: {', '.join(sorted(report.capabilities))}", markup=False)
         for capability, source in sorted(report.lacks.items()):
             console.print(f"  cannot: {capability}: {source.text}", markup=False)
 
@@ -57,7 +57,7 @@ def report_on(name: str) -> BackendReport:
     return BackendReport(
         name=name,
         available=available,
-        detail=probe.detail if isinstance(probe, Available) else f"{probe.reason} {probe.remedy}",
+        detail=probe.detail if isinstance(probe, Available) else f"{probe.reason}; {probe.remedy}.",
         capabilities={capability.value: source for capability, source in backend.capabilities.items()},
         lacks={capability.value: source for capability, source in backend.lacks.items()},
     )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 from rich.console import Console
-from rich.progress import Progress
 
 from assay.exits import CannotRunError, Exit, NothingSelected, UsageProblem
+from assay.outcome import counted
+from assay.progress import DefectProgress
 from assay.terminal import Terminal, write_json
 from assay_adapters.registry import BREAKABLE
 from assay_features import load_catalogue
+from assay_steps.folder import JOURNALS, write_defects
 from assay_steps.killing import KillMatrix, TrialError, UntriedError, kill_matrix
 
 
@@ -21,6 +25,9 @@ def defects(
     everywhere: Annotated[
         bool, typer.Option("--everywhere", help="Run each defect on all scenarios, to measure how broad it is.")
     ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="A run's folder: the matrix goes there, and `assay report` shows it.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The matrix as JSON.")] = False,
 ) -> int:
     """Run the scenarios against named defects: which scenario catches which."""
@@ -29,23 +36,25 @@ def defects(
             f"Backend {backend!r} has no defects to switch on; those with defects: {', '.join(BREAKABLE)}."
         )
     load_catalogue().select(ids=tuple(rule or ()))
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("defects", total=None)
+    with DefectProgress() as progress:
         try:
             matrix = kill_matrix(
                 backend,
                 tuple(rule or ()),
                 everywhere=everywhere,
-                told=lambda name, done, total: progress.update(task, description=name, completed=done, total=total),
+                told=progress.told,
             )
         except UntriedError as problem:
-            raise NothingSelected from problem
+            raise NothingSelected(rule or ()) from problem
         except TrialError as problem:
             raise CannotRunError(str(problem)) from problem
+    written = None if out is None else write_defects(out, msgspec.json.format(msgspec.json.encode(matrix)))
     if as_json:
         write_json(matrix)
     else:
         show(matrix, Terminal(soft_wrap=True))
+        if written is not None:
+            show_place(written, Terminal(soft_wrap=True))
     return Exit.AS_EXPECTED if matrix.sound else Exit.NOT_AS_EXPECTED
 
 
@@ -66,7 +75,19 @@ def show(matrix: KillMatrix, console: Console) -> None:
             console.print(title, style="bold red")
             for name in names:
                 console.print(f"  {name}", markup=False)
-    caught = sum(bool(defect.caught_by) for rule in matrix.rules for defect in rule.defects)
-    total = sum(len(rule.defects) for rule in matrix.rules)
+    told = {defect.name for rule in matrix.rules for defect in rule.defects}
+    caught = {defect.name for rule in matrix.rules for defect in rule.defects if defect.caught_by}
+    for title, these in (("caught", caught), ("missed", told - caught)):
+        console.print(f"{title}: {', '.join(sorted(these)) or 'none'}", markup=False)
     proven = sum(rule.proven for rule in matrix.rules)
-    console.print(f"{proven} of {len(matrix.rules)} rules proven able to fail; {caught} of {total} defects caught.")
+    rules = counted(len(matrix.rules), "rule")
+    console.print(f"{proven} of {rules} proven able to fail; {len(caught)} of {counted(len(told), 'defect')} caught.")
+
+
+def show_place(written: Path, console: Console) -> None:
+    """Say where the matrix is, and how it gets into the report."""
+    console.print(f"kill matrix: {written}", markup=False)
+    if (written.parent / JOURNALS).is_dir():
+        console.print(f"`assay report {written.parent}` shows it in the run's report.", markup=False)
+    else:
+        console.print(f"`assay run --out {written.parent}` keeps it, and shows it in its report.", markup=False)

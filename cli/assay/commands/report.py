@@ -3,34 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import ValidationError, convert, to_builtins
 
-from assay.exits import UsageProblem
+from assay.exits import Exit, UsageProblem
+from assay.outcome import SEVERITY, ending, scenarios_of, show, tell
 from assay.terminal import Terminal
-from assay_reports import junit_xml, read_run, render_site
-from assay_steps.folder import JOURNALS, JUNIT, REPORT
+from assay_adapters.known import KnownOutcome, KnownOutcomes
+from assay_reports import RunEvidence, SourceError, junit_xml, read_run, render_site
+from assay_steps.folder import JOURNALS, JUNIT, KNOWN, REPORT
 from assay_steps.run import conclude
 
 
 def report(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of assay run.")],
     out: Annotated[Path | None, typer.Option(help="Where the report goes; default: the first folder.")] = None,
-) -> None:
-    """Judge the journals of earlier runs again, and write verdicts, JUnit XML and the report."""
+) -> int:
+    """Judge the journals of earlier runs again; write verdicts, JUnit XML and the report; end as the runs would."""
     for folder in folders:
         if not (folder / JOURNALS).is_dir():
             raise UsageProblem(f"{folder} holds no {JOURNALS}/: name a folder that assay run has written.")
         conclude(folder)
-    index = write_reports(folders, out or folders[0])
-    Terminal().print(f"report: {index}", markup=False, soft_wrap=True)
+    runs = [read_run(folder) for folder in folders]
+    terminal = Terminal()
+    worst = Exit.AS_EXPECTED
+    for folder, run in zip(folders, runs, strict=True):
+        if len(folders) > 1:
+            terminal.print(f"{folder}: run {run.verdicts.run}", markup=False, soft_wrap=True, style="bold")
+        show(run.verdicts, terminal)
+        surprises = surprises_of(folder, run)
+        tell(surprises, terminal)
+        worst = max(worst, ending(run.verdicts, surprises), key=SEVERITY.index)
+    index = write_site(folders, runs, out or folders[0])
+    terminal.print(f"report: {index}", markup=False, soft_wrap=True)
+    return worst
+
+
+def surprises_of(folder: Path, run: RunEvidence) -> list[str]:
+    """What is not as the run's own known outcomes say, which its report shows; today decides which have expired.
+
+    Raises:
+        SourceError: The run's known outcomes are malformed.
+    """
+    try:
+        entries = tuple(convert(to_builtins(entry), KnownOutcome) for entry in run.known)
+    except ValidationError as problem:
+        raise SourceError(folder / KNOWN, f"it is malformed ({problem}); make it again or move it away.") from problem
+    today = datetime.now(UTC).date()
+    return KnownOutcomes(entries).surprises(scenarios_of(run.verdicts), today, whole=False)
 
 
 def write_reports(folders: Sequence[Path], out: Path) -> Path:
+    """Write the reports of runs that have just ended; the site's start page."""
+    return write_site(folders, [read_run(folder) for folder in folders], out)
+
+
+def write_site(folders: Sequence[Path], runs: Sequence[RunEvidence], out: Path) -> Path:
     """Write ``junit.xml`` beside each folder's verdicts, and one site for all of them; the site's start page."""
-    runs = [read_run(folder) for folder in folders]
     for folder, run in zip(folders, runs, strict=True):
         (folder / JUNIT).write_bytes(junit_xml([run.verdicts]))
     return render_site(runs, out / REPORT)

@@ -14,12 +14,12 @@ import typer
 
 from assay.commands.report import write_reports
 from assay.exits import CannotRunError, Exit, NothingSelected, UsageProblem
+from assay.outcome import SEVERITY, ending, scenarios_of, show, tell
 from assay.progress import RunProgress
-from assay.tables import rules_table
 from assay.terminal import Terminal
 from assay_adapters.known import known_outcomes
-from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts, load_verdicts
-from assay_features import FeaturesError, load_catalogue
+from assay_evidence.verdicts import Verdicts, load_verdicts
+from assay_features import FeaturesError
 from assay_steps.asked import BackendUnavailableError
 from assay_steps.folder import LOG, VERDICTS, room
 from assay_steps.stops import Stops, last_words
@@ -27,7 +27,6 @@ from assay_steps.suite import SuiteOptions, run_suite
 
 REAL_WORKERS = 12
 """Scenarios on a real broker wait most of their time, so many more of them than cores run at once."""
-TROUBLE = frozenset({Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED})
 
 
 def run(
@@ -40,7 +39,7 @@ def run(
     workers: Annotated[int | None, typer.Option(min=0, help="Processes; 0 runs in this one.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of whatever is random.")] = 0,
     store: Annotated[str | None, typer.Option(help="The reference broker's store.")] = None,
-    face: Annotated[str | None, typer.Option(help="The client's face: classic or simplified.")] = None,
+    face: Annotated[str | None, typer.Option(help="The client's face: simplified (the default) or classic.")] = None,
     defect: Annotated[str | None, typer.Option(help="Switch a named defect of the reference pair on.")] = None,
     pytest_args: Annotated[list[str] | None, typer.Argument(help="After --: arguments for pytest.")] = None,
 ) -> int:
@@ -132,10 +131,6 @@ def try_all(asked: Sequence[SuiteOptions], out: Path) -> Exit:
     return worst
 
 
-SEVERITY = [Exit.AS_EXPECTED, Exit.INCONCLUSIVE, Exit.NOT_AS_EXPECTED]
-"""For several backends: one that is not as expected outweighs one that is inconclusive."""
-
-
 def try_one(options: SuiteOptions, terminal: Terminal) -> Exit:
     """Try one backend, and show what came out.
 
@@ -152,15 +147,13 @@ def try_one(options: SuiteOptions, terminal: Terminal) -> Exit:
             raise
         stopped = stop
     verdicts = load_verdicts(options.out / VERDICTS)
-    terminal.print(rules_table(verdicts, load_catalogue()))
-    terminal.print(summary(verdicts, time.perf_counter() - started), markup=False)
+    show(verdicts, terminal, seconds=time.perf_counter() - started)
     if stopped is not None:
         raise stopped
     whole = options.profile is None and not options.rules and not options.pytest_args
     surprises = known_outcomes(options.backend).surprises(scenarios_of(verdicts), datetime.now(UTC).date(), whole=whole)
     missing = [] if options.pytest_args else untried(options, verdicts)
-    for surprise in (*surprises, *missing):
-        terminal.print(f"  not as expected: {surprise}", markup=False, soft_wrap=True)
+    tell([*surprises, *missing], terminal)
     ended = ending(verdicts, surprises)
     return Exit.INCONCLUSIVE if missing and ended is Exit.AS_EXPECTED else ended
 
@@ -168,16 +161,7 @@ def try_one(options: SuiteOptions, terminal: Terminal) -> Exit:
 def untried(options: SuiteOptions, verdicts: Verdicts) -> list[str]:
     """One sentence for each rule that was asked for by its id and has no scenario: nothing run is never a pass."""
     tried = {rule.id for rule in verdicts.rules}
-    return [f"{rule}: no scenario tries this rule yet; leave it out." for rule in options.rules if rule not in tried]
-
-
-def ending(verdicts: Verdicts, surprises: list[str]) -> Exit:
-    """The exit code of one backend's run."""
-    if not surprises:
-        return Exit.AS_EXPECTED
-    found = {scenario.verdict for scenario in scenarios_of(verdicts)}
-    only_trouble = Verdict.FAIL not in found and bool(found & TROUBLE)
-    return Exit.INCONCLUSIVE if only_trouble else Exit.NOT_AS_EXPECTED
+    return [f"{rule} has no scenario yet; leave it out." for rule in options.rules if rule not in tried]
 
 
 class StoppedError(Exception):
@@ -209,7 +193,7 @@ def attempt(options: SuiteOptions) -> None:
         case pytest.ExitCode.OK | pytest.ExitCode.TESTS_FAILED if decided:
             return
         case pytest.ExitCode.NO_TESTS_COLLECTED:
-            raise NothingSelected
+            raise NothingSelected(options.rules)
         case pytest.ExitCode.USAGE_ERROR:
             raise UsageProblem(last_words(options.out / LOG))
         case pytest.ExitCode.INTERRUPTED if stops.unreadable:
@@ -225,19 +209,3 @@ def attempt(options: SuiteOptions) -> None:
 def default_workers(backend: str) -> int:
     """In-process runs are exact and quick in one process; real brokers wait."""
     return 0 if backend.startswith("reference") else REAL_WORKERS
-
-
-def scenarios_of(verdicts: Verdicts) -> list[ScenarioVerdict]:
-    """Every scenario once, though it may try several rules."""
-    return list({scenario.scenario: scenario for rule in verdicts.rules for scenario in rule.scenarios}.values())
-
-
-def summary(verdicts: Verdicts, seconds: float) -> str:
-    """One line: verdicts of rules, scenarios, and time waited against time taken."""
-    scenarios = scenarios_of(verdicts)
-    waited = sum(scenario.waited_seconds for scenario in scenarios)
-    totals = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.totals.items() if count)
-    return (
-        f"{verdicts.backend}: {len(verdicts.rules)} rules ({totals}), {len(scenarios)} scenarios, {seconds:.1f} s; "
-        f"waited {waited:.0f} s on the backend's clock ({waited / max(seconds, 0.001):.1f} x)"
-    )

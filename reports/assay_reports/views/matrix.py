@@ -36,6 +36,7 @@ class Cell(Struct, frozen=True):
     href: str
     scenarios: int
     known: bool
+    left_out: int = 0
 
 
 class Row(Struct, frozen=True):
@@ -112,6 +113,7 @@ def cell(rule: Rule, pair: Pair) -> Cell:
         f"{rule_href(rule.id)}#{pair.slug}",
         len(verdict.scenarios),
         known=_all_known(verdict, pair),
+        left_out=verdict.left_out,
     )
 
 

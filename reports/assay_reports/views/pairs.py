@@ -58,6 +58,11 @@ class Pair(Struct, frozen=True, kw_only=True):
         return counts(scenario.verdict for scenario in scenarios_of(self.evidence.verdicts).values())
 
     @property
+    def narrowed(self) -> int:
+        """Of how many rules the run's call left scenarios out."""
+        return sum(rule.left_out > 0 for rule in self.rules.values())
+
+    @property
     def kept(self) -> int:
         """How many rules pass."""
         return sum(rule.verdict is Verdict.PASS for rule in self.rules.values())

@@ -36,6 +36,7 @@ class Tried(Struct, frozen=True):
     cell: Cell
     whose: str
     scenarios: tuple[ScenarioView, ...]
+    left_out: int
 
 
 class RulePage(Struct, frozen=True, kw_only=True):
@@ -93,7 +94,7 @@ def _tried(rule: Rule, pair: Pair, catches: dict[str, tuple[str, ...]], names: N
     names.unique(pair.slug)
     found = pair.rules.get(rule.id)
     views = tuple(scenario_view(scenario, pair, catches, names) for scenario in found.scenarios) if found else ()
-    return Tried(pair, cell(rule, pair), _whose(rule, pair), views)
+    return Tried(pair, cell(rule, pair), _whose(rule, pair), views, found.left_out if found else 0)
 
 
 def _whose(rule: Rule, pair: Pair) -> str:

@@ -1,0 +1,71 @@
+"""What came of a run on one backend: the line below its table, what is not as expected, and the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.exits import Exit
+from assay.tables import rules_table
+from assay.terminal import Terminal
+from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
+from assay_features import load_catalogue
+
+TROUBLE = frozenset({Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED})
+SEVERITY = [Exit.AS_EXPECTED, Exit.INCONCLUSIVE, Exit.NOT_AS_EXPECTED]
+"""For several backends: one that is not as expected outweighs one that is inconclusive."""
+
+
+def scenarios_of(verdicts: Verdicts) -> list[ScenarioVerdict]:
+    """Every scenario once, though it may try several rules."""
+    return list({scenario.scenario: scenario for rule in verdicts.rules for scenario in rule.scenarios}.values())
+
+
+def show(verdicts: Verdicts, terminal: Terminal, *, seconds: float | None = None) -> None:
+    """Print the table of rules, and the line below it.
+
+    Args:
+        verdicts: What to show.
+        terminal: Where.
+        seconds: How long the run took; None where that is not known any more.
+    """
+    terminal.show(rules_table(verdicts, load_catalogue()))
+    terminal.print(summary(verdicts, seconds), markup=False, soft_wrap=True)
+
+
+def tell(surprises: Sequence[str], terminal: Terminal) -> None:
+    """Print what is not as expected, a line each."""
+    for surprise in surprises:
+        terminal.print(f"  not as expected: {surprise}", markup=False, soft_wrap=True)
+
+
+def ending(verdicts: Verdicts, surprises: Sequence[str]) -> Exit:
+    """The exit code of one backend's run; nothing run is never as expected."""
+    found = {scenario.verdict for scenario in scenarios_of(verdicts)}
+    if not found:
+        return Exit.INCONCLUSIVE
+    if not surprises:
+        return Exit.AS_EXPECTED
+    only_trouble = Verdict.FAIL not in found and bool(found & TROUBLE)
+    return Exit.INCONCLUSIVE if only_trouble else Exit.NOT_AS_EXPECTED
+
+
+def summary(verdicts: Verdicts, seconds: float | None) -> str:
+    """One line: verdicts of rules, scenarios, and time waited against time taken."""
+    scenarios = scenarios_of(verdicts)
+    waited = sum(scenario.waited_seconds for scenario in scenarios)
+    totals = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.totals.items() if count)
+    parts = [f"{counted(len(verdicts.rules), 'rule')} ({totals or 'none tried'})", counted(len(scenarios), "scenario")]
+    if seconds is not None:
+        parts[-1] += f", {seconds:.1f} s"
+        parts.append(f"waited {waited:.0f} s on the backend's clock ({waited / max(seconds, 0.001):.1f} x)")
+    narrowed = sum(rule.left_out > 0 for rule in verdicts.rules)
+    if narrowed:
+        parts.append(f"{counted(narrowed, 'rule')} tried in part only, as asked")
+    if verdicts.defect:
+        parts.append(f"with defect {verdicts.defect} switched on")
+    return f"{verdicts.backend}: {', '.join(parts[:2])}" + "".join(f"; {part}" for part in parts[2:])
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 rule``, ``2 rules``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
