@@ -173,3 +173,12 @@ def test_an_option_that_names_nothing_stops_the_run_with_a_sentence(
     assert result.ret is pytest.ExitCode.USAGE_ERROR
     assert says in result.stderr.str()
     assert not Path("out").exists()
+
+
+def test_a_folder_with_something_foreign_in_it_is_refused_by_the_plugins_own_option(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT)
+    (pytester.path / "out").mkdir()
+    (pytester.path / "out" / "thesis.tex").write_text("mine")
+    result = run(pytester, "--assay-out=out")
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*it holds 'thesis.tex', which no run wrote*folder with --assay-out."])
