@@ -116,6 +116,10 @@ LACKS: Mapping[Capability, Source] = {
         "Artemis has no processor of delayed messages that could end by itself: its queues schedule them.",
         "ScheduledDeliveryHandlerImpl.java",
     ),
+    Capability.RETAINED_PUBLICATION: Source("Artemis keeps no publication for later subscribers over AMQP."),
+    Capability.OWN_UNCOMMITTED: Source(
+        "A send in a transaction reaches its queue at the commit.", "Jakarta Messaging 3.1, 6.2.7"
+    ),
     Capability.CUT: Source("Docker cannot cut the connections of a container that goes on."),
     Capability.VIRTUAL_TIME: Source("Artemis has the machine's time."),
 }

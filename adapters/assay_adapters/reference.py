@@ -57,6 +57,8 @@ CAPABILITIES: Mapping[Capability, Source] = {
             Capability.RESTART_AT_LEVEL,
             Capability.STORE_ERROR,
             Capability.WORKER_DIES,
+            Capability.RETAINED_PUBLICATION,
+            Capability.OWN_UNCOMMITTED,
             Capability.KILL,
             Capability.KILL_AT_ANSWER,
             Capability.KILL_AT_FIRST_SIGHT,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from assay_adapters.client import (
@@ -108,6 +109,8 @@ class Consumer:
         self._recorder = recorder
         self._port = port
         self._watch: str | None = None
+        # A lost connection is told on the thread that reads it, maybe between a watch's number and its first line.
+        self._watching = Lock()
 
     @property
     def destination(self) -> str:
@@ -116,19 +119,21 @@ class Consumer:
 
     def start_watching(self) -> None:
         """From now on it can be handed a message."""
-        self._watch = self._recorder.number("watch")
-        self._recorder.journal.write(
-            events.Watch, id=self._watch, actor=self.name, destination=self.destination, phase="begin"
-        )
+        with self._watching:
+            self._watch = self._recorder.number("watch")
+            self._recorder.journal.write(
+                events.Watch, id=self._watch, actor=self.name, destination=self.destination, phase="begin"
+            )
 
     def stop_watching(self) -> None:
         """From now on it cannot; twice is once."""
         self.listening = False
-        if self._watch is not None:
-            watch, self._watch = self._watch, None
-            self._recorder.journal.write(
-                events.Watch, id=watch, actor=self.name, destination=self.destination, phase="end"
-            )
+        with self._watching:
+            if self._watch is not None:
+                watch, self._watch = self._watch, None
+                self._recorder.journal.write(
+                    events.Watch, id=watch, actor=self.name, destination=self.destination, phase="end"
+                )
 
     def receive(self, timeout_ms: int) -> Answer[Seen | None]:
         """Wait for one message."""

@@ -35,6 +35,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       Then sending "news" is accepted
       And "early" sees "news" exactly once
 
+    @needs-retained-publication
     Scenario: A retained publication without a delay reaches who comes later
       Given a topic
       When message "news" is sent to the topic with the retain option
@@ -42,6 +43,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       Then sending "news" is accepted
       And "late" sees "news" exactly once
 
+    @needs-retained-publication
     Scenario: A retained publication with a delay of 0 reaches who comes later
       Given a topic
       When message "news" is sent to the topic with the retain option and a delivery delay of 0 ms
@@ -80,6 +82,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "late" sees "control" exactly once
       And "late" never sees the refused "news"
 
+    @needs-retained-publication
     Scenario: What was retained before the refusal stays so
       Given a topic
       And message "old" is sent to the topic with the retain option

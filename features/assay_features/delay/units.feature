@@ -6,6 +6,7 @@ Feature: What is put in a unit of work and not committed
     Line 21: IBM MQ lets an application do so without a delay.  Nobody else gets it before the commit, and backing out
     leaves none.  Tension: JMS 6.2.7 sends what a transaction produces at its commit.
 
+    @needs-own-uncommitted
     Scenario Outline: A <mode> message is got by the session that has put it
       Given an empty queue
       And session "work" in transacted mode
@@ -18,6 +19,7 @@ Feature: What is put in a unit of work and not committed
         | persistent     |
         | non-persistent |
 
+    @needs-own-uncommitted
     Scenario: Several messages are got in the order in which they were put
       Given an empty queue
       And session "work" in transacted mode
@@ -59,6 +61,7 @@ Feature: What is put in a unit of work and not committed
       Then browsing the queue shows "control"
       And browsing the queue does not show "m1"
 
+    @needs-own-uncommitted
     Scenario: What was put and got in a unit of work is gone after the commit
       Given an empty queue
       And session "work" in transacted mode
@@ -72,6 +75,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "control" exactly once
       And the receiver never sees "m1"
 
+    @needs-own-uncommitted
     Scenario: What was put and got in a unit of work is gone after backing out
       Given an empty queue
       And session "work" in transacted mode
@@ -95,6 +99,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "control" exactly once
       And the receiver never sees "m1"
 
+    @needs-own-uncommitted
     Scenario: What was put and got is gone when the connection is lost
       Given an empty queue
       And session "work" in transacted mode
@@ -149,6 +154,7 @@ Feature: What is put in a unit of work and not committed
       Then the staging queue holds "control"
       And the staging queue does not hold "slow"
 
+    @needs-own-uncommitted
     Scenario Outline: A get in the same unit of work <wait> after the send, with a delay of 1 s
       Given an empty queue
       And session "work" in transacted mode

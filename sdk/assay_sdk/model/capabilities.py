@@ -29,6 +29,9 @@ class Capability(StrEnum):
     CLIENT_ID = "client-id"
     CANCEL = "cancel"
     CHECKS_OFF = "checks-off"
+    RETAINED_PUBLICATION = "retained-publication"
+    OWN_UNCOMMITTED = "own-uncommitted"
+    """A unit of work gets what it has put and not committed itself (DD-25)."""
     # what an instance lets the kit do to it
     ADMIN = "admin"
     STAGING_QUEUE = "staging-queue"
