@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +20,7 @@ class FeatureFile(pytest.Module):
         for feature in get_features([str(self.path)]):
             for number, name in enumerate(feature.scenarios):
                 bind = scenario(feature.filename, name, features_base_dir=str(self.path.parent))
-                setattr(module, f"test_{number}", bind(_nothing_of_its_own()))
+                setattr(module, f"test_{number}_{re.sub(r'[^0-9A-Za-z]+', '_', name)}", bind(_nothing_of_its_own()))
         return module
 
 
