@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.exits import Exit
-from assay.tables import rules_table
+from assay.tables import foreign_table, rules_table
 from assay.terminal import Terminal
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
 from assay_features import load_catalogue
@@ -16,8 +16,8 @@ SEVERITY = [Exit.AS_EXPECTED, Exit.INCONCLUSIVE, Exit.NOT_AS_EXPECTED]
 
 
 def scenarios_of(verdicts: Verdicts) -> list[ScenarioVerdict]:
-    """Every scenario once, though it may try several rules."""
-    return list({scenario.scenario: scenario for rule in verdicts.rules for scenario in rule.scenarios}.values())
+    """Every scenario once, those of features that are not the kit's among them."""
+    return list(verdicts.scenarios)
 
 
 def show(verdicts: Verdicts, terminal: Terminal, *, seconds: float | None = None) -> None:
@@ -28,7 +28,10 @@ def show(verdicts: Verdicts, terminal: Terminal, *, seconds: float | None = None
         terminal: Where.
         seconds: How long the run took; None where that is not known any more.
     """
-    terminal.show(rules_table(verdicts, load_catalogue()))
+    if verdicts.rules or not verdicts.foreign:
+        terminal.show(rules_table(verdicts, load_catalogue()))
+    if verdicts.foreign:
+        terminal.show(foreign_table(verdicts))
     terminal.print(summary(verdicts, seconds), markup=False, soft_wrap=True)
 
 
@@ -58,6 +61,8 @@ def summary(verdicts: Verdicts, seconds: float | None) -> str:
     if seconds is not None:
         parts[-1] += f", {seconds:.1f} s"
         parts.append(f"waited {waited:.0f} s on the backend's clock ({waited / max(seconds, 0.001):.1f} x)")
+    if verdicts.foreign:
+        parts.append(f"{counted(len(verdicts.foreign), 'scenario')} of your own among them")
     narrowed = sum(rule.left_out > 0 for rule in verdicts.rules)
     if narrowed:
         parts.append(f"{counted(narrowed, 'rule')} tried in part only, as asked")

@@ -73,13 +73,22 @@ class RefusedInfo(Struct, frozen=True, omit_defaults=True):
     text: str = ""
 
 
-class PlannedScenario(Struct, frozen=True):
-    """A selected scenario: what `judge` must find in the journals, run or not."""
+class PlannedScenario(Struct, frozen=True, omit_defaults=True):
+    """A selected scenario: what `judge` must find in the journals, run or not.
+
+    Args:
+        id: ``topic/file.feature::name[row]``.
+        rules: Ids of the rules that it is tagged with.
+        strength: must, may or kit.
+        judged: client, broker or client+broker.
+        foreign: It is none of the kit's own, so it decides none of the kit's rules.
+    """
 
     id: str
     rules: tuple[str, ...]
     strength: str
     judged: str
+    foreign: bool = False
 
 
 class Event(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=True):
@@ -150,11 +159,12 @@ class Plan(Event, frozen=True, kw_only=True, tag="plan"):
 
 
 class ScenarioBegin(Event, frozen=True, kw_only=True, tag="scenario"):
-    """A scenario starts.  `Event.scenario` is its id."""
+    """A scenario starts.  `Event.scenario` is its id; the rest is as in the plan."""
 
     rules: tuple[str, ...]
     judged: str
     strength: str
+    foreign: bool = False
 
 
 class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):

@@ -66,11 +66,12 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
 
     Returns:
         Rules in the catalogue's order, each with its scenarios by id; only rules with a planned or a seen scenario.
+        Foreign scenarios stand apart: they decide no rule.
     """
     ordered = sorted(events, key=lambda event: (event.writer, event.seq))
     bench = _Bench(ordered, catalogue, damage)
     scenarios = [bench.scenario(name) for name in bench.names()]
-    rules = _rules(scenarios, catalogue, bench.left_out)
+    rules = _rules([one for one in scenarios if not one.foreign], catalogue, bench.left_out)
     begin = bench.begin
     totals = Counter(rule.verdict.value for rule in rules)
     return Verdicts(
@@ -81,6 +82,7 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
         rules=rules,
         totals={verdict.value: totals[verdict.value] for verdict in Verdict},
         defect=begin.defect if begin else "",
+        foreign=tuple(scenario for scenario in scenarios if scenario.foreign),
     )
 
 
@@ -109,6 +111,7 @@ class _Facts(Struct, frozen=True):
     rules: tuple[str, ...]
     strength: str
     judged: str
+    foreign: bool
 
 
 class _Bench:
@@ -184,6 +187,7 @@ class _Bench:
             seconds=sum(end.elapsed_ns for end in ends) / NS_PER_SECOND,
             waited_seconds=sum(end.waited_ns for end in ends) / NS_PER_SECOND,
             findings=tuple(findings),
+            foreign=facts.foreign,
         )
 
     def _facts(self, name: str, trace: list[AnyEvent]) -> _Facts:
@@ -193,7 +197,9 @@ class _Bench:
         rules.update(dict.fromkeys(rule for begin in begins for rule in begin.rules))
         rules.update(dict.fromkeys(claim.rule for claim in _of_kind(trace, Claim)))
         source = begins[0] if begins else planned
-        return _Facts(tuple(rules), source.strength if source else "", source.judged if source else "")
+        foreign = any(told.foreign for told in (*begins, *([planned] if planned else ())))
+        strength, judged = (source.strength, source.judged) if source else ("", "")
+        return _Facts(tuple(rules), strength, judged, foreign)
 
     def _circumstances(self, name: str, facts: _Facts, trace: list[AnyEvent]) -> list[Finding]:
         """What else decides: as findings without a claim."""

@@ -75,6 +75,7 @@ class ScenarioVerdict(Struct, frozen=True):
         seconds: Wall time that the scenario took.
         waited_seconds: The part of it spent waiting for something due, on the backend's clock.
         findings: Every claim's finding, in the journal's order.
+        foreign: It is none of the kit's own scenarios: its verdict counts for no rule of the catalogue.
     """
 
     scenario: str
@@ -89,6 +90,7 @@ class ScenarioVerdict(Struct, frozen=True):
     seconds: float = 0.0
     waited_seconds: float = 0.0
     findings: tuple[Finding, ...] = ()
+    foreign: bool = False
 
 
 class RuleVerdict(Struct, frozen=True):
@@ -121,9 +123,10 @@ class Verdicts(Struct, frozen=True):
         run: The run's id.
         backend: The backend's name.
         client: Name and version of the client.
-        rules: The rules that were tried.
+        rules: The rules that the kit's own scenarios have tried.
         totals: How many rules have which verdict.
         defect: The named defect that was switched on; empty for none.
+        foreign: Scenarios of features that are not the kit's, which decide no rule of the catalogue, by id.
     """
 
     schema: int
@@ -133,6 +136,13 @@ class Verdicts(Struct, frozen=True):
     rules: tuple[RuleVerdict, ...]
     totals: dict[str, int]
     defect: str = ""
+    foreign: tuple[ScenarioVerdict, ...] = ()
+
+    @property
+    def scenarios(self) -> tuple[ScenarioVerdict, ...]:
+        """Every scenario once, though it may try several rules; the foreign ones at the end."""
+        own = {scenario.scenario: scenario for rule in self.rules for scenario in rule.scenarios}
+        return (*own.values(), *self.foreign)
 
 
 def verdicts_json(verdicts: Verdicts) -> bytes:

@@ -50,7 +50,7 @@ def junit_xml(runs: Sequence[Verdicts]) -> bytes:
 
 
 def _by_feature(run: Verdicts) -> dict[str, list[ScenarioVerdict]]:
-    scenarios = {scenario.scenario: scenario for rule in run.rules for scenario in rule.scenarios}
+    scenarios = {scenario.scenario: scenario for scenario in run.scenarios}
     features: dict[str, list[ScenarioVerdict]] = {}
     for name in sorted(scenarios):
         features.setdefault(name.partition("::")[0], []).append(scenarios[name])
@@ -80,6 +80,8 @@ def _case(suite: ET.Element, backend: str, feature: str, scenario: ScenarioVerdi
     _property(properties, "verdict", scenario.verdict)
     _property(properties, "strength", scenario.strength)
     _property(properties, "judged", scenario.judged)
+    if scenario.foreign:
+        _property(properties, "foreign", "true")
     if scenario.disclosed:
         _property(properties, "disclosed", scenario.disclosed)
     if element := _ELEMENTS.get(scenario.verdict):

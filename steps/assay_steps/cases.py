@@ -7,7 +7,7 @@ manager it is about: ``@platform-zos``, ``@level-7.5``, ``@topology-cluster``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import get_args
 
@@ -20,10 +20,10 @@ from assay_adapters.backend import Needs, Platform, Topology
 from assay_evidence.events import PlannedScenario
 from assay_features import Catalogue, feature_root
 from assay_sdk.model.capabilities import Capability
+from assay_steps.mistakes import NEEDS_PREFIX, of_tags
 
 STRENGTH_TAGS = ("must", "may", "kit")
 JUDGED_TAGS = {"judges-client": "client", "judges-broker": "broker"}
-NEEDS_PREFIX = "needs-"
 OWN_INSTANCE = "own-instance"
 PLATFORM_PREFIX, LEVEL_PREFIX, TOPOLOGY_PREFIX = "platform-", "level-", "topology-"
 PLATFORMS: tuple[str, ...] = get_args(Platform)
@@ -57,6 +57,7 @@ class Case(Struct, frozen=True):
         judged: client, broker or client+broker.
         profile: The profile of its first rule.
         needs: What it asks of the backend.
+        foreign: It stands in none of the kit's own features.
     """
 
     id: str
@@ -67,11 +68,12 @@ class Case(Struct, frozen=True):
     judged: str
     profile: str
     needs: Needs
+    foreign: bool = False
 
     @property
     def planned(self) -> PlannedScenario:
         """The case as the journal's plan has it."""
-        return PlannedScenario(self.id, self.rules, self.strength, self.judged)
+        return PlannedScenario(self.id, self.rules, self.strength, self.judged, self.foreign)
 
 
 def template_of(item: pytest.Item) -> ScenarioTemplate | None:
@@ -83,8 +85,34 @@ def template_of(item: pytest.Item) -> ScenarioTemplate | None:
 def feature_of(template: ScenarioTemplate) -> str:
     """``topic/file.feature``: relative to the packaged features where it is one of them."""
     path = Path(template.feature.filename).resolve()
-    root = feature_root().resolve()
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    return path.name if is_foreign(template) else path.relative_to(feature_root().resolve()).as_posix()
+
+
+def is_foreign(template: ScenarioTemplate) -> bool:
+    """Whether a scenario stands in a feature that is none of the kit's own."""
+    return not Path(template.feature.filename).resolve().is_relative_to(feature_root().resolve())
+
+
+def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], bool]) -> list[str]:
+    """What is wrong with a scenario's tags, with feature and line.
+
+    Args:
+        item: The test.
+        catalogue: The rules.
+        speaks: Whether a step's text is in the kit's words; scenarios without such a step are not the kit's business.
+    """
+    template = template_of(item)
+    if template is None or (is_foreign(template) and not any(speaks(step.name) for step in template.steps)):
+        return []
+    place = f"{feature_of(template)}:{template.line_number}"
+    tags = {marker.name for marker in item.iter_markers()}
+    found = list(of_tags(template, tags, catalogue))
+    if not found:
+        try:
+            needs_of(tags)
+        except ValueError as problem:
+            found = [str(problem)]
+    return [f"{place}: {sentence}" for sentence in found]
 
 
 def case_of(item: pytest.Item, catalogue: Catalogue) -> Case | None:
@@ -109,6 +137,7 @@ def case_of(item: pytest.Item, catalogue: Catalogue) -> Case | None:
         or "+".join(part.value for part in rule.judged),
         profile=rule.profile.value,
         needs=needs_of(tags),
+        foreign=is_foreign(template),
     )
 
 

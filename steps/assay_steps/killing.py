@@ -126,8 +126,7 @@ def outcomes_of(trial: Trial) -> Outcomes:
         if code not in DONE:
             raise TrialError(trial.defect, _why(code, stops, out / LOG))
         verdicts = load_verdicts(out / VERDICTS)
-    scenarios = (scenario for rule in verdicts.rules for scenario in rule.scenarios)
-    return {scenario.scenario: (scenario.verdict.value, scenario.rules) for scenario in scenarios}
+    return {scenario.scenario: (scenario.verdict.value, scenario.rules) for scenario in verdicts.scenarios}
 
 
 def _why(code: pytest.ExitCode, stops: Stops, log: Path) -> str:

@@ -11,6 +11,7 @@ from functools import reduce
 from operator import or_
 
 from assay_sdk.model.reasons import Mqrc
+from assay_steps.mistakes import MistakeError, nearest
 
 
 class Mqro(IntEnum):
@@ -116,10 +117,11 @@ def feedback(name: str) -> int:
     """The number of a feedback: a reason by ``MQRC_`` name, or another by ``MQFB_`` name.
 
     Raises:
-        ValueError: There is none of that name.
+        MistakeError: There is none of that name.
     """
     prefix, _, short = name.partition("_")
     known: type[IntEnum] = Mqrc if prefix == "MQRC" else Mqfb
     if short not in known.__members__:
-        raise ValueError(f"{name} is no feedback; {prefix}_ stands before one of {', '.join(known.__members__)}.")
+        hint = nearest(name, (f"{prefix}_{member}" for member in known.__members__))
+        raise MistakeError(f"there is no feedback {name}; {hint}see docs/reasons.md")
     return int(known[short])

@@ -19,6 +19,7 @@ from assay_adapters.client import AckMode, Mode, Script, Setting
 from assay_sdk.model.durations import parse_duration
 from assay_sdk.model.reasons import Mqrc
 from assay_steps.attributes import ATTRIBUTE, read_attributes
+from assay_steps.mistakes import MistakeError, nearest
 from assay_steps.mqi import feedback, report_of
 from assay_steps.names import PLACE, Place, read_place
 from assay_steps.options import SendOptions, read_options
@@ -80,7 +81,11 @@ def _number(text: str) -> int:
 
 @_pattern(r"MQRC_[A-Z_]+")
 def _mqrc(text: str) -> Mqrc:
-    return Mqrc[text.removeprefix("MQRC_")]
+    short = text.removeprefix("MQRC_")
+    if short not in Mqrc.__members__:
+        hint = nearest(text, (f"MQRC_{name}" for name in Mqrc.__members__))
+        raise MistakeError(f"there is no reason {text}; {hint}see docs/reasons.md")
+    return Mqrc[short]
 
 
 @_pattern(r"classic|simplified")

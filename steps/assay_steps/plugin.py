@@ -14,22 +14,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_bdd.exceptions import StepDefinitionNotFoundError
 from pytest_bdd.parser import Feature, Scenario, Step
 
 from assay_adapters.backend import BackendError, Unsupported
 from assay_adapters.deferring import ctrl_c_deferrable
 from assay_evidence import events
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
-from assay_steps import guards
-from assay_steps.cases import Case, case_of, template_of
+from assay_steps import featurefile, guards
+from assay_steps.cases import Case, case_of, mistakes_of, template_of
 from assay_steps.evidence import Evidence
 from assay_steps.folder import FolderError
 from assay_steps.interrupts import Interrupts
 from assay_steps.journal import ScenarioJournal
-from assay_steps.lookup import StepLookup
+from assay_steps.lookup import StepLookup, is_ours, vocabulary
+from assay_steps.mistakes import SHAPED_LIKE_OURS, MistakeError, nearest
 from assay_steps.recording import SetupRefusedError
 from assay_steps.run import Run, RunOptions
 from assay_steps.scheduling import HurtScheduling, group_of, write_groups
+from assay_steps.trail import TRAIL, Trail
 from assay_steps.vocabulary import VOCABULARY
 from assay_steps.world import World
 
@@ -45,6 +48,7 @@ def register(config: pytest.Config) -> None:
     for module in VOCABULARY:
         config.pluginmanager.import_plugin(module)
     config.pluginmanager.register(StepLookup(), "assay-lookup")
+    config.pluginmanager.register(featurefile, "assay-feature-file")
     config.pluginmanager.register(AssayPlugin(config), "assay-run")
 
 
@@ -52,6 +56,7 @@ class AssayPlugin:
     """One pytest process's part of a run."""
 
     def __init__(self, config: pytest.Config) -> None:
+        self.config = config
         workerinput: dict[str, Any] | None = getattr(config, "workerinput", None)
         self.controls = workerinput is None
         self.delegates = self.controls and bool(
@@ -90,9 +95,18 @@ class AssayPlugin:
     # collection ------------------------------------------------------------------------------------------------------
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_bdd_apply_tag(self, tag: str) -> None:
+        """Let a mistyped tag that speaks to the kit come as far as the selection, which tells it with its place."""
+        if SHAPED_LIKE_OURS.fullmatch(tag):
+            self.config.addinivalue_line("markers", f"{tag}: as a feature has it")
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Compare with what Gherkin wrote, mark, select."""
         self._guard(config, items)
+        mistakes = [told for item in items for told in mistakes_of(item, self.run.catalogue, is_ours)]
+        if mistakes:
+            raise pytest.UsageError("\n".join(dict.fromkeys(mistakes)))
         kept: list[pytest.Item] = []
         dropped: list[pytest.Item] = []
         for item in items:
@@ -143,7 +157,16 @@ class AssayPlugin:
         provisioned = self.run.provision(case)
         clock = self.run.clock if isinstance(provisioned, Unsupported) else provisioned.clock
         journal = item.stash[JOURNAL] = self.run.journal(case, clock)
-        journal.write(events.ScenarioBegin, rules=case.rules, judged=case.judged, strength=case.strength)
+        template = template_of(item)
+        if template is not None:
+            item.stash[TRAIL] = Trail(case.feature, template, journal)
+        journal.write(
+            events.ScenarioBegin,
+            rules=case.rules,
+            judged=case.judged,
+            strength=case.strength,
+            foreign=case.foreign,
+        )
         if isinstance(provisioned, Unsupported):
             journal.write(
                 events.Unsupported,
@@ -152,7 +175,7 @@ class AssayPlugin:
                 source=provisioned.source.reference,
             )
             journal.write(events.ScenarioEnd, elapsed_ns=0, waited_ns=0)
-            self._conclude(case, self.run.verdict(case, journal), None)
+            self._conclude(item, self.run.verdict(case, journal), None)
             return
         item.stash[WORLD] = self.run.world(case, provisioned, journal)
 
@@ -173,13 +196,13 @@ class AssayPlugin:
         except BaseException as caught:  # noqa: BLE001 - whatever a step raised stands in the journal as its outcome
             self.interrupts.check()  # Ctrl-C may have turned into this
             problem = caught
-            self._outside(journal, caught)
+            self._outside(item, caught)
         journal.write(
             events.ScenarioEnd,
             elapsed_ns=time.perf_counter_ns() - started,
             waited_ns=self.run.waited_ns(world) - waited,
         )
-        self._conclude(case, self.run.verdict(case, journal), problem)
+        self._conclude(item, self.run.verdict(case, journal), problem)
         return None
 
     @pytest.hookimpl(trylast=True)
@@ -190,17 +213,25 @@ class AssayPlugin:
             world.dismiss()
             self.run.release(world.instance)
 
-    def _conclude(self, case: Case, verdict: ScenarioVerdict, problem: BaseException | None) -> None:
+    def _conclude(self, item: pytest.Item, verdict: ScenarioVerdict, problem: BaseException | None) -> None:
+        case, where = item.stash[CASE], item.stash[TRAIL].where(verdict)
         known = self.run.known(case, verdict)
         if known is not None:
             pytest.xfail(f"known: {known.reason} ({known.reference})")
         if verdict.verdict is Verdict.UNSUPPORTED:
             pytest.skip(verdict.reason)
+        if isinstance(problem, MistakeError | StepDefinitionNotFoundError):
+            pytest.fail(f"{where}\n{_sentence(problem, item.stash[TRAIL].within)}", pytrace=False)
         if problem is not None and not isinstance(problem, SetupRefusedError):
+            problem.add_note(where)
             raise problem
         if verdict.verdict is not Verdict.PASS:
-            told = f"{verdict.verdict.value}: {verdict.reason}"
-            pytest.fail(f"{told}\nexpected: {verdict.expected}\nobserved: {verdict.observed}", pytrace=False)
+            seen = {"expected": verdict.expected, "observed": verdict.observed}
+            lines = [f"{name}: {text}" for name, text in seen.items() if text]
+            if not verdict.findings and verdict.verdict is Verdict.NOT_DEMONSTRATED:
+                lines.append("Only a Then-step makes claims: add one from docs/vocabulary.md.")
+            told = "\n".join((where, f"{verdict.verdict.value}: {verdict.reason}", *lines))
+            pytest.fail(told, pytrace=False)
 
     # steps -----------------------------------------------------------------------------------------------------------
 
@@ -216,18 +247,21 @@ class AssayPlugin:
     def pytest_bdd_after_step(self, request: pytest.FixtureRequest, step: Step) -> None:
         """Write down a step that is done."""
         self._step(request, step, "done", "")
+        trail = request.node.stash.get(TRAIL, None)
+        if trail is not None:
+            trail.done()
 
     def pytest_bdd_step_error(self, request: pytest.FixtureRequest, step: Step, exception: Exception) -> None:
         """Write down a step that could not be done, and whose fault that was."""
         refused = isinstance(exception, SetupRefusedError)
-        self._step(request, step, "refused" if refused else "broken", f"{type(exception).__name__}: {exception}")
+        self._step(request, step, "refused" if refused else "broken", _sentence(exception))
 
     def pytest_bdd_step_func_lookup_error(
         self, request: pytest.FixtureRequest, feature: Feature, scenario: Scenario, step: Step, exception: Exception
     ) -> None:
         """A step that nobody defined breaks its scenario."""
         del feature, scenario
-        self._step(request, step, "broken", str(exception))
+        self._step(request, step, "broken", _sentence(exception, step))
 
     def _step(self, request: pytest.FixtureRequest, step: Step, outcome: str, detail: str) -> None:
         journal = request.node.stash.get(JOURNAL, None)
@@ -236,12 +270,13 @@ class AssayPlugin:
                 events.Step, keyword=step.keyword or step.type, text=step.name, outcome=outcome, detail=detail
             )
 
-    def _outside(self, journal: ScenarioJournal, problem: BaseException) -> None:
-        """Write down what broke outside of any step: pytest would fail, and the journal alone would not."""
+    def _outside(self, item: pytest.Item, problem: BaseException) -> None:
+        """Write down what broke outside of a running step: pytest would fail, and the journal alone would not."""
+        journal, step = item.stash[JOURNAL], item.stash[TRAIL].within
         broken = any(isinstance(event, events.Step) and event.outcome != "done" for event in journal.events)
         if not broken:
-            detail = f"{type(problem).__name__}: {problem}"
-            journal.write(events.Step, keyword="*", text="between the steps", outcome="broken", detail=detail)
+            keyword, text = (step.keyword or step.type, step.name) if step else ("*", "between the steps")
+            journal.write(events.Step, keyword=keyword, text=text, outcome="broken", detail=_sentence(problem))
 
     # the end ---------------------------------------------------------------------------------------------------------
 
@@ -256,6 +291,13 @@ class AssayPlugin:
         """Close the journal; where this process controls the run, write `verdicts.json`."""
         self.run.finish(concludes=self.controls)
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
+        """Say where the evidence is."""
+        terminal = config.pluginmanager.get_plugin("terminalreporter")
+        if self.controls and terminal is not None and self.run.concluded:
+            terminal.write_line(f"evidence: {self.run.options.out}")
+
     @pytest.fixture
     def world(self, request: pytest.FixtureRequest) -> World:
         """The scenario's world."""
@@ -267,3 +309,11 @@ class AssayPlugin:
         """The scenario's claims."""
         world: World = request.node.stash[WORLD]
         return world.evidence
+
+
+def _sentence(problem: BaseException, step: Step | None = None) -> str:
+    """What a breakage is called in journal and output: a mistake in a feature is told without the kit's own names."""
+    if isinstance(problem, StepDefinitionNotFoundError):
+        hint = nearest(step.name, (str(one.parser.name) for one in vocabulary())) if step else ""
+        return f"the vocabulary has no such step; {hint}see docs/vocabulary.md"
+    return str(problem) if isinstance(problem, MistakeError) else f"{type(problem).__name__}: {problem}"

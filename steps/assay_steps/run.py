@@ -32,12 +32,13 @@ from assay_sdk.runners.real import MachineClock
 from assay_sdk.time import Clock
 from assay_steps import guards
 from assay_steps.asked import Asked
-from assay_steps.cases import JUDGED_TAGS, NEEDS_PREFIX, OWN_INSTANCE, STRENGTH_TAGS, Case, kind_tags
+from assay_steps.cases import JUDGED_TAGS, OWN_INSTANCE, STRENGTH_TAGS, Case, kind_tags
 from assay_steps.defects.model import Defect
 from assay_steps.evidence import Evidence
 from assay_steps.folder import GROUPS, JOURNALS, KNOWN, VERDICTS, make_room
 from assay_steps.interrupts import Interrupts
 from assay_steps.journal import ScenarioJournal, instant
+from assay_steps.mistakes import NEEDS_PREFIX
 from assay_steps.patience import Patience
 from assay_steps.world import World
 
@@ -123,6 +124,8 @@ class Run:
         self._known = known_outcomes(options.backend)
         self._opening: events.Begin | None = None
         self._plan: events.Plan | None = None
+        self.concluded = False
+        """Whether this process has written the run's verdicts."""
 
     # for pytest ------------------------------------------------------------------------------------------------------
 
@@ -181,7 +184,7 @@ class Run:
         """
         self._begin()
         planned = tuple(case.planned for case in cases)
-        missing = Counter(rule for case in left_out for rule in case.rules)
+        missing = Counter(rule for case in left_out if not case.foreign for rule in case.rules)
         with ctrl_c_deferred():
             self._plan = self._journal.write(
                 events.Plan,
@@ -267,7 +270,7 @@ class Run:
         # The plan of this scenario alone: judged with all the others it would cost the square of their number.
         plan = self._journal_plan(case)
         verdicts = judge((self._begin(), plan, *journal.events), self.catalogue)
-        return next(scenario for rule in verdicts.rules for scenario in rule.scenarios if scenario.scenario == case.id)
+        return next(scenario for scenario in verdicts.scenarios if scenario.scenario == case.id)
 
     def _journal_plan(self, case: Case) -> events.Plan:
         if self._plan is None:
@@ -289,6 +292,7 @@ class Run:
             self.groups.unlink(missing_ok=True)
             (Path(self.options.out) / KNOWN).write_bytes(msgspec.json.format(msgspec.json.encode(self._known)))
             conclude(Path(self.options.out))
+            self.concluded = True
 
 
 def conclude(out: Path) -> None:

@@ -29,7 +29,7 @@ class SuiteOptions(Asked, frozen=True, kw_only=True):
     Args:
         out: The folder of evidence.
         workers: How many processes; 0 for this one.
-        pytest_args: What goes to pytest as it is.
+        pytest_args: What goes to pytest as it is; test modules and feature files among it take the suite's place.
     """
 
     out: Path
@@ -52,8 +52,19 @@ class SuiteOptions(Asked, frozen=True, kw_only=True):
         workers = ["-n", str(self.workers), "--dist", "load"] if self.workers else []
         names = (*PLUGINS, XDIST) if self.workers else PLUGINS
         plugins = [argument for name in names for argument in ("-p", name)]
-        place = ["-c", str(INI), "--rootdir", str(INI.parent), "--confcutdir", str(SUITE), str(SUITE)]
+        own = any(names_tests(argument) for argument in self.pytest_args)
+        suite = () if own else ("--confcutdir", str(SUITE), str(SUITE))
+        place = ["-c", str(INI), "--rootdir", str(INI.parent), *suite]
         return [*plugins, *place, *options, *workers, *self.pytest_args]
+
+
+def names_tests(argument: str) -> bool:
+    """Whether an argument for pytest is a feature or a module of somebody's own: then only that is run.
+
+    Folders do not count: nobody could tell them from the value of an option such as ``-k``.
+    """
+    path = Path(argument.partition("::")[0])
+    return path.suffix in {".feature", ".py"} and path.is_file()
 
 
 def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.ExitCode:

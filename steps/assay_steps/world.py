@@ -23,6 +23,7 @@ from assay_steps.evidence import Evidence
 from assay_steps.journal import ScenarioJournal
 from assay_steps.links import Consumer, Producer
 from assay_steps.messages import BODY, SentMessage, Sighting
+from assay_steps.mistakes import Cast
 from assay_steps.names import Names, Place
 from assay_steps.options import SendOptions
 from assay_steps.patience import Patience
@@ -84,12 +85,12 @@ class World:
         self.sightings = Sightings(journal, instance.runner, self._lost)
         self.troubles = Troubles(instance, journal, self._suffered)
         self.administrator = Administrator(instance, self.recorder, self.names)
-        self.connections: dict[str, Connection] = {}
-        self.sessions: dict[str, Session] = {}
-        self.producers: dict[str, Producer] = {}
-        self.consumers: dict[str, Consumer] = {}
-        self.messages: dict[str, SentMessage] = {}
-        self.roles: dict[str, Role] = {}
+        self.connections: Cast[Connection] = Cast("connection")
+        self.sessions: Cast[Session] = Cast("session")
+        self.producers: Cast[Producer] = Cast("producer")
+        self.consumers: Cast[Consumer] = Cast("receiver or subscriber")
+        self.messages: Cast[SentMessage] = Cast("message")
+        self.roles: Cast[Role] = Cast("subscriber")
         self.places: dict[str, Place] = {}
         self.tries: dict[str, Answer[object]] = {}
         """What the last step that tried several things was answered, by the name of each."""

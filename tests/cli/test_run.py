@@ -310,3 +310,15 @@ def test_a_scenario_that_sleeps_is_an_error(assay: Assay, tmp_path: Path) -> Non
     assert ended.code is Exit.INCONCLUSIVE
     assert "A scenario called a real sleep" in ended.out
     assert "2/3" in ended.out
+
+
+def test_a_feature_behind_the_dashes_takes_the_suites_place_and_decides_no_rule(assay: Assay, tmp_path: Path) -> None:
+    feature = Path(__file__).parents[1] / "steps" / "samples" / "orders.feature"
+    done = assay("run", "--out", str(tmp_path / "out"), "--", str(feature))
+    assert done.code == Exit.AS_EXPECTED
+    verdicts = load_verdicts(tmp_path / "out" / "verdicts.json")
+    assert verdicts.rules == ()
+    assert [scenario.scenario.partition("::")[0] for scenario in verdicts.foreign] == ["orders.feature"]
+    assert "they decide no rule of the kit" in done.out
+    index = (tmp_path / "out" / "report" / "index.html").read_text(encoding="utf-8")
+    assert "orders.feature::An order that comes" in index

@@ -302,3 +302,16 @@ def test_no_events_give_no_verdicts() -> None:
     assert judge([], CATALOGUE) == Verdicts(
         schema=1, run="", backend="", client="", rules=(), totals={verdict.value: 0 for verdict in Verdict}
     )
+
+
+def test_a_foreign_scenario_has_a_verdict_and_decides_no_rule() -> None:
+    sink = Memory()
+    begin(sink)
+    foreign = PlannedScenario("own.feature::it", ("DD-02",), "must", "broker", foreign=True)
+    plan(sink, planned(NAME), foreign)
+    scenario(sink, keeps)
+    scenario(sink, breaks, name="own.feature::it")
+    verdicts = judge(sink.events, CATALOGUE)
+    assert [(rule.id, rule.verdict) for rule in verdicts.rules] == [("DD-02", Verdict.PASS)]
+    assert [(one.scenario, one.verdict) for one in verdicts.foreign] == [("own.feature::it", Verdict.FAIL)]
+    assert [one.scenario for one in verdicts.scenarios] == [NAME, "own.feature::it"]

@@ -46,5 +46,5 @@ def test_a_feedback_is_a_reason_or_one_of_mqs_own(name: str, number: int) -> Non
 
 @pytest.mark.parametrize("name", ["MQRC_WINGS", "MQFB_WINGS"])
 def test_a_feedback_that_there_is_none_of_is_said(name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} is no feedback"):
+    with pytest.raises(LookupError, match=f"there is no feedback {name}"):
         feedback(name)

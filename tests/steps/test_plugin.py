@@ -33,11 +33,7 @@ def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
 def judged(pytester: pytest.Pytester) -> dict[str, Any]:
     """Every scenario's verdict by its name."""
     verdicts = json.loads((pytester.path / "out" / "verdicts.json").read_text())
-    return {
-        scenario["scenario"].partition("::")[2]: scenario
-        for rule in verdicts["rules"]
-        for scenario in rule["scenarios"]
-    }
+    return {scenario["scenario"].partition("::")[2]: scenario for scenario in verdicts["foreign"]}
 
 
 KEPT = """\
@@ -96,11 +92,86 @@ def test_a_row_of_an_outline_is_a_scenario_of_its_own(pytester: pytest.Pytester)
     assert set(judged(pytester)) == {'"<m>" arrives[a]', '"<m>" arrives[b]'}
 
 
-def test_a_need_that_no_capability_answers_to_stops_the_run(pytester: pytest.Pytester) -> None:
-    own(pytester, KEPT.replace("    Scenario:", "    @needs-wings\n    Scenario:"))
+@pytest.mark.parametrize("strict", [(), ("--strict-markers",)])
+@pytest.mark.parametrize(
+    ("tag", "line", "says"),
+    [
+        ("@DD-999", 5, "is tagged @DD-999, which is no rule of the catalogue; "),
+        ("@needs-telport", 5, "there is no capability telport; "),
+        ("@needs-restat", 5, "there is no capability restat; the nearest is restart; docs/vocabulary.md lists them"),
+        ("@level-1.0", 5, "@level-1.0 is unknown: after 'level-' stands one of 7.0"),
+    ],
+)
+def test_a_tag_that_names_nothing_stops_the_run_with_a_sentence(
+    pytester: pytest.Pytester, tag: str, line: int, says: str, strict: tuple[str, ...]
+) -> None:
+    own(pytester, KEPT.replace("    Scenario:", f"    {tag}\n    Scenario:"))
+    result = run(pytester, "--assay-out=out", *strict)
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    assert f"own.feature:{line}: " in result.stderr.str()
+    assert says in result.stderr.str()
+    assert "Traceback" not in result.stderr.str()
+
+
+def test_a_scenario_without_a_rule_stops_the_run_with_a_sentence(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT.replace("  @PD-34\n", ""))
     result = run(pytester, "--assay-out=out")
-    assert result.ret is not pytest.ExitCode.OK
-    assert "wings" in result.stdout.str() + result.stderr.str()
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*own.feature:3: scenario 'It arrives' bears no rule of the catalogue; tag it or its Rule: with one*"]
+    )
+
+
+def test_a_scenario_that_says_nothing_in_the_kits_words_needs_no_rule(pytester: pytest.Pytester) -> None:
+    own(pytester, BROKEN.replace("  @PD-34\n", ""), "@when('somebody acts')\ndef _():\n    pass\n")
+    run(pytester, "--assay-out=out").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("instead", "says"),
+    [
+        ('"ghost" sees "m" exactly once', "nobody in this scenario is called ghost (as *); there are receiver"),
+        ('sending "ghost" is accepted', "no message in this scenario is called ghost; there are m"),
+        (
+            'sending "m" is refused with MQRC_NO_SUCH_THING',
+            "there is no reason MQRC_NO_SUCH_THING; *see docs/reasons.md",
+        ),
+        ("everybody is happy", "the vocabulary has no such step; *see docs/vocabulary.md"),
+    ],
+)
+def test_a_step_that_names_nothing_is_told_in_a_sentence_with_its_place(
+    pytester: pytest.Pytester, instead: str, says: str
+) -> None:
+    own(pytester, KEPT.replace('the receiver sees "m" exactly once', instead))
+    result = run(pytester, "--assay-out=out")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["own.feature:8", f"step: Then {instead}", says])
+    result.stdout.no_fnmatch_line("*Error*")
+    assert judged(pytester)["It arrives"]["verdict"] == "error"
+
+
+def test_a_failure_names_feature_line_and_step(pytester: pytest.Pytester) -> None:
+    own(
+        pytester,
+        KEPT.replace('sees "m" exactly once', 'never sees "m"') + '      And the receiver sees "m" exactly once\n',
+    )
+    result = run(pytester, "--assay-out=out")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["own.feature:8", 'step: Then the receiver never sees "m"', "fail: *", "expected: *"])
+
+
+def test_a_run_ends_with_the_place_of_its_evidence(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT)
+    assert run(pytester, "--assay-out=out").outlines[-1] == f"evidence: {pytester.path / 'out'}"
+
+
+def test_a_teams_own_feature_runs_without_a_module_and_decides_no_rule_of_the_kit(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".feature", own=KEPT.replace("sees", "never sees").replace(" exactly once", ""))
+    run(pytester, "own.feature", "--assay-out=out", "--strict-markers").assert_outcomes(failed=1)
+    assert judged(pytester)["It arrives"]["verdict"] == "fail"
+    verdicts = json.loads((pytester.path / "out" / "verdicts.json").read_text())
+    assert verdicts["rules"] == []
+    assert not any(verdicts["totals"].values())
 
 
 def test_two_scenarios_of_one_name_stop_the_run(pytester: pytest.Pytester) -> None:
@@ -149,7 +220,10 @@ def test_a_setup_that_the_pair_refuses_is_inconclusive(pytester: pytest.Pytester
 
 def test_a_scenario_without_a_claim_is_not_demonstrated(pytester: pytest.Pytester) -> None:
     own(pytester, BROKEN, "@when('somebody acts')\ndef _():\n    pass\n")
-    run(pytester, "--assay-out=out").assert_outcomes(failed=1)
+    result = run(pytester, "--assay-out=out")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["not-demonstrated: *", "Only a Then-step makes claims: add one*"])
+    result.stdout.no_fnmatch_line("expected:*")
     assert judged(pytester)["It"]["verdict"] == "not-demonstrated"
 
 

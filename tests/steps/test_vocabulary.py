@@ -11,8 +11,11 @@ from types import ModuleType
 import pytest
 from pytest_bdd.steps import StepFunctionContext, step_function_context_registry
 
+from assay_sdk.model.capabilities import Capability
 from assay_steps.parsing import TYPES
 from assay_steps.vocabulary import VOCABULARY
+
+pytest_plugins = ["pytester"]
 
 PAGE = (Path(__file__).parents[2] / "docs" / "vocabulary.md").read_text(encoding="utf-8")
 ROWS = [
@@ -63,3 +66,27 @@ def test_every_word_is_explained(word: str) -> None:
     words = re.search(r"## Words\n(.*?)\n## ", PAGE, re.DOTALL)
     assert words is not None
     assert re.search(rf"^\| [\w, ]*\b{word}\b", words[1], re.MULTILINE)
+
+
+def test_every_capability_is_listed_and_no_other() -> None:
+    section = re.search(r"## Capabilities\n(.*?)\n## ", PAGE, re.DOTALL)
+    assert section is not None
+    assert re.findall(r"^\| `([\w-]+)` \|", section[1], re.MULTILINE) == [one.value for one in Capability]
+
+
+def test_the_feature_that_the_page_begins_with_is_a_sample_that_is_run() -> None:
+    (shown,) = re.findall(r"```gherkin\n(.*?)```", PAGE, re.DOTALL)
+    assert shown == (Path(__file__).parent / "samples" / "orders.feature").read_text(encoding="utf-8")
+
+
+def test_the_module_that_the_page_shows_binds_that_feature(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    (feature,) = re.findall(r"```gherkin\n(.*?)```", PAGE, re.DOTALL)
+    (module,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    pytester.makefile(".feature", orders=feature)
+    pytester.makepyfile(test_orders=module)
+    plugins = ("-p", "pytest_bdd.plugin", "-p", "assay_steps.entry", "-p", "no:cacheprovider", "--assert=plain")
+    pytester.runpytest_inprocess(*plugins, "test_orders.py", "--assay-out=orders-out").assert_outcomes(passed=1)
+    assert (pytester.path / "orders-out" / "verdicts.json").is_file()

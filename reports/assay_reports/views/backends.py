@@ -15,8 +15,8 @@ from assay_reports.presentation import FACES, Face
 from assay_reports.sources import KnownOutcome
 from assay_reports.text import seconds
 from assay_reports.views.matrix import rule_href
-from assay_reports.views.pairs import Pair, scenarios_of
-from assay_reports.views.scenarios import split_id
+from assay_reports.views.pairs import Names, Pair, scenarios_of
+from assay_reports.views.scenarios import ScenarioView, scenario_view, split_id
 
 _MACHINE_FILES = (
     ("verdicts.json", "all verdicts, for machines"),
@@ -74,6 +74,7 @@ class BackendPage(Struct, frozen=True, kw_only=True):
     """The page."""
 
     pair: Pair
+    foreign: tuple[ScenarioView, ...]
     environment: tuple[tuple[str, str], ...]
     ours: str
     seed: str
@@ -104,8 +105,10 @@ def backend_page(pair: Pair, site: Path) -> BackendPage:
     scenarios = scenarios_of(run.verdicts).values()
     waited = sum(scenario.waited_seconds for scenario in scenarios)
     span = _span_seconds(run.events)
+    names = Names()
     return BackendPage(
         pair=pair,
+        foreign=tuple(scenario_view(scenario, pair, {}, names) for scenario in run.verdicts.foreign),
         environment=tuple(sorted(begin.environment.items())) if begin else (),
         ours=" and ".join(begin.ours) if begin and begin.ours else "none",
         seed=str(begin.seed) if begin else "unknown",

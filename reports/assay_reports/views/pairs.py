@@ -11,9 +11,16 @@ from assay_evidence.events import AnyEvent
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts
 from assay_features import Catalogue, UnknownRuleError
 from assay_reports.errors import SourceError
-from assay_reports.presentation import Count, counts
+from assay_reports.presentation import FACES, Count, Face, counts
 from assay_reports.sources import VERDICTS_FILE, KnownOutcome, RunEvidence
 from assay_reports.text import slug
+
+
+class Foreign(Struct, frozen=True):
+    """A scenario that decides no rule of the kit, for lists."""
+
+    face: Face
+    name: str
 
 
 class Pair(Struct, frozen=True, kw_only=True):
@@ -63,14 +70,20 @@ class Pair(Struct, frozen=True, kw_only=True):
         return sum(rule.left_out > 0 for rule in self.rules.values())
 
     @property
+    def foreign(self) -> tuple[Foreign, ...]:
+        """Scenarios of features that are not the kit's."""
+        found = self.evidence.verdicts.foreign
+        return tuple(Foreign(FACES[scenario.verdict], scenario.scenario) for scenario in found)
+
+    @property
     def kept(self) -> int:
         """How many rules pass."""
         return sum(rule.verdict is Verdict.PASS for rule in self.rules.values())
 
 
 def scenarios_of(verdicts: Verdicts) -> dict[str, ScenarioVerdict]:
-    """List the run's scenarios once each, though several rules may share one."""
-    return {scenario.scenario: scenario for rule in verdicts.rules for scenario in rule.scenarios}
+    """List the run's scenarios once each, though several rules may share one; the foreign ones among them."""
+    return {scenario.scenario: scenario for scenario in verdicts.scenarios}
 
 
 def pairs_of(runs: Sequence[RunEvidence], catalogue: Catalogue) -> tuple[Pair, ...]:

@@ -7,6 +7,7 @@ from pytest_bdd import then
 from assay_adapters.outcome import Refused
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 from assay_steps.evidence import Evidence, listed
+from assay_steps.mistakes import MistakeError
 from assay_steps.names import Place
 from assay_steps.parsing import phrase
 from assay_steps.world import World
@@ -76,7 +77,11 @@ def _(evidence: Evidence, world: World, mqrc: Mqrc, exception: str | None = None
 @then(phrase("it is refused as an {kind} error"))
 @then(phrase("it is refused as a {kind} error"))
 def _(evidence: Evidence, world: World, kind: str) -> None:
-    evidence.claim("refused-with", {"call": world.last.ref, "kind": JmsErrorKind(kind.replace(" ", "-")).value})
+    word = kind.replace(" ", "-")
+    if word not in set(JmsErrorKind):
+        known = ", ".join(one.value.replace("-", " ") for one in JmsErrorKind)
+        raise MistakeError(f"there is no {kind} error; there are {known}")
+    evidence.claim("refused-with", {"call": world.last.ref, "kind": word})
 
 
 @then(phrase("the message shows {field} {value:Name} after the send"))
