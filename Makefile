@@ -10,7 +10,7 @@ demo: $(VENV)/.base ## the suite against the in-process reference broker, and wh
 	$(BIN)/assay run --out $(OUT)
 
 test: $(VENV)/.dev lint ## everything that the tests need, then all tests
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/coverage run -m pytest
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/coverage run -m pytest --numprocesses=2 --dist=loadfile
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered --skip-empty --sort=cover
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 try:
     from hypothesis import settings
 except ImportError:  # a base install, whose pytest comes by here when it is started at the clone's root
@@ -11,3 +13,7 @@ if settings is not None:
     # A busy machine is no failure: no example is timed.
     settings.register_profile("untimed", deadline=None)
     settings.load_profile("untimed")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # So a shell starts what it puts into the background; there are tests that press Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
