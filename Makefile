@@ -10,7 +10,8 @@ demo: $(VENV)/.base ## the suite against the in-process reference broker, and wh
 	$(BIN)/assay run --out $(OUT)
 
 test: $(VENV)/.dev lint ## everything that the tests need, then all tests
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/coverage run -m pytest --numprocesses=2 --dist=loadfile
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -m exhaustive --numprocesses=2
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/coverage run -m pytest -m "not exhaustive"
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered --skip-empty --sort=cover
 

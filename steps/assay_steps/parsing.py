@@ -55,10 +55,10 @@ def _name(text: str) -> str:
 
 @_pattern(r'"[^"]*"(?:, "[^"]*")*(?: and "[^"]*")?|"[^"]*" to "[^"]*"')
 def _names(text: str) -> tuple[str, ...]:
-    found = tuple(re.findall(r'"([^"]*)"', text))
-    if " to " not in text:
-        return found
-    first, last = (re.fullmatch(r"(\D*)(\d+)", label) for label in found)
+    ends = re.fullmatch(r'"([^"]*)" to "([^"]*)"', text)
+    if ends is None:
+        return tuple(re.findall(r'"([^"]*)"', text))
+    first, last = (re.fullmatch(r"(\D*)(\d+)", label) for label in ends.groups())
     if first is None or last is None:
         raise ValueError(f'{text}: a range of messages needs numbers at the end, as in "m1" to "m9".')
     return tuple(f"{first[1]}{number}" for number in range(int(first[2]), int(last[2]) + 1))

@@ -19,6 +19,8 @@ from assay_sdk.driver import Durability, Login, Target
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.runners.virtual import VirtualRunner
 
+pytestmark = pytest.mark.exhaustive
+
 TOPIC = Address(AddressKind.TOPIC, "T")
 BROKER_RULES = {
     *("DD-02", "DD-03", "DD-04", "DD-27", "DD-48", "DD-51", "DD-55", "DD-56", "DD-57"),

@@ -7,6 +7,8 @@ import pytest
 from assay_steps.defects import all_defects
 from assay_steps.killing import Trial, outcomes_of
 
+pytestmark = pytest.mark.exhaustive
+
 FIRST = {rule: defect.name for defect in reversed(all_defects().values()) for rule in defect.rules}
 """The first defect of each rule that has one."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -12,6 +13,8 @@ from assay_broker.core.core import Core
 from assay_broker.core.effects import Effect
 from assay_broker.mqsc.defaults import default_settings
 from assay_sdk.driver import Outcome
+
+pytestmark = pytest.mark.exhaustive
 
 
 class QueueMachine(RuleBasedStateMachine):

@@ -5,6 +5,7 @@ Nothing acknowledged is lost unless its options or its expiry say so, nothing co
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -17,6 +18,8 @@ from assay_broker.core.objects.model import Value
 from assay_broker.core.settings import Platform
 from assay_broker.mqsc.defaults import default_settings
 from assay_sdk.model.message import Address, AddressKind
+
+pytestmark = pytest.mark.exhaustive
 
 TARGET, DEAD = Address(AddressKind.QUEUE, "TARGET"), Address(AddressKind.QUEUE, DEAD_LETTER_QUEUE)
 STAGED = Address(AddressKind.QUEUE, STAGING_QUEUE)

@@ -25,6 +25,8 @@ from assay_broker.core.tables import Tables
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
 
+pytestmark = pytest.mark.exhaustive
+
 REPLY = Address(AddressKind.QUEUE, "REPLY")
 DEAD = Address(AddressKind.QUEUE, DEAD_LETTER_QUEUE)
 TARGET = Address(AddressKind.QUEUE, "TARGET")
