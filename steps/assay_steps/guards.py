@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 import time
 import warnings
 from collections import Counter
@@ -14,7 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from gherkin.parser import Parser
 
@@ -111,13 +112,22 @@ def all_awaited() -> Generator[None, None, None]:
 
 @contextmanager
 def no_sleep() -> Generator[None, None, None]:
-    """While this lasts, the sleeping functions raise: waiting is the runner's."""
+    """While this lasts, the sleeping functions raise in the scenario's thread: waiting is the runner's.
 
-    def refuse(*_: object, **__: object) -> NoReturn:
-        raise RuntimeError("A scenario called a real sleep; wait through the backend's runner.")
-
+    What else the process runs, such as a library's thread, may sleep.
+    """
+    thread = threading.get_ident()
     kept = time.sleep, asyncio.sleep
-    time.sleep, asyncio.sleep = refuse, refuse
+
+    def refused(sleep: Callable[..., Any]) -> Callable[..., Any]:
+        def refuse(*arguments: Any, **named: Any) -> Any:
+            if threading.get_ident() != thread:
+                return sleep(*arguments, **named)
+            raise RuntimeError("A scenario called a real sleep; wait through the backend's runner.")
+
+        return refuse
+
+    time.sleep, asyncio.sleep = refused(kept[0]), refused(kept[1])
     try:
         yield
     finally:

@@ -186,7 +186,7 @@ def test_no_line_of_a_table_ends_in_blanks_elsewhere_than_on_a_terminal(assay: A
 def test_a_rule_asked_for_by_its_id_is_shown_with_its_sentence(assay: Assay) -> None:
     rule = load_catalogue().rule("DD-02")
     assert rule.rule not in assay("rules").out
-    assert rule.rule in assay("rules", "--rule", "DD-02").out
+    assert rule.rule in " ".join(assay("rules", "--rule", "DD-02").out.split())  # it is broken into lines
 
 
 def test_rules_say_how_many_scenarios_try_them(assay: Assay, done: Path) -> None:
@@ -309,7 +309,7 @@ def test_a_scenario_that_sleeps_is_an_error(assay: Assay, tmp_path: Path) -> Non
     ended = assay("run", "--out", tmp_path / "out", "--rule", "PD-34", "--", tmp_path / "test_own.py")
     assert ended.code is Exit.INCONCLUSIVE
     assert "A scenario called a real sleep" in ended.out
-    assert "2/3" in ended.out
+    assert "own.feature" in ended.out
 
 
 def test_a_feature_behind_the_dashes_takes_the_suites_place_and_decides_no_rule(assay: Assay, tmp_path: Path) -> None:
