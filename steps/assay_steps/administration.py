@@ -37,9 +37,9 @@ from assay_adapters.client import Draft, Sent
 from assay_adapters.clients.telling import KID
 from assay_adapters.outcome import Ok, Outcome, Refused
 from assay_evidence import events
+from assay_sdk.model.report_options import MQMT_REPORT
 from assay_steps.attributes import command_text
 from assay_steps.messages import kid_in
-from assay_steps.mqi import MQMT_REPORT
 from assay_steps.names import Names, Place
 from assay_steps.recording import Answer, Recorder, Scalar, message_ref
 

@@ -10,12 +10,12 @@ from assay_broker.core.administration.authority import ADMINISTRATOR
 from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, DeleteObject, NativeBrowse
 from assay_broker.core.commands import Administer
 from assay_broker.core.effects import Answer, CloseLink, Deliver
-from assay_broker.core.messages.reports import WHOLE, Mqro
 from assay_broker.core.objects.factory import DURABLE_MODEL
 from assay_broker.core.objects.model import Kind, Value
 from assay_sdk import driver
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Refused
+from assay_sdk.model.report_options import WHOLE_REPORT, Mqro
 
 if TYPE_CHECKING:
     from tests.broker.test_defects import Story
@@ -100,7 +100,7 @@ class Sender:
             delivery_time_ms=now_ms + delay_ms,
             expiry_ms=now_ms + ttl_ms if ttl_ms else None,
             reply_to=REPLIES,
-            properties={WHOLE: int(options)} if options else {},
+            properties={WHOLE_REPORT: int(options)} if options else {},
         )
         self._line.submit(driver.Send(self._line.token(), link, message))
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay_broker.core.messages import reports
-from assay_steps.mqi import DEFAULT_OPTIONS, Mqro, feedback, report_of, report_properties
+from assay_sdk.model.report_options import Mqro
+from assay_steps.mqi import DEFAULT_OPTIONS, feedback, report_of, report_properties
 
 NAMES = [f"MQRO_{name}" for name in (*Mqro.__members__, *DEFAULT_OPTIONS)]
 

@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import Command, Put
 from assay_broker.core.messages.descriptor import Described
-from assay_broker.core.messages.reports import FEEDBACK, PROPERTIES, WHOLE, Mqro, options, report
+from assay_broker.core.messages.reports import FEEDBACK, options, report
 from assay_broker.defects.model import Defect, Watch, dropped, handed_in, puts, shown
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
+from assay_sdk.model.report_options import REPORT_PROPERTIES, WHOLE_REPORT, Mqro
 
 _AGENT = -7  # a connection of the defect's own
-_REPORT = 4  # MQMT_REPORT
 _DAY_MS = 86_400_000
 _TENTH_MS = 100
 _ASKED = Mqro.EXCEPTION | Mqro.EXPIRATION
@@ -39,8 +39,8 @@ def _understood(rewrite: Callable[[Mqro, Message], Mqro]) -> Seams:
         other = rewrite(asked, put.message)
         if other == asked:
             return None
-        properties = {name: value for name, value in put.message.properties.items() if name not in PROPERTIES}
-        return (replace(put, message=replace(put.message, properties={**properties, WHOLE: int(other)})),)
+        properties = {name: value for name, value in put.message.properties.items() if name not in REPORT_PROPERTIES}
+        return (replace(put, message=replace(put.message, properties={**properties, WHOLE_REPORT: int(other)})),)
 
     return puts(options_of)
 

@@ -10,9 +10,9 @@ import hashlib
 
 from pytest_bdd import then
 
+from assay_sdk.model.report_options import MQMT_REPORT
 from assay_steps.administration import Found, Look
 from assay_steps.evidence import Evidence
-from assay_steps.mqi import MQMT_REPORT
 from assay_steps.names import Place
 from assay_steps.parsing import phrase
 from assay_steps.vocabulary.looking import life_left, look, look_until

@@ -14,7 +14,7 @@ from assay_broker.core.delay.processor import ProcessorAction, ProcessorInput, c
 from assay_broker.core.delay.putting import Puts
 from assay_broker.core.messages.descriptor import made_id
 from assay_broker.core.messages.entries import Entry, Place
-from assay_broker.core.messages.reports import FEEDBACK, Mqro, options, report, wants
+from assay_broker.core.messages.reports import FEEDBACK, options, report, wants
 from assay_broker.core.queues.placing import stage_again
 from assay_broker.core.queues.queues import SUBSCRIPTION_HOME, name_at
 from assay_broker.core.queues.resolution import onward_queue, staging_queue
@@ -25,6 +25,7 @@ from assay_broker.core.topics.subscriptions import sub_at
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Mqrc
+from assay_sdk.model.report_options import Mqro
 
 
 class Plan:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from assay_broker.core.delay.putting import Puts
 from assay_broker.core.messages.descriptor import made_id
 from assay_broker.core.messages.entries import Entry
-from assay_broker.core.messages.reports import FEEDBACK, Mqro, report, wants
+from assay_broker.core.messages.reports import FEEDBACK, report, wants
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
+from assay_sdk.model.report_options import Mqro
 
 
 def send_report(state: State, turn: Turn, entry: Entry, kind: Mqro) -> None:

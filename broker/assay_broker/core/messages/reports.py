@@ -3,39 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import IntFlag
 from types import MappingProxyType
 
 from assay_broker.core.refusals import refusal
 from assay_sdk.model.message import Body, Message, Property
 from assay_sdk.model.reasons import Mqrc
+from assay_sdk.model.report_options import MQMT_REPORT, REPORT_PROPERTIES, WHOLE_REPORT, Mqfb, Mqro
 
-_REPORT = 4  # MQMT_REPORT
 _EXCERPT = 100  # bytes of the original's body in a report "with data"
-
-
-class Mqro(IntFlag):
-    """MQRO_* of ``cmqc.h``: the bits of MQMD.Report."""
-
-    PAN = 0x1
-    NAN = 0x2
-    ACTIVITY = 0x4
-    PASS_CORREL_ID = 0x40
-    PASS_MSG_ID = 0x80
-    COA = 0x100
-    COA_WITH_DATA = 0x300
-    COA_WITH_FULL_DATA = 0x700
-    COD = 0x800
-    COD_WITH_DATA = 0x1800
-    COD_WITH_FULL_DATA = 0x3800
-    PASS_DISCARD_AND_EXPIRY = 0x4000
-    EXPIRATION = 0x200000
-    EXPIRATION_WITH_DATA = 0x600000
-    EXPIRATION_WITH_FULL_DATA = 0xE00000
-    EXCEPTION = 0x1000000
-    EXCEPTION_WITH_DATA = 0x3000000
-    EXCEPTION_WITH_FULL_DATA = 0x7000000
-    DISCARD_MSG = 0x8000000
 
 
 _ASKED = Mqro.EXCEPTION | Mqro.EXPIRATION | Mqro.COA | Mqro.COD | Mqro.PAN | Mqro.NAN | Mqro.ACTIVITY
@@ -51,31 +26,16 @@ _KNOWN = int(
     | Mqro.DISCARD_MSG
 )
 
-FEEDBACK: Mapping[Mqro, int] = MappingProxyType({Mqro.EXPIRATION: 258, Mqro.COA: 259, Mqro.COD: 260})
-"""MQFB of each kind of report; an exception report's is the reason code."""
-
-WHOLE = "JMS_IBM_MQMD_Report"
-"""The property that carries MQMD.Report as a whole: no other one asks for ACTIVITY or PASS_DISCARD_AND_EXPIRY."""
-
-PROPERTIES = (
-    "JMS_IBM_Report_Exception",
-    "JMS_IBM_Report_Expiration",
-    "JMS_IBM_Report_COA",
-    "JMS_IBM_Report_COD",
-    "JMS_IBM_Report_PAN",
-    "JMS_IBM_Report_NAN",
-    "JMS_IBM_Report_Pass_Msg_ID",
-    "JMS_IBM_Report_Pass_Correl_ID",
-    "JMS_IBM_Report_Discard_Msg",
-    WHOLE,
+FEEDBACK: Mapping[Mqro, Mqfb] = MappingProxyType(
+    {Mqro.EXPIRATION: Mqfb.EXPIRATION, Mqro.COA: Mqfb.COA, Mqro.COD: Mqfb.COD}
 )
-"""The properties that ask for reports, each a number of MQRO values, added up."""
+"""MQFB of each kind of report; an exception report's is the reason code."""
 
 
 def options(message: Message) -> Mqro:
     """What a message says in MQMD.Report."""
     found = Mqro(0)
-    for name in PROPERTIES:
+    for name in (*REPORT_PROPERTIES, WHOLE_REPORT):
         value = message.properties.get(name)
         if isinstance(value, int):
             found |= Mqro(value & 0xFFFFFFFF)
@@ -122,9 +82,9 @@ def report(
     """
     asked = options(original)
     inherits = Mqro.PASS_DISCARD_AND_EXPIRY in asked
-    properties: dict[str, Property] = {"JMS_IBM_MsgType": _REPORT, "JMS_IBM_Feedback": feedback}
+    properties: dict[str, Property] = {"JMS_IBM_MsgType": MQMT_REPORT, "JMS_IBM_Feedback": int(feedback)}
     if inherits and Mqro.DISCARD_MSG in asked:
-        properties[WHOLE] = int(Mqro.DISCARD_MSG)
+        properties[WHOLE_REPORT] = int(Mqro.DISCARD_MSG)
     body = _data(original.body, asked, kind)
     return Message(
         message_id=original.message_id if Mqro.PASS_MSG_ID in asked else message_id,

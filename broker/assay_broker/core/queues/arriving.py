@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from assay_broker.core.clients.units import Pending, Unit
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.messages.reporting import send_report
-from assay_broker.core.messages.reports import Mqro
 from assay_broker.core.queues.placing import enter, enter_uncommitted, new_entry, stage
 from assay_broker.core.queues.queues import SUBSCRIPTION_HOME, Queue
 from assay_broker.core.state import State
 from assay_broker.core.topics.retained import retain
 from assay_broker.core.turn import Turn
+from assay_sdk.model.report_options import Mqro
 
 
 def reserve(state: State, pending: Pending, places: int) -> None:

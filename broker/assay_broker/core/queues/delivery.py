@@ -9,13 +9,13 @@ from assay_broker.core.delay.release import release
 from assay_broker.core.effects import Deliver
 from assay_broker.core.messages.entries import Delivery, Entry, Place
 from assay_broker.core.messages.reporting import send_report
-from assay_broker.core.messages.reports import Mqro
 from assay_broker.core.networks.parcels import Carry
 from assay_broker.core.queues.queues import Queue
 from assay_broker.core.records import MessageMarked, MessageRemoved
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Address
+from assay_sdk.model.report_options import Mqro
 
 
 def pump(state: State, turn: Turn, queue: Queue) -> None:

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.broker.core.harness import QUEUE, T0, Bench, message, queue
 
-from assay_broker.core.messages.reports import FEEDBACK, PROPERTIES, WHOLE, Mqro, check_options, options, report, wants
+from assay_broker.core.messages.reports import FEEDBACK, check_options, options, report, wants
 from assay_broker.core.refusals import RefusalError
 from assay_sdk.driver import Outcome
 from assay_sdk.model.message import Address, AddressKind, Body, Message
 from assay_sdk.model.reasons import Mqrc
+from assay_sdk.model.report_options import REPORT_PROPERTIES, WHOLE_REPORT, Mqro
 
 REPLY = Address(AddressKind.QUEUE, "REPLY")
 KINDS = {
@@ -31,7 +32,7 @@ def original(asked: int, *, body: Body = "x" * 150, **fields: object) -> Message
         correlation_id="ID:other",
         body=body,
         reply_to=REPLY,
-        properties={WHOLE: int(asked)},
+        properties={WHOLE_REPORT: int(asked)},
         **fields,  # type: ignore[arg-type]  # fields by name
     )
 
@@ -41,12 +42,12 @@ def reported(asked: int, kind: Mqro = Mqro.EXCEPTION, *, expires_ms: int | None 
 
 
 def test_options_are_added_up_over_all_properties() -> None:
-    bits = {name: 1 << number for number, name in enumerate(PROPERTIES)}
+    bits = {name: 1 << number for number, name in enumerate((*REPORT_PROPERTIES, WHOLE_REPORT))}
     assert options(Message(properties={**bits, "JMS_IBM_Report_Other": 1 << 20})) == sum(bits.values())
 
 
 def test_an_option_that_is_no_number_asks_for_nothing() -> None:
-    assert options(Message(properties={"JMS_IBM_Report_COA": "256", WHOLE: 1.5})) == 0
+    assert options(Message(properties={"JMS_IBM_Report_COA": "256", WHOLE_REPORT: 1.5})) == 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -128,9 +129,9 @@ def test_any_options_go_together(several: list[Mqro]) -> None:
 def test_a_report_needs_somebody_to_go_to() -> None:
     for kind in (*KINDS, Mqro.PAN, Mqro.NAN, Mqro.ACTIVITY):
         with pytest.raises(RefusalError) as caught:
-            check_options(Message(properties={WHOLE: int(kind)}))
+            check_options(Message(properties={WHOLE_REPORT: int(kind)}))
         assert caught.value.refused.mqrc == Mqrc.MISSING_REPLY_TO_Q
-    check_options(Message(properties={WHOLE: int(Mqro.DISCARD_MSG | Mqro.PASS_MSG_ID)}))
+    check_options(Message(properties={WHOLE_REPORT: int(Mqro.DISCARD_MSG | Mqro.PASS_MSG_ID)}))
 
 
 # by behaviour --------------------------------------------------------------------------------------------------------
@@ -146,7 +147,7 @@ def bench() -> Bench:
 
 
 def asking(asked: int, **fields: object) -> Message:
-    return message("a", reply_to=REPLY, properties={WHOLE: int(asked)}, **fields)
+    return message("a", reply_to=REPLY, properties={WHOLE_REPORT: int(asked)}, **fields)
 
 
 @pytest.mark.parametrize("delay_ms", [None, 10])
@@ -207,7 +208,7 @@ def test_a_report_on_a_staged_message_is_on_the_original_whatever_the_processor_
 def test_a_report_for_a_temporary_queue_comes(bench: Bench) -> None:
     temporary = Address(AddressKind.TEMPORARY_QUEUE, "TMP")
     bench.receiver(1, 2, temporary)
-    asked = {WHOLE: int(Mqro.EXCEPTION)}
+    asked = {WHOLE_REPORT: int(Mqro.EXCEPTION)}
     bench.put(1, 1, message("a", reply_to=temporary, properties=asked, delivery_time_ms=T0 + 10))
     bench.alter("Q", MAXDEPTH=0)
     bench.tick(T0 + 10)
