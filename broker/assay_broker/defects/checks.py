@@ -12,7 +12,8 @@ from assay_broker.core.effects import Answer
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.settings import Settings
 from assay_broker.defects.model import Defect, Watch, commands, handed_in, is_topic, puts
-from assay_broker.defects.telling import Objects, answers, refusing
+from assay_broker.defects.objects import Objects
+from assay_broker.defects.telling import answers, refusing
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.properties import LAST_IN_GROUP, RETAIN
@@ -63,7 +64,8 @@ def _clustered_delays() -> Seams:
     objects = Objects()
 
     def take(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        objects.note(command)
+        if isinstance(command, Administer):
+            objects.note(command.change)
         if not isinstance(command, Put) or not _is_delayed(command, now_ms):
             return None
         target = watch.target(command)

@@ -69,7 +69,7 @@ def _parents_skipped(change: Change, known: Known) -> Change | None:
     """A topic that does not say is as the base topic says, whatever is between."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
-    base = {**_ALL, **{key: said for key, said in known.attributes.get(BASE_TOPIC, {}).items() if key in _REACHES}}
+    base = {**_ALL, **{key: said for key, said in known.objects.of(BASE_TOPIC).items() if key in _REACHES}}
     own = {keyword: said for keyword, said in change.attributes.items() if said != "ASPARENT"}
     return replace(change, attributes={**base, **own})
 
@@ -81,7 +81,7 @@ def _parents_outweigh(change: Change, known: Known) -> Change | None:
     above = change.name.rpartition("/")[0]
     forbidden = {
         keyword: said
-        for keyword, said in known.attributes.get(above, {}).items()
+        for keyword, said in known.objects.of(above).items()
         if keyword in _REACHES and said not in {"ALLAVAIL", "ASPARENT"}
     }
     return replace(change, attributes={**change.attributes, **forbidden}) if forbidden else None
@@ -92,7 +92,7 @@ def _undelayed_too(command: Command, now_ms: int, known: Known) -> tuple[Command
     if not isinstance(command, Put) or command.message.delivery_time_ms is not None:
         return None
     target = known.watch.target(command)
-    if target is None or not is_topic(target) or not known.attributes.get(target.name, {}).keys() & {*_REACHES}:
+    if target is None or not is_topic(target) or not known.objects.of(target.name).keys() & {*_REACHES}:
         return None
     refused = replace(command.message, delivery_time_ms=now_ms + 1, group_id="defect")
     return (replace(command, message=refused),)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, SetAuthority
+from assay_broker.core.administration.changes import Change, SetAuthority
 from assay_broker.core.commands import Administer, AttachSender, Command, Connect, Put
 from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.messages.descriptor import Described
-from assay_broker.core.objects.model import Value
 from assay_broker.core.records import Record
 from assay_broker.defects.model import Watch, is_topic
+from assay_broker.defects.objects import Objects
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
 
@@ -44,8 +44,7 @@ class Known:
         self.watch = Watch()
         self.users: dict[int, str | None] = {}
         """By connection."""
-        self.attributes: dict[str, dict[str, Value]] = {}
-        """What was said of each object, by its name."""
+        self.objects = Objects()
         self.granted: set[tuple[str, str]] = set()
         """Users, each with the name of something that they may put or publish to."""
         self.withheld: set[str] = set()
@@ -94,11 +93,8 @@ class Known:
         return self._asked.pop(key, None)
 
     def _said(self, change: Change) -> None:
-        if isinstance(change, DefineObject):
-            self.attributes[change.name] = dict(change.attributes)
-        elif isinstance(change, AlterObject):
-            self.attributes.setdefault(change.name, {}).update(change.attributes)
-        elif isinstance(change, SetAuthority):
+        self.objects.note(change)
+        if isinstance(change, SetAuthority):
             if {"PUT", "PUB"} & {*change.add}:
                 self.granted.update((user, change.profile) for user in change.principals)
             if {"PUT", "PUB", "ALL"} & {*change.remove}:

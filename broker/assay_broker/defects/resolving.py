@@ -26,7 +26,7 @@ _UNRESOLVED: dict[str, Value] = {"Priority": -1, "Persistence": 2}
 
 def _base(name: str, known: Known) -> str | None:
     """What an alias stands for; None for any other queue."""
-    target = known.attributes.get(name, {}).get("TARGET")
+    target = known.objects.said(name, "TARGET")
     return target if isinstance(target, str) else None
 
 
@@ -43,7 +43,7 @@ def _late(put: Put, sent: Delayed, known: Known) -> tuple[Command, ...] | None:
 
 def _not_looked_through(put: Put, sent: Delayed, known: Known) -> tuple[Command, ...] | None:
     base = _base(sent.target.name, known)
-    shut = base is not None and known.attributes.get(base, {}).get("PUT") == "DISABLED"
+    shut = base is not None and known.objects.said(base, "PUT") == "DISABLED"
     return elsewhere(put, _HOLD) if shut else None
 
 
@@ -76,7 +76,7 @@ def _second_defaults() -> Seams:
         sent = known.delayed.get(message.message_id or "")
         if sent is None:
             return None, None
-        said = known.attributes.get(sent.target.name, {})
+        said = known.objects.of(sent.target.name)
         priority, persistence = said.get("DEFPRTY"), said.get("DEFPSIST")
         return (
             priority if sent.message.priority is None and isinstance(priority, int) else None,

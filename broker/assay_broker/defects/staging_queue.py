@@ -159,7 +159,7 @@ def _beside(put: Put, before: dict[str, Value], after: dict[str, Value]) -> tupl
 
 
 def _said_limits(known: Known) -> dict[str, Value]:
-    said = known.attributes.get(STAGING_QUEUE, {})
+    said = known.objects.of(STAGING_QUEUE)
     return {keyword: said[keyword] for keyword in _LIMITS if keyword in said}
 
 

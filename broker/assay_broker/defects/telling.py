@@ -1,4 +1,4 @@
-"""What defects do with answers to sends, and with what an administrator has said of the objects."""
+"""What defects do with answers to sends."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import AlterObject, DefineObject
 from assay_broker.core.commands import Administer, Command, Put
 from assay_broker.core.effects import Answer, Effect
-from assay_broker.core.objects.model import Value
 from assay_broker.core.records import Record
 from assay_broker.defects.model import Watch, commands
+from assay_broker.defects.objects import Objects
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import Mqrc, refused
@@ -22,27 +21,19 @@ _NO_PRIORITY = 10
 Retell = Callable[[Put, Address, Answer], Answer]
 """A send, its destination and its answer, to the answer that its sender gets."""
 
-Judge = Callable[[Put, Address, int, "Objects"], Mqrc | None]
+Judge = Callable[[Put, Address, int, Objects], Mqrc | None]
 """A send, its destination, the time and the objects, to the reason for which it is refused; None lets it pass."""
 
 
-class Objects:
-    """What an administrator has said of each object since it was defined last, from the commands that pass."""
+def _retold(seams: Seams, told: Callable[[Answer], Answer]) -> Seams:
+    """These filters, and one more that rewrites answers on their way out."""
 
-    def __init__(self) -> None:
-        self._said: dict[str, dict[str, Value]] = {}
+    def effects(passing: tuple[Effect, ...], now_ms: int) -> tuple[Effect, ...]:
+        return tuple(
+            told(effect) if isinstance(effect, Answer) else effect for effect in seams.effects(passing, now_ms)
+        )
 
-    def note(self, command: Command) -> None:
-        """Take note of a command."""
-        change = command.change if isinstance(command, Administer) else None
-        if isinstance(change, DefineObject):
-            self._said[change.name] = dict(change.attributes)
-        elif isinstance(change, AlterObject):
-            self._said.setdefault(change.name, {}).update(change.attributes)
-
-    def said(self, name: str, keyword: str) -> Value | None:
-        """What was said; None when nothing was, or of an object that nobody has spoken of."""
-        return self._said.get(name, {}).get(keyword)
+    return replace(seams, effects=effects)
 
 
 def answers(retell: Retell) -> Seams:
@@ -56,11 +47,6 @@ def answers(retell: Retell) -> Seams:
                 asked[command.connection, command.token] = command, target
         return None
 
-    def effects(passing: tuple[Effect, ...], now_ms: int) -> tuple[Effect, ...]:
-        return tuple(
-            _told(effect) if isinstance(effect, Answer) else effect for effect in seams.effects(passing, now_ms)
-        )
-
     def _told(answer: Answer) -> Answer:
         found = asked.pop((answer.connection, answer.token), None)
         return answer if found is None else retell(*found, answer)
@@ -70,7 +56,7 @@ def answers(retell: Retell) -> Seams:
         return seams.read(records)
 
     seams = commands(note)
-    return replace(seams, effects=effects, read=read)
+    return replace(_retold(seams, _told), read=read)
 
 
 def refusing(judge: Judge, text: str) -> Seams:
@@ -84,7 +70,8 @@ def refusing(judge: Judge, text: str) -> Seams:
     reasons: dict[tuple[int, int | None], Mqrc] = {}
 
     def command(passing: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        objects.note(passing)
+        if isinstance(passing, Administer):
+            objects.note(passing.change)
         if not isinstance(passing, Put):
             return None
         target = watch.target(passing)
@@ -94,14 +81,9 @@ def refusing(judge: Judge, text: str) -> Seams:
         reasons[passing.connection, passing.token] = reason
         return (replace(passing, message=replace(passing.message, priority=_NO_PRIORITY)),)
 
-    def effects(passing: tuple[Effect, ...], now_ms: int) -> tuple[Effect, ...]:
-        return tuple(
-            _told(effect) if isinstance(effect, Answer) else effect for effect in seams.effects(passing, now_ms)
-        )
-
     def _told(answer: Answer) -> Answer:
         reason = reasons.pop((answer.connection, answer.token), None)
         return answer if reason is None else replace(answer, refused=refused(reason, f"{reason.label}: {text}"))
 
     seams = commands(command)
-    return replace(seams, effects=effects)
+    return _retold(seams, _told)
