@@ -24,7 +24,7 @@ def folder_holds(port: int, folders: tuple[str, ...], octets: bytes) -> Outcome[
 
     try:
         with docker_client() as client:
-            for container in client.containers.list(filters={"label": OWNER_LABEL}):
+            for container in client.containers.list(filters={"label": OWNER_LABEL}, ignore_removed=True):
                 if _is_at(container, port):
                     return _search(container, folders, octets)
     except (docker.errors.DockerException, OSError) as error:

@@ -155,7 +155,8 @@ def sweep(*, mine: bool = False) -> tuple[str, ...]:
     removed: list[str] = []
     try:
         with docker_client() as client:
-            for container in client.containers.list(all=True, filters={"label": OWNER_LABEL}):
+            found = client.containers.list(all=True, filters={"label": OWNER_LABEL}, ignore_removed=True)
+            for container in found:
                 label = container.labels.get(OWNER_LABEL, "")
                 if (_is_abandoned(label) or (mine and label == owner())) and _remove(container):
                     removed.append(str(container.name))

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
+import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -128,10 +130,25 @@ def _context(conf: SparkConf, gateway: JavaGateway, log: Path) -> SparkContext:
     from py4j.protocol import Py4JError
     from pyspark.core.context import SparkContext
 
+    with _own_interrupts():
+        try:
+            return SparkContext(conf=conf, gateway=gateway)
+        except Py4JError as error:
+            raise SparkFailedError(_last_words(log, str(error))) from error
+
+
+@contextmanager
+def _own_interrupts() -> Generator[None, None, None]:
+    """Keep what Ctrl-C does in this process: pyspark puts a handler of its own there and never takes it away.
+
+    Its handler cancels all jobs and then raises as Python's does; here the session's end cancels them.
+    """
+    before = signal.getsignal(signal.SIGINT)
     try:
-        return SparkContext(conf=conf, gateway=gateway)
-    except Py4JError as error:
-        raise SparkFailedError(_last_words(log, str(error))) from error
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 def _end(gateway: JavaGateway) -> None:

@@ -94,7 +94,7 @@ def test_ctrl_c_while_a_broker_starts_leaves_neither_container_nor_folder(tmp_pa
         label = f"{OWNER_LABEL}={MachineClock().boot}/{process.pid}"
 
         def containers() -> list[object]:
-            return list(daemon.containers.list(all=True, filters={"label": label}))
+            return list(daemon.containers.list(all=True, filters={"label": label}, ignore_removed=True))
 
         while process.poll() is None and not containers():
             pass
