@@ -11,7 +11,7 @@ demo: $(VENV)/.base ## the suite against the in-process reference broker, and wh
 
 test: $(VENV)/.dev lint ## everything that the tests need, then all tests
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -m exhaustive --numprocesses=2
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/coverage run -m pytest -m "not exhaustive"
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/coverage run -m pytest -m "not exhaustive" --numprocesses=2
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered --skip-empty --sort=cover
 
