@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Collection
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 
@@ -143,5 +143,10 @@ def load_catalogue(path: Path | None = None) -> Catalogue:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise CatalogueError(file, line, "the text is not UTF-8; save the file as UTF-8.") from error
+    return _read(file, text)
+
+
+@lru_cache(maxsize=4)
+def _read(file: str, text: str) -> Catalogue:
     documents, rules = read_tables(file, text)
     return Catalogue(documents, rules)

@@ -8,6 +8,7 @@ manager it is about: ``@platform-zos``, ``@level-7.5``, ``@topology-cluster``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import get_args
 
@@ -84,13 +85,20 @@ def template_of(item: pytest.Item) -> ScenarioTemplate | None:
 
 def feature_of(template: ScenarioTemplate) -> str:
     """``topic/file.feature``: relative to the packaged features where it is one of them."""
-    path = Path(template.feature.filename).resolve()
-    return path.name if is_foreign(template) else path.relative_to(feature_root().resolve()).as_posix()
+    return _place(template.feature.filename)[0]
 
 
 def is_foreign(template: ScenarioTemplate) -> bool:
     """Whether a scenario stands in a feature that is none of the kit's own."""
-    return not Path(template.feature.filename).resolve().is_relative_to(feature_root().resolve())
+    return _place(template.feature.filename)[1]
+
+
+@lru_cache(maxsize=1024)
+def _place(filename: str) -> tuple[str, bool]:
+    """A feature's name in ids, and whether it is foreign: asked of every scenario, and costly to find out."""
+    path = Path(filename).resolve()
+    foreign = not path.is_relative_to(feature_root())
+    return path.name if foreign else path.relative_to(feature_root()).as_posix(), foreign
 
 
 def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], bool]) -> list[str]:

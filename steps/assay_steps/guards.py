@@ -13,6 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any
@@ -29,12 +30,20 @@ def written(features: Iterable[Path]) -> Counts:
     """Count what Gherkin itself finds in feature files: a second reading, independent of pytest-bdd's."""
     counts: Counts = Counter()
     for path in sorted(set(features)):
-        document = Parser().parse(path.read_text(encoding="utf-8"))
-        for child in document["feature"]["children"]:
-            for scenario in _scenarios(child):
-                rows = sum(len(table.get("tableBody", ())) for table in scenario["examples"])
-                counts[str(path), scenario["name"]] += rows if scenario["examples"] else 1
+        for name, rows in _written(path.read_text(encoding="utf-8")):
+            counts[str(path), name] += rows
     return counts
+
+
+@lru_cache(maxsize=1024)
+def _written(text: str) -> tuple[tuple[str, int], ...]:
+    """The scenarios of a feature, each with the number of its rows; each trial of a defect asks again."""
+    found: list[tuple[str, int]] = []
+    for child in Parser().parse(text)["feature"]["children"]:
+        for scenario in _scenarios(child):
+            rows = sum(len(table.get("tableBody", ())) for table in scenario["examples"])
+            found.append((scenario["name"], rows if scenario["examples"] else 1))
+    return tuple(found)
 
 
 def _scenarios(child: Any) -> Iterator[Any]:
