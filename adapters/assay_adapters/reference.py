@@ -72,6 +72,12 @@ LACKS: Mapping[Capability, Source] = {
     Capability.XA: Source("The reference broker has local units of work only."),
     Capability.CANCEL: Source("The client port has no call that takes a delayed message back."),
     Capability.TEMPORARY_DESTINATION: Source("The client port has no call that makes a temporary destination."),
+    Capability.QUALITY_OF_SERVICE: Source("No face of the client that runs here lets it be chosen."),
+    Capability.AUTO_CONFIRM: Source("No face of the client that runs here lets it be chosen."),
+    Capability.SUBSCRIPTION_TTL: Source("No face of the client that runs here has subscriptions with a time to live."),
+    Capability.TOPIC_WILDCARD: Source("No face of the client that runs here subscribes to patterns."),
+    Capability.RECONNECT: Source("No face of the client that runs here connects again by itself."),
+    Capability.BLOCK_WRITE: Source("The reference broker's stores write for all queues or for none."),
 }
 
 

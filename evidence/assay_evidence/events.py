@@ -159,12 +159,17 @@ class Plan(Event, frozen=True, kw_only=True, tag="plan"):
 
 
 class ScenarioBegin(Event, frozen=True, kw_only=True, tag="scenario"):
-    """A scenario starts.  `Event.scenario` is its id; the rest is as in the plan."""
+    """A scenario starts.  `Event.scenario` is its id; the rest is as in the plan.
+
+    Args:
+        client: Name, version and face of the client that runs it; empty where it is not run.
+    """
 
     rules: tuple[str, ...]
     judged: str
     strength: str
     foreign: bool = False
+    client: str = ""
 
 
 class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from assay_adapters.client import AckMode, ClientConnection, ClientSession, Origin, Seen
+from assay_adapters.client import AckMode, ClientConnection, ClientSession, Origin, Qos, Seen
 from assay_adapters.outcome import Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.model.message import Address
@@ -136,20 +136,26 @@ class Session:
             show=listing,
         )
 
-    def producer(self, to: Address | None, name: str) -> Producer:
+    def producer(self, to: Address | None, name: str, qos: Qos | None = None) -> Producer:
         """Make a producer; a refusal ends the scenario as inconclusive."""
-        return self.try_producer(to, name).needed()
+        return self.try_producer(to, name, qos).needed()
 
-    def try_producer(self, to: Address | None, name: str) -> Answer[Producer]:
+    def try_producer(self, to: Address | None, name: str, qos: Qos | None = None) -> Answer[Producer]:
         """Make a producer, or learn why not."""
         answer = self._recorder.record(
-            name, "producer", lambda: self.port.producer(to), destination=str(to) if to else None
+            name,
+            "producer",
+            lambda: self.port.producer(to, qos=qos),
+            args={"qos": qos.value} if qos else {},
+            destination=str(to) if to else None,
         )
         if isinstance(answer.outcome, Refused):
             return Answer(answer.ref, answer.outcome)
         return Answer(answer.ref, Ok(Producer(self._recorder, name, self, answer.outcome.value, to)))
 
-    def consumer(self, origin: Origin, name: str) -> Answer[Consumer]:
+    def consumer(
+        self, origin: Origin, name: str, *, qos: Qos | None = None, auto_confirm: bool | None = None
+    ) -> Answer[Consumer]:
         """Make a consumer, or learn why not."""
         args: dict[str, Scalar] = {
             "selector": origin.selector,
@@ -158,8 +164,17 @@ class Session:
             "shared": origin.shared,
             "no_local": origin.no_local,
         }
+        chosen: dict[str, Scalar] = {
+            "ttl_ms": origin.ttl_ms,
+            "qos": qos.value if qos else None,
+            "auto_confirm": auto_confirm,
+        }
         answer = self._recorder.record(
-            name, "consumer", lambda: self.port.consumer(origin, actor=name), args=args, destination=str(origin.address)
+            name,
+            "consumer",
+            lambda: self.port.consumer(origin, actor=name, qos=qos, auto_confirm=auto_confirm),
+            args=args | {option: value for option, value in chosen.items() if value is not None},
+            destination=str(origin.address),
         )
         if isinstance(answer.outcome, Refused):
             return Answer(answer.ref, answer.outcome)

@@ -77,6 +77,23 @@ class Recorder:
         """A name for a call or a watch, unique in the run."""
         return f"{self.journal.scenario}#{what}{next(self._numbers)}"
 
+    def returned(self, call: str) -> str:
+        """Reference of the ``return`` event of a call."""
+        written = self.journal.events
+        ids = {event.ref: event.id for event in written if isinstance(event, events.Call)}
+        return next(event.ref for event in written if isinstance(event, events.Return) and event.call == ids[call])
+
+    def committed(self, session: str) -> str:
+        """Reference of the event of a session's last commit.
+
+        Raises:
+            LookupError: It has committed nothing.
+        """
+        for event in reversed(self.journal.events):
+            if isinstance(event, events.Unit) and event.actor == session and event.op == "commit":
+                return event.ref
+        raise LookupError(f"Session {session!r} has committed nothing.")
+
     def record(
         self,
         actor: str,

@@ -6,13 +6,13 @@ client ids and subscription names, so scenarios never meet.  Waiting goes throug
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from msgspec import Struct
 
 from assay_adapters.backend import Cut, DiskEvent, FaultRequest, Instance, Kill, Restart
-from assay_adapters.client import AckMode, Client, Draft, Origin, Sent
+from assay_adapters.client import AckMode, Draft, Origin, Qos, Sent
 from assay_adapters.outcome import Ok, Refused
 from assay_evidence import events
 from assay_sdk.driver import Durability, Login
@@ -20,6 +20,7 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_steps.actors import Connection, Session
 from assay_steps.administration import Administrator
 from assay_steps.evidence import Evidence
+from assay_steps.faces import Faces
 from assay_steps.journal import ScenarioJournal
 from assay_steps.links import Consumer, Producer
 from assay_steps.messages import BODY, SentMessage, Sighting
@@ -42,6 +43,8 @@ class Role(Struct, frozen=True):
     ack: AckMode = AckMode.AUTO
     client_id: str | None = None
     member: str | None = None
+    qos: Qos | None = None
+    auto_confirm: bool | None = None
 
 
 def at_member(name: str, member: str | None) -> str:
@@ -57,8 +60,7 @@ class World:
         journal: The scenario's journal.
         evidence: Its claims.
         patience: How long to wait.
-        clients: The instance's clients, by face.
-        face: Which of them is under test; None for the first.
+        faces: The instance's clients, and which of them runs the scenario.
         rounds: How often "many" is: the backend's own, since a kill costs a virtual broker nothing and a real one much.
     """
 
@@ -69,8 +71,7 @@ class World:
         evidence: Evidence,
         *,
         patience: Patience,
-        clients: Mapping[str, Client],
-        face: str | None = None,
+        faces: Faces,
         rounds: int = 2,
     ) -> None:
         self.instance = instance
@@ -95,10 +96,8 @@ class World:
         self.tries: dict[str, Answer[object]] = {}
         """What the last step that tried several things was answered, by the name of each."""
         self._last: Answer[object] | None = None
-        self._face = face
-        self._clients = clients
-        for client in self._clients.values():
-            client.observe(self.sightings.tell)
+        self._faces = faces
+        faces.observe(self.sightings.tell)
         instance.watch_disk(self._observe_disk)
 
     # names -----------------------------------------------------------------------------------------------------------
@@ -117,11 +116,6 @@ class World:
         return self.names.kids(labels)
 
     # cast ------------------------------------------------------------------------------------------------------------
-
-    def client(self, face: str | None = None) -> Client:
-        """The client under test, in a face by name or in the run's."""
-        chosen = face or self._face
-        return self._clients[chosen] if chosen else next(iter(self._clients.values()))
 
     def connect(
         self,
@@ -145,7 +139,7 @@ class World:
         endpoint = self.instance.endpoint("amqp", at)
         own_id = self.names.identifier(client_id) if client_id else None
         login = Login(user, user) if user else None
-        client = self.client(face)
+        client = self._faces.of(face) if face else self._faces.chosen
         args: dict[str, Scalar] = {"client_id": own_id, "checks": self.checks, "face": client.identity.face}
         answer = self.recorder.record(
             name,
@@ -181,7 +175,13 @@ class World:
         return self.sessions[name]
 
     def producer(
-        self, to: Place | None, name: str = "sender", *, session: Session | None = None, face: str | None = None
+        self,
+        to: Place | None,
+        name: str = "sender",
+        *,
+        session: Session | None = None,
+        face: str | None = None,
+        qos: Qos | None = None,
     ) -> Producer:
         """A fresh producer, known by name from then on; at another queue manager it has a session of its own there.
 
@@ -189,7 +189,7 @@ class World:
         """
         member = to.member if to else None
         owner = session or self.session(self._sender(name, member, face), face=face, member=member)
-        self.producers[name] = owner.producer(self.address(to) if to else None, name)
+        self.producers[name] = owner.producer(self.address(to) if to else None, name, qos)
         return self.producers[name]
 
     def _sender(self, name: str, member: str | None, face: str | None) -> str:
@@ -213,10 +213,12 @@ class World:
         client_id: str | None = None,
         session: Session | None = None,
         member: str | None = None,
+        qos: Qos | None = None,
+        auto_confirm: bool | None = None,
     ) -> Answer[Consumer]:
         """Try to make a consumer; known by name from then on."""
         owner = session or self.session(name, ack, client_id=client_id, member=member)
-        answer = owner.consumer(origin, name)
+        answer = owner.consumer(origin, name, qos=qos, auto_confirm=auto_confirm)
         if isinstance(answer.outcome, Ok):
             self.consumers[name] = answer.outcome.value
         return answer
@@ -233,6 +235,7 @@ class World:
         name: str | None = None,
         shared: bool = False,
         selector: str | None = None,
+        ttl_ms: int | None = None,
     ) -> Origin:
         """What a subscriber consumes; the subscription's name is made unique on a shared broker."""
         return Origin(
@@ -241,12 +244,21 @@ class World:
             durability=Durability.DURABLE if durable else Durability.NON_DURABLE,
             name=self.names.identifier(name) if name else None,
             shared=shared,
+            ttl_ms=ttl_ms,
         )
 
     def play(self, name: str, role: Role) -> Answer[Consumer]:
         """Try to be a consumer of that role; it can be asked to come back as the same."""
         self.roles[name] = role
-        return self.consumer(name, role.origin, ack=role.ack, client_id=role.client_id, member=role.member)
+        return self.consumer(
+            name,
+            role.origin,
+            ack=role.ack,
+            client_id=role.client_id,
+            member=role.member,
+            qos=role.qos,
+            auto_confirm=role.auto_confirm,
+        )
 
     # messages --------------------------------------------------------------------------------------------------------
 
@@ -280,27 +292,10 @@ class World:
     def last(self, answer: Answer[object]) -> None:
         self._last = answer
 
-    def returned(self, call: str) -> str:
-        """Reference of the ``return`` event of a call."""
-        written = self.recorder.journal.events
-        ids = {event.ref: event.id for event in written if isinstance(event, events.Call)}
-        return next(event.ref for event in written if isinstance(event, events.Return) and event.call == ids[call])
-
     def sent_ns(self, label: str) -> int:
         """When the send of a message began, on the backend's monotonic clock, in nanoseconds."""
         call = self.messages[label].call
         return next(event.mono_ns for event in self.recorder.journal.events if event.ref == call)
-
-    def committed(self, session: str) -> str:
-        """Reference of the event of a session's last commit.
-
-        Raises:
-            LookupError: It has committed nothing.
-        """
-        for event in reversed(self.recorder.journal.events):
-            if isinstance(event, events.Unit) and event.actor == session and event.op == "commit":
-                return event.ref
-        raise LookupError(f"Session {session!r} has committed nothing.")
 
     def note_sent(self, label: str, draft: Draft, answer: Answer[Sent], to: Address) -> SentMessage:
         """Remember a send by the scenario's name for its message."""

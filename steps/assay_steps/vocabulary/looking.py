@@ -62,6 +62,6 @@ def life_left(world: World, label: str, left_ms: int) -> dict[str, int]:
 
 def _sending_ms(world: World, label: str) -> int:
     """How long the send of a message took, rounded up."""
-    answered = world.returned(world.messages[label].call)
+    answered = world.recorder.returned(world.messages[label].call)
     end_ns = next(event.mono_ns for event in world.recorder.journal.events if event.ref == answered)
     return -((world.sent_ns(label) - end_ns) // NS_PER_MS)
