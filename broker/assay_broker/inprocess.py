@@ -263,7 +263,8 @@ class InProcessWire:
 
     def _trace(self, direction: str, what: DriverEvent | DriverCommand) -> None:
         if self._target.trace:
-            self._sink(driver.Frame("in" if direction == "in" else "out", repr(what)))
+            transfer = driver.Transfer(what.message, what.settled) if isinstance(what, driver.Send) else None
+            self._sink(driver.Frame("in" if direction == "in" else "out", repr(what), transfer=transfer))
 
     def _end(self, why: Refused | None) -> None:
         if not self._ending:
