@@ -136,7 +136,6 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
     durability: Durability = Durability.NON_DURABLE
     name: str | None = None
     shared: bool = False
-    everybodys: bool = False
     settled: bool = False
     everybodys: bool = False
     timeout_ms: int | None = None

@@ -151,11 +151,11 @@ class LightSubscription:
                         link=link,
                         address=terms.topic,
                         durability=Durability.DURABLE if terms.ttl_ms else Durability.NON_DURABLE,
-                        name=terms.name if terms.ttl_ms or terms.share is not None else None,
+                        name=terms.name,
                         shared=terms.share is not None,
                         everybodys=terms.share is not None,
                         settled=terms.qos is Qos.AT_MOST_ONCE,
-                        timeout_ms=terms.ttl_ms or None,
+                        timeout_ms=terms.ttl_ms,
                     )
                 )
             )

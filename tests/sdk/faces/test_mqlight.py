@@ -110,7 +110,7 @@ def test_auto_confirm_confirms_before_the_callback(world: World) -> None:
     with world.client() as client:
         seen_settled: list[bool] = []
 
-        def handle(delivery: Delivery) -> None:
+        def handle(_delivery: Delivery) -> None:
             seen_settled.append(any(isinstance(event, Settled) for event in world.events))
 
         client.subscribe("t", qos=1, on_message=handle)
@@ -134,7 +134,7 @@ def test_without_auto_confirm_only_the_application_confirms(world: World) -> Non
 
 
 @pytest.mark.parametrize(("qos", "auto_confirm", "why"), [(0, False, "at most once"), (1, True, "auto_confirm")])
-def test_what_is_not_the_applications_to_confirm_is_said(world: World, qos: int, auto_confirm: bool, why: str) -> None:  # noqa: FBT001
+def test_what_is_not_the_applications_to_confirm_is_said(world: World, qos: int, auto_confirm: bool, why: str) -> None:
     with world.client() as client:
         got: list[Delivery] = []
         client.subscribe("t", qos=qos, auto_confirm=auto_confirm, on_message=got.append)
@@ -238,13 +238,68 @@ def test_subscriptions_are_attached_again(world: World) -> None:
 def test_a_confirm_over_an_earlier_connection_is_stale(world: World) -> None:
     with world.client() as client:
         got: list[Delivery] = []
-        client.subscribe("t", qos=1, auto_confirm=False, on_message=got.append)
+        client.subscribe("t", qos=1, auto_confirm=False, ttl=timedelta(minutes=1), on_message=got.append)
         client.send("t", "x", qos=1)
         world.let(SECOND)
         world.cut()
         world.let(SECOND)
         with pytest.raises(StaleDeliveryError, match="comes again"):
             got[0].confirm()
+        assert (got[1].data, got[1].redelivered, got[1].delivery_count) == ("x", True, 2)
+        got[1].confirm()
+
+
+def test_of_what_was_received_and_not_handed_over_only_the_confirmed_is_kept_when_the_line_breaks(world: World) -> None:
+    with world.client() as client:
+        sure: list[Delivery] = []
+        unsure: list[Delivery] = []
+
+        def slow(delivery: Delivery) -> None:
+            (sure if delivery.topic == "sure" else unsure).append(delivery)
+            if len(sure) == 1 and not unsure:
+                world.let(SECOND)
+                world.cut()
+                world.let(5 * SECOND)
+
+        first = client.subscribe("sure", qos=1, ttl=60_000, credit=0, on_message=slow)
+        second = client.subscribe("unsure", qos=1, auto_confirm=False, ttl=60_000, credit=0, on_message=slow)
+        for number in range(3):
+            client.send("sure", str(number), qos=1)
+            client.send("unsure", str(number), qos=1)
+        first.credit = second.credit = 10
+        world.let(10 * SECOND)
+    assert bodies(sure) == ["0", "1", "2"]
+    assert bodies(unsure) == ["0", "1", "2"]
+    assert [delivery.redelivered for delivery in sure + unsure] == [False] * 3 + [True] * 3
+
+
+def test_a_subscription_with_a_time_to_live_outlives_its_client_and_one_without_does_not(world: World) -> None:
+    sender = world.client("sender")
+    for ttl in (0, 10_000):
+        client = world.client()
+        client.subscribe("t", ttl=ttl)
+        client.close()
+        sender.send("t", "meanwhile", qos=1)
+        world.let(9_900)
+        got: list[Delivery] = []
+        with world.client() as again:
+            again.subscribe("t", ttl=ttl, on_message=got.append)
+            world.let(SECOND)
+        assert bodies(got) == (["meanwhile"] if ttl else [])
+
+
+def test_unsubscribing_leaves_the_time_to_live_unless_told_otherwise(world: World) -> None:
+    with world.client() as client:
+        for share in (None, "s"):
+            for ttl in (None, 0):
+                client.subscribe("t", share=share, ttl=10_000)
+                client.unsubscribe("t", share, ttl=ttl)
+                client.send("t", "meanwhile", qos=1)
+                got: list[Delivery] = []
+                client.subscribe("t", share=share, ttl=10_000, on_message=got.append)
+                world.let(SECOND)
+                assert bodies(got) == (["meanwhile"] if ttl is None else [])
+                client.unsubscribe("t", share, ttl=0)
 
 
 def test_a_confirm_whose_answer_is_lost_says_so(world: World) -> None:
