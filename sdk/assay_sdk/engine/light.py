@@ -216,14 +216,19 @@ class LightClient:
         clock = self.runner.clock
         due_ns = None if timeout_ms is None else clock.monotonic_ns() + timeout_ms * _NS_PER_MS
         while True:
-            delivery = subscription.take()
+            delivery = self._taken(subscription)
             if delivery is not None:
-                self.observe(Seen(delivery.handed()))
                 return delivery
             self.line.check()
-            if subscription.over or (due_ns is not None and clock.monotonic_ns() >= due_ns):
+            if subscription.over:
                 return None
+            subscription.ask()
+            if due_ns is not None and clock.monotonic_ns() >= due_ns:
+                break
             yield Wait(self._arrival, due_ns)
+        if not subscription.credit:
+            yield from subscription.withdraw()
+        return self._taken(subscription)
 
     def stop(self) -> Operation[None]:
         """Close the connection in order; subscriptions with a time to live run on until it is over."""
@@ -324,6 +329,13 @@ class LightClient:
                 if _is_loss(error):
                     raise
                 subscription.peer_closed(error.refused)
+        self._wake()  # who waits for a message asks for it again
+
+    def _taken(self, subscription: LightSubscription) -> LightDelivery | None:
+        delivery = subscription.take()
+        if delivery is not None:
+            self.observe(Seen(delivery.handed()))
+        return delivery
 
     def _schedule(self) -> None:
         if self._ready and not self._calling:

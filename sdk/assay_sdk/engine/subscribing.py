@@ -8,7 +8,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from assay_sdk.driver import Arrived, CloseLink, Credit, Done, Durability, OpenReceiver, Outcome, Settle
+from assay_sdk.driver import Arrived, CloseLink, Credit, Done, Drain, Durability, OpenReceiver, Outcome, Settle
 from assay_sdk.engine.calls import Pending, RefusedError
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.reconnecting import Attempt
@@ -109,7 +109,7 @@ class LightSubscription:
         host: Whose it is.
         number: Its number in the client.
         terms: What is subscribed to.
-        credit: How many messages may be with the client and not confirmed; 0 lets none come.
+        credit: How many messages may be with the client and not confirmed; 0 lets none come unasked.
         on_delivery: Called with each; None leaves them in the buffer until they are asked for.
     """
 
@@ -164,6 +164,21 @@ class LightSubscription:
             raise
         self._attempt, self._link = attempt, link
         self.replenish()
+
+    def allow(self, credit: int) -> Operation[None]:
+        """Let so many messages be with the client from now on; what was allowed beyond that is taken back."""
+        self.credit = credit
+        if self._granted > credit:
+            yield from self.withdraw()
+        self.replenish()
+
+    def withdraw(self) -> Operation[None]:
+        """Have the broker send what it has within the credit, and take the rest of the credit back."""
+        attempt, link = self._attempt, self._link
+        if attempt is not None and self._granted:
+            answer = attempt.connection.post(lambda token: Drain(token, link))
+            if not answer.done:
+                yield Wait(answer)
 
     def detach(self) -> Operation[None]:
         """Detach it, in order; what it holds unconfirmed goes back to the broker."""
@@ -225,19 +240,23 @@ class LightSubscription:
         self.buffer = deque(one for one in self.buffer if one not in self._unconfirmed)
         self._unconfirmed.clear()
 
-    def allow(self, credit: int) -> None:
-        """Let so many messages be with the client from now on; fewer than before come as they are confirmed."""
-        self.credit = credit
-        self.replenish()
+    def listen(self, on_delivery: OnDelivery | None) -> None:
+        """Have a callback called from now on, with what is in the buffer first; None leaves all there."""
+        self.on_delivery = on_delivery
+        for _ in range(len(self.buffer)):
+            self.host.due(self)
+
+    def ask(self) -> None:
+        """Let one message come, where none may come unasked."""
+        if not self.credit and not self._granted:
+            self._grant(1)
 
     def replenish(self) -> None:
         """Let the broker send, once no more than half of the credit is used up by what is on its way or here."""
         here = max(len(self._unconfirmed), len(self.buffer))
         ahead = self._granted + here
-        if self._attempt is not None and self.credit and ahead <= self.credit // 2:
-            more, link = self.credit - ahead, self._link
-            self._granted += more
-            self._attempt.connection.post(lambda token: Credit(token, link, more))
+        if self.credit and ahead <= self.credit // 2:
+            self._grant(self.credit - ahead)
 
     # -- events ----------------------------------------------------------------------------------------------------
 
@@ -258,7 +277,8 @@ class LightSubscription:
         self.host.due(self)
 
     def drained(self) -> None:
-        """Nothing here asks for a drain."""
+        """No credit is left."""
+        self._granted = 0
 
     def peer_closed(self, refused: Refused | None) -> None:
         """The broker has ended the subscription."""
@@ -267,6 +287,12 @@ class LightSubscription:
         self.host.ended(self, refused)
 
     # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _grant(self, more: int) -> None:
+        attempt, link = self._attempt, self._link
+        if attempt is not None:
+            self._granted += more
+            attempt.connection.post(lambda token: Credit(token, link, more))
 
     def _accept(self, delivery: LightDelivery) -> Pending[Done]:
         delivery.confirmed = True

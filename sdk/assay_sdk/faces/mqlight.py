@@ -13,7 +13,7 @@ import random
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Self, cast
+from typing import Self
 
 import msgspec
 
@@ -25,29 +25,31 @@ from assay_sdk.engine.light import LightClient
 from assay_sdk.engine.reconnecting import Backoff
 from assay_sdk.engine.settings import ConnectionOptions, Qos
 from assay_sdk.engine.states import Service
-from assay_sdk.engine.subscribing import LightDelivery, LightSubscription, SubscriptionTerms
+from assay_sdk.engine.subscribing import LightDelivery, LightSubscription, OnDelivery, SubscriptionTerms
 from assay_sdk.errors import CHECKED, MessageFormatError, MessagingError
+from assay_sdk.faces.arguments import (
+    LONGEST_SUBSCRIPTION_TTL_MS,
+    LONGEST_TTL_MS,
+    body_of,
+    client_id_of,
+    credit_of,
+    mistake,
+    qos_of,
+    share_of,
+    span_of,
+    topic_of,
+)
 from assay_sdk.faces.calling import Caller, Duration, shared_runner
-from assay_sdk.model.converters import JSON, OCTETS, TEXT
-from assay_sdk.model.destinations import DestinationError, Topic
-from assay_sdk.model.message import Address, Message, Property
+from assay_sdk.model.converters import JSON
+from assay_sdk.model.message import Property
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import Observer, nobody
 from assay_sdk.time import Runner
 
 __all__ = ["Client", "Delivery", "Subscription", "connect_mqlight"]
 
-LONGEST_TTL_MS = 2**32 - 1
-"""The longest time to live of a message: AMQP 1.0, 3.2.1, has 32 bits for milliseconds."""
-
-LONGEST_SUBSCRIPTION_TTL_MS = (2**32 - 1) * 1_000
-"""The longest time to live of a subscription: AMQP 1.0, 3.5.3, has 32 bits for seconds."""
-
 DEFAULT_CREDIT = 1024
 """How many messages of a subscription may be with the client and not confirmed; MQ Light's own default."""
-
-_LONGEST_ID = 256
-_ID_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%/._")
 
 
 class Delivery:
@@ -85,6 +87,11 @@ class Delivery:
         except msgspec.DecodeError as error:
             text = f"a message of {self.topic} is called {JSON} and is none: {error}"
             raise MessageFormatError(Refused(JmsErrorKind.MESSAGE_FORMAT, text, objects=(self.topic,))) from error
+
+    @property
+    def number(self) -> int:
+        """Its number in the client, by which an observer knows it."""
+        return self._engine.number
 
     @property
     def properties(self) -> Mapping[str, Property]:
@@ -154,13 +161,17 @@ class Subscription:
 
     @property
     def credit(self) -> int:
-        """How many messages may be with the client and not confirmed; 0 lets none come."""
+        """How many messages may be with the client and not confirmed; 0 lets none come but those that are asked for."""
         return self._engine.credit
 
     @credit.setter
     def credit(self, credit: int) -> None:
-        checked = _credit(self._caller, credit)
-        self._caller.runner.call_soon(lambda: self._engine.allow(checked))
+        self._caller(self._engine.allow(credit_of(self._caller, credit)))
+
+    def set_on_message(self, on_message: Callable[[Delivery], None] | None) -> None:
+        """Have a callback called with each message from now on; None leaves them for `receive`."""
+        hand_over = _handing(self._caller, on_message)
+        self._caller.runner.call_soon(lambda: self._engine.listen(hand_over))
 
     def receive(self, timeout: Duration | None = None) -> Delivery | None:
         """Wait for a message, where the subscription has no `on_message`.
@@ -240,12 +251,12 @@ class Client:
         Raises:
             MessagingError: An argument, the service's refusal, or the client is stopped.
         """
-        quality = _qos(self._caller, qos)
-        ttl_ms = None if ttl is None else _span(self._caller, ttl, "ttl", LONGEST_TTL_MS)
+        quality = qos_of(self._caller, qos)
+        ttl_ms = None if ttl is None else span_of(self._caller, ttl, "ttl", LONGEST_TTL_MS)
         if ttl_ms == 0:
-            raise _mistake(self._caller, "ttl is 0, and a message lives at least 1 ms: leave ttl out for ever")
-        draft = msgspec.structs.replace(_body(self._caller, topic, data), properties=dict(properties or {}))
-        sent = self._caller(self._engine.send(draft, _topic(self._caller, topic), quality, ttl_ms))
+            raise mistake(self._caller, "ttl is 0, and a message lives at least 1 ms: leave ttl out for ever")
+        draft = msgspec.structs.replace(body_of(self._caller, topic, data), properties=dict(properties or {}))
+        sent = self._caller(self._engine.send(draft, topic_of(self._caller, topic), quality, ttl_ms))
         return sent.message_id or ""
 
     def subscribe(
@@ -272,7 +283,8 @@ class Client:
             qos: 0 at most once, 1 at least once.
             auto_confirm: Whether the client confirms by itself, at least once.
             ttl: How long the subscription, with what comes for it, outlives a disconnection; 0 not at all.
-            credit: How many messages may be with the client and not confirmed; 0 lets none come.
+            credit: How many messages may be with the client and not confirmed; 0 lets none come but those that are
+                asked for.
             on_message: Called with each message, one at a time; None leaves them for `Subscription.receive`.
 
         Raises:
@@ -280,15 +292,14 @@ class Client:
         """
         caller = self._caller
         terms = SubscriptionTerms(
-            topic=_topic(caller, pattern),
-            share=None if share is None else _share(caller, share),
-            qos=_qos(caller, qos),
+            topic=topic_of(caller, pattern),
+            share=None if share is None else share_of(caller, share),
+            qos=qos_of(caller, qos),
             auto_confirm=auto_confirm,
-            ttl_ms=_span(caller, ttl, "ttl", LONGEST_SUBSCRIPTION_TTL_MS),
+            ttl_ms=span_of(caller, ttl, "ttl", LONGEST_SUBSCRIPTION_TTL_MS),
         )
-        handle = on_message
-        hand_over = None if handle is None else lambda found: handle(Delivery(caller, found))
-        engine = caller(self._engine.subscribe(terms, _credit(caller, credit), hand_over))
+        hand_over = _handing(caller, on_message)
+        engine = caller(self._engine.subscribe(terms, credit_of(caller, credit), hand_over))
         return Subscription(self, caller, self._engine, engine)
 
     def unsubscribe(self, pattern: str, share: str | None = None, *, ttl: int | None = None) -> None:
@@ -303,10 +314,10 @@ class Client:
             MessagingError: An argument, there is no such subscription, the service's refusal, or the client is stopped.
         """
         if ttl not in {None, 0}:
-            raise _mistake(self._caller, f"ttl is {ttl!r}: when unsubscribing only 0 can be given")
+            raise mistake(self._caller, f"ttl is {ttl!r}: when unsubscribing only 0 can be given")
         terms = SubscriptionTerms(
-            topic=_topic(self._caller, pattern),
-            share=None if share is None else _share(self._caller, share),
+            topic=topic_of(self._caller, pattern),
+            share=None if share is None else share_of(self._caller, share),
             qos=Qos.AT_MOST_ONCE,
             auto_confirm=True,
             ttl_ms=0,
@@ -370,9 +381,9 @@ def connect_mqlight(
     caller = Caller(runner or shared_runner(), CHECKED)
     services = (service,) if isinstance(service, str) else tuple(service)
     if not services:
-        raise _mistake(caller, "service is empty: give a URL, or several")
+        raise mistake(caller, "service is empty: give a URL, or several")
     luck = chance or random.SystemRandom()
-    name = f"AUTO_{luck.getrandbits(28):07x}" if client_id is None else _client_id(caller, client_id)
+    name = f"AUTO_{luck.getrandbits(28):07x}" if client_id is None else client_id_of(caller, client_id)
     prefix = id_prefix or uuid.uuid4().hex
 
     try:
@@ -407,56 +418,12 @@ def connect_mqlight(
     return Client(caller, engine, name, services)
 
 
-def _mistake(caller: Caller, text: str) -> Exception:
-    return caller.error(Refused(JmsErrorKind.MESSAGING, text))
+def _handing(caller: Caller, on_message: Callable[[Delivery], None] | None) -> OnDelivery | None:
+    if on_message is None:
+        return None
+    handle = on_message
 
+    def hand_over(found: LightDelivery) -> None:
+        handle(Delivery(caller, found))
 
-def _span(caller: Caller, value: Duration, what: str, longest_ms: int) -> int:
-    span_ms = caller.milliseconds(value, what)
-    if span_ms > longest_ms:
-        raise _mistake(caller, f"{what} is {span_ms} ms; the longest is {longest_ms} ms")
-    return span_ms
-
-
-def _qos(caller: Caller, qos: object) -> Qos:
-    if isinstance(qos, int) and not isinstance(qos, bool) and qos in {0, 1}:
-        return Qos(qos)
-    raise _mistake(caller, f"qos is {qos!r}: give 0 (at most once) or 1 (at least once)")
-
-
-def _credit(caller: Caller, credit: object) -> int:
-    if isinstance(credit, int) and not isinstance(credit, bool) and 0 <= credit < 2**32:
-        return credit
-    raise _mistake(caller, f"credit is {credit!r}: give an integer from 0 to {2**32 - 1}")
-
-
-def _share(caller: Caller, share: object) -> str:
-    if isinstance(share, str) and share and ":" not in share:
-        return share
-    raise _mistake(caller, f"share is {share!r}: give a name that is not empty and holds no colon")
-
-
-def _client_id(caller: Caller, client_id: object) -> str:
-    if isinstance(client_id, str) and 0 < len(client_id) <= _LONGEST_ID and set(client_id) <= _ID_CHARACTERS:
-        return client_id
-    text = f"client_id is {client_id!r}: give 1 to {_LONGEST_ID} letters, digits and characters of %/._"
-    raise caller.error(Refused(JmsErrorKind.INVALID_CLIENT_ID, text))
-
-
-def _topic(caller: Caller, name: str) -> Address:
-    try:
-        return Topic(name).address
-    except DestinationError as error:
-        raise caller.error(Refused(JmsErrorKind.INVALID_DESTINATION, str(error))) from error
-
-
-def _body(caller: Caller, topic: str, data: object) -> Message:
-    if isinstance(data, str):
-        return Message(body=data, content_type=TEXT)
-    if isinstance(data, bytes | bytearray | memoryview):
-        return Message(body=bytes(cast("bytes", data)), content_type=OCTETS)
-    try:
-        return Message(body=msgspec.json.encode(data).decode(), content_type=JSON)
-    except (TypeError, ValueError) as error:
-        text = f"data for {topic} is {type(data).__name__}, which JSON cannot say ({error}): give text, bytes or JSON"
-        raise caller.error(Refused(JmsErrorKind.MESSAGE_FORMAT, text, objects=(topic,))) from error
+    return hand_over

@@ -172,6 +172,55 @@ def test_credit_is_how_many_may_be_unconfirmed(world: World) -> None:
         assert bodies(got) == ["0", "1", "2", "3", "4"]
 
 
+def test_with_credit_0_a_message_comes_when_it_is_asked_for(world: World) -> None:
+    with world.client() as client:
+        subscription = client.subscribe("t", qos=1, credit=0)
+        client.send("t", "1", qos=1)
+        client.send("t", "2", qos=1)
+        world.let(SECOND)
+        assert not [event for event in world.events if isinstance(event, Settled)]
+        for body in ("1", "2"):
+            delivery = subscription.receive(0)
+            assert delivery is not None
+            assert delivery.data == body
+            assert len([event for event in world.events if isinstance(event, Settled)]) == int(body)
+        assert subscription.receive(SECOND) is None
+        client.send("t", "3", qos=1)
+        world.let(SECOND)
+        assert len([event for event in world.events if isinstance(event, Settled)]) == 2
+
+
+def test_credit_can_be_taken_back_and_a_callback_exchanged(world: World) -> None:
+    with world.client() as client:
+        got: list[Delivery] = []
+        subscription = client.subscribe("t", on_message=got.append)
+        subscription.credit = 0
+        client.send("t", "1", qos=1)
+        world.let(SECOND)
+        assert got == []
+        subscription.set_on_message(None)
+        subscription.credit = 10
+        world.let(SECOND)
+        assert got == []
+        subscription.set_on_message(got.append)
+        world.let(SECOND)
+        assert bodies(got) == ["1"]
+        with pytest.raises(IllegalStateError, match="callback"):
+            subscription.receive(0)
+
+
+def test_who_waits_for_a_message_gets_it_after_the_line_was_lost(world: World) -> None:
+    with world.client() as client, world.client("other") as other:
+        for credit in (0, 10):
+            subscription = client.subscribe("t", credit=credit)
+            now = world.broker.runner.clock.monotonic_ns()
+            world.broker.runner.call_at(now + 10 * MS, world.cut)
+            world.broker.runner.call_at(now + 9_000 * MS, lambda: other.send("t", "x") and None)
+            delivery = subscription.receive(30 * SECOND)
+            assert delivery is not None
+            subscription.unsubscribe()
+
+
 def test_credit_0_lets_nothing_come(world: World) -> None:
     with world.client() as client:
         got: list[Delivery] = []
