@@ -33,6 +33,7 @@ Predicate = Literal[
     "found-by-browse",
     "flushed-before",
     "batch-shape",
+    "transferred",
     "one-of",
 ]
 
@@ -340,12 +341,16 @@ class Frame(Event, frozen=True, kw_only=True, tag="frame"):
         direction: ``in`` or ``out``.
         text: The frame in words, without passwords.
         octets: First octets, hexadecimal, at most 4096 octets.
+        kid: The kit's id of the message that it transfers; None where it transfers none.
+        settled: Whether the sender has forgotten that message with it (at most once); None where it transfers none.
     """
 
     actor: str
     direction: Literal["in", "out"]
     text: str
     octets: str = ""
+    kid: str | None = None
+    settled: bool | None = None
 
 
 class Watch(Event, frozen=True, kw_only=True, tag="watch"):

@@ -17,14 +17,25 @@ from assay_steps.recording import Answer, Recorder, Scalar, message_ref
 
 
 class Connection:
-    """A connection of one client in one face, by name; to the queue manager `member`, or to the first one."""
+    """A connection of one client in one face, by name; to the queue manager `member`, or to the first one.
+
+    One whose client connects again by itself stays open when the line is lost, and says when it is back.
+    """
 
     def __init__(
-        self, recorder: Recorder, name: str, port: ClientConnection, member: str | None = None, face: str | None = None
+        self,
+        recorder: Recorder,
+        name: str,
+        port: ClientConnection,
+        member: str | None = None,
+        face: str | None = None,
+        *,
+        reconnects: bool = False,
     ) -> None:
         self.name = name
         self.member = member
         self.face = face
+        self.reconnects = reconnects
         self.open = True
         self._recorder = recorder
         self._port = port
@@ -40,7 +51,7 @@ class Connection:
     def close(self) -> Answer[None]:
         """Close in order."""
         answer = self._recorder.record(self.name, "close-connection", self._port.close)
-        self.lost()
+        self._over()
         return answer
 
     def abort(self) -> None:
@@ -51,10 +62,31 @@ class Connection:
             return Ok(None)
 
         self._recorder.record(self.name, "abort", cut)
-        self.lost()
+        self._over()
+
+    def hosts(self, actor: str) -> bool:
+        """Whether it is that actor's."""
+        return self.name == actor or any(consumer.name == actor for consumer in self.consumers)
 
     def lost(self) -> None:
-        """From here on nobody on this connection watches anything."""
+        """From here on nobody on this connection watches anything; a client that connects again says so itself."""
+        if not self.reconnects:
+            self._over()
+
+    def interrupted(self) -> None:
+        """The client says that its line is lost: nobody on it watches anything, or not before it is back."""
+        if not self.reconnects:
+            self._over()
+        for consumer in self.consumers:
+            consumer.interrupt()
+
+    def resumed(self) -> None:
+        """The client says that it is back: who had a listener watches again."""
+        if self.open:
+            for consumer in self.consumers:
+                consumer.resume()
+
+    def _over(self) -> None:
         self.open = False
         for consumer in self.consumers:
             consumer.stop_watching()

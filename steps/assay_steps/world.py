@@ -16,6 +16,7 @@ from assay_adapters.client import AckMode, Draft, Origin, Qos, Sent
 from assay_adapters.outcome import Ok, Refused
 from assay_evidence import events
 from assay_sdk.driver import Durability, Login
+from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
 from assay_steps.actors import Connection, Session
 from assay_steps.administration import Administrator
@@ -83,7 +84,7 @@ class World:
         """Labels of the messages of the last step that sent many."""
         self.names = Names(journal.scenario, instance.members)
         self.recorder = Recorder(journal)
-        self.sightings = Sightings(journal, instance.runner, self._lost)
+        self.sightings = Sightings(journal, instance.runner, self._lost, self._back)
         self.troubles = Troubles(instance, journal, self._suffered)
         self.administrator = Administrator(instance, self.recorder, self.names)
         self.connections: Cast[Connection] = Cast("connection")
@@ -148,7 +149,14 @@ class World:
             args=args | ({"user": user} if user else {}) | ({"member": at} if at else {}),
         )
         if isinstance(answer.outcome, Ok):
-            self.connections[name] = Connection(self.recorder, name, answer.outcome.value, at, client.identity.face)
+            self.connections[name] = Connection(
+                self.recorder,
+                name,
+                answer.outcome.value,
+                at,
+                client.identity.face,
+                reconnects=Capability.RECONNECT in client.capabilities,
+            )
             return Answer(answer.ref, Ok(self.connections[name]))
         return Answer(answer.ref, answer.outcome)
 
@@ -308,8 +316,13 @@ class World:
 
     def _lost(self, actor: str) -> None:
         for connection in self.connections.values():
-            if connection.name == actor or any(consumer.name == actor for consumer in connection.consumers):
-                connection.lost()
+            if connection.hosts(actor):
+                connection.interrupted()
+
+    def _back(self, actor: str) -> None:
+        for connection in self.connections.values():
+            if connection.hosts(actor):
+                connection.resumed()
 
     def _suffered(self, fault: FaultRequest) -> None:
         if isinstance(fault, Kill | Restart | Cut):

@@ -303,7 +303,7 @@ def classic_connection(
 
 
 @cache
-def identity(face: SdkFace) -> ClientIdentity:
+def identity(face: SdkFace | Literal["mqlight"]) -> ClientIdentity:
     """Who the SDK is in a face."""
     try:
         number = version("assay-mq")

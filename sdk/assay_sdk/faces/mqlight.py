@@ -43,7 +43,7 @@ from assay_sdk.faces.calling import Caller, Duration, shared_runner
 from assay_sdk.model.converters import JSON
 from assay_sdk.model.message import Property
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-from assay_sdk.observer import Observer, nobody
+from assay_sdk.observer import Handed, Observer, nobody
 from assay_sdk.time import Runner
 
 __all__ = ["Client", "Delivery", "Subscription", "connect_mqlight"]
@@ -121,6 +121,10 @@ class Delivery:
         """Which delivery of the message this is, counted from 1, as far as the broker knows."""
         return self._engine.count
 
+    def handed(self) -> Handed:
+        """The delivery as an observer is told of it."""
+        return self._engine.handed()
+
     def confirm(self) -> None:
         """Confirm this message, and no other (QS-14); confirming it again does nothing.
 
@@ -158,6 +162,16 @@ class Subscription:
     def number(self) -> int:
         """Its number in the client, by which an observer knows it."""
         return self._engine.number
+
+    @property
+    def ttl(self) -> int:
+        """How long it outlives a disconnection, in milliseconds."""
+        return self._engine.terms.ttl_ms
+
+    @property
+    def ended(self) -> bool:
+        """Whether it was unsubscribed, or ended by the service, or its client is stopped."""
+        return self._engine.over
 
     @property
     def credit(self) -> int:
