@@ -69,6 +69,7 @@ CAPABILITIES: Mapping[Capability, Source] = {
             Capability.KILL_AT_ANSWER,
             Capability.KILL_AT_FIRST_SIGHT,
             Capability.CUT,
+            Capability.BLOCK_WRITE,
             Capability.VIRTUAL_TIME,
         ),
         _INSTANCE,
@@ -78,7 +79,6 @@ LACKS: Mapping[Capability, Source] = {
     Capability.XA: Source("The reference broker has local units of work only."),
     Capability.CANCEL: Source("The client port has no call that takes a delayed message back."),
     Capability.TEMPORARY_DESTINATION: Source("The client port has no call that makes a temporary destination."),
-    Capability.BLOCK_WRITE: Source("The reference broker's stores write for all queues or for none."),
 }
 
 

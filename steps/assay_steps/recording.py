@@ -47,6 +47,9 @@ class Answer(Struct, Generic[T], frozen=True):
         return self.outcome.value
 
 
+_LEAVING = frozenset({"close-consumer", "close-session", "close-connection", "abort"})
+
+
 class SetupRefusedError(Exception):
     """The pair refused a step that the rule under trial depends on: nothing is known of the rule."""
 
@@ -93,6 +96,17 @@ class Recorder:
             if isinstance(event, events.Unit) and event.actor == session and event.op == "commit":
                 return event.ref
         raise LookupError(f"Session {session!r} has committed nothing.")
+
+    def left(self, actor: str) -> events.Call:
+        """The call with which an actor closed or lost its consumer, session or connection last.
+
+        Raises:
+            LookupError: It has not left.
+        """
+        for event in reversed(self.journal.events):
+            if isinstance(event, events.Call) and event.actor == actor and event.op in _LEAVING:
+                return event
+        raise LookupError(f"{actor!r} has not left: no step has closed or lost its connection.")
 
     def record(
         self,

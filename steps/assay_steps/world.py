@@ -6,8 +6,7 @@ client ids and subscription names, so scenarios never meet.  Waiting goes throug
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -32,8 +31,8 @@ from assay_steps.patience import Patience
 from assay_steps.recording import Answer, Recorder, Scalar, SetupRefusedError
 from assay_steps.sightings import Sightings
 from assay_steps.troubles import Troubles
+from assay_steps.waiting import Waiting
 
-NS_PER_MS = 1_000_000
 PLAIN = SendOptions()
 
 
@@ -53,7 +52,7 @@ def at_member(name: str, member: str | None) -> str:
     return name if member is None else f"{name} at {member}"
 
 
-class World:
+class World(Waiting):
     """Everything that the steps of one scenario share.
 
     Args:
@@ -75,23 +74,20 @@ class World:
         faces: Faces,
         rounds: int = 2,
     ) -> None:
-        self.instance = instance
+        self.recorder = Recorder(journal)
+        self.sightings = Sightings(journal, instance.runner, self._lost, self._back)
+        super().__init__(instance, patience, self.recorder, self.sightings)
         self.evidence = evidence
-        self.patience = patience
         self.checks = True
         self.rounds = rounds
         self.many: tuple[str, ...] = ()
         """Labels of the messages of the last step that sent many."""
         self.names = Names(journal.scenario, instance.members)
-        self.recorder = Recorder(journal)
-        self.sightings = Sightings(journal, instance.runner, self._lost, self._back)
         self.troubles = Troubles(instance, journal, self._suffered)
         self.administrator = Administrator(instance, self.recorder, self.names)
         self.connections: Cast[Connection] = Cast("connection")
         self.sessions: Cast[Session] = Cast("session")
         self.producers: Cast[Producer] = Cast("producer")
-        self.consumers: Cast[Consumer] = Cast("receiver or subscriber")
-        self.messages: Cast[SentMessage] = Cast("message")
         self.roles: Cast[Role] = Cast("subscriber")
         self.places: dict[str, Place] = {}
         self.tries: dict[str, Answer[object]] = {}
@@ -115,6 +111,11 @@ class World:
     def kids(self, labels: Iterable[str]) -> tuple[str, ...]:
         """The kit's ids of several messages."""
         return self.names.kids(labels)
+
+    @property
+    def face(self) -> str:
+        """The face of the client that runs the scenario."""
+        return self._faces.chosen.identity.face
 
     # cast ------------------------------------------------------------------------------------------------------------
 
@@ -300,11 +301,6 @@ class World:
     def last(self, answer: Answer[object]) -> None:
         self._last = answer
 
-    def sent_ns(self, label: str) -> int:
-        """When the send of a message began, on the backend's monotonic clock, in nanoseconds."""
-        call = self.messages[label].call
-        return next(event.mono_ns for event in self.recorder.journal.events if event.ref == call)
-
     def note_sent(self, label: str, draft: Draft, answer: Answer[Sent], to: Address) -> SentMessage:
         """Remember a send by the scenario's name for its message."""
         sent = SentMessage(label=label, draft=draft, answer=answer, destination=to)
@@ -339,53 +335,6 @@ class World:
     def seen_by(self, actors: Iterable[str], kids: Iterable[str]) -> list[Sighting]:
         """What these actors were handed of these messages, in order."""
         return self.sightings.of(actors, kids)
-
-    # time ------------------------------------------------------------------------------------------------------------
-
-    def now_ms(self) -> int:
-        """The backend's monotonic clock, in milliseconds."""
-        return self.instance.clock.monotonic_ns() // NS_PER_MS
-
-    def wait_until(self, done: Callable[[], bool], timeout_ms: int) -> bool:
-        """Wait for something, on the backend's clock."""
-        deadline = self.instance.clock.monotonic_ns() + timeout_ms * NS_PER_MS
-        return self.instance.runner.run_until(done, deadline)
-
-    def wait_since(self, label: str, span_ms: int) -> None:
-        """Let time go by until so much has passed since the send of a message began."""
-        self.instance.runner.run_until(lambda: False, self.sent_ns(label) + span_ms * NS_PER_MS)
-
-    def pass_time(self, span_ms: int) -> None:
-        """Let time go by."""
-        self.wait_until(lambda: False, span_ms)
-
-    def observe(self, actors: Iterable[str], kids: Iterable[str], times: int = 1) -> None:
-        """Give these actors the time to be handed each of these messages so often, and then a time of silence.
-
-        Actors without a listener receive one message after the other; listeners are left to listen.
-        """
-        names, which = tuple(actors), tuple(kids)
-        complete = partial(self.sightings.complete, names, which, times)
-        listeners = [self.consumers[name] for name in names if self.consumers[name].listening]
-        if listeners:
-            self.wait_until(complete, self.patience.expected_ms)
-            self.pass_time(self.patience.quiet_ms)
-        for name in names:
-            consumer = self.consumers[name]
-            if not consumer.listening and consumer.session.connection.open:
-                self._drain(consumer, complete)
-
-    def await_sightings(self, actors: Iterable[str], kids: Iterable[str], times: int = 1) -> None:
-        """Wait until listeners have been handed each of these messages so often, and no longer than is expected."""
-        complete = partial(self.sightings.complete, tuple(actors), tuple(kids), times)
-        self.wait_until(complete, self.patience.expected_ms)
-
-    def _drain(self, consumer: Consumer, complete: Callable[[], bool]) -> None:
-        while True:
-            timeout = self.patience.quiet_ms if complete() else self.patience.expected_ms
-            answer = consumer.receive(timeout)
-            if not isinstance(answer.outcome, Ok) or answer.outcome.value is None:
-                return
 
     # storage ---------------------------------------------------------------------------------------------------------
 

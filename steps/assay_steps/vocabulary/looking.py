@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from assay_steps.administration import Look
 from assay_steps.names import Place
-from assay_steps.world import NS_PER_MS, World
+from assay_steps.waiting import NS_PER_MS
+from assay_steps.world import World
 
 LOOKS = 30
 """How often a queue is looked at before what is expected counts as not happening."""
