@@ -17,6 +17,7 @@ from assay_steps.names import Place
 from assay_steps.options import SendOptions
 from assay_steps.parsing import phrase
 from assay_steps.terms import Terms
+from assay_steps.vocabulary.looking import look_for
 from assay_steps.vocabulary.sending import producer_for, send
 from assay_steps.waiting import NS_PER_MS
 from assay_steps.world import Role, World
@@ -69,9 +70,22 @@ def _(world: World, name: str, span: int, ttl: int | None = None) -> None:
     world.play(name, role).needed().listen(Script()).needed()
 
 
+@when(phrase("subscriber {name:Name} comes back, to be lost when {label:Name} is first seen"))
+def _(world: World, name: str, label: str) -> None:
+    consumer = world.play(name, world.roles[name]).needed()
+    world.sightings.at_first_sight(world.kid(label), consumer.session.connection.abort)
+    consumer.listen(Script()).needed()
+
+
 @when(phrase("{span:Duration} have passed since subscriber {name:Name} left"))
 def _(world: World, span: int, name: str) -> None:
     world.wait_after(name, span)
+
+
+@then(phrase("the Persistence of {label:Name} on {queue:Place} is recorded"))
+def _(world: World, evidence: Evidence, label: str, queue: Place) -> None:
+    event = look_for(world, queue, label)
+    evidence.claim("in-range", {"at": event, "field": "Persistence"}, {"least": 0, "most": 1})
 
 
 @then(phrase("there is no subscription to {place:Place}"))

@@ -173,6 +173,11 @@ def _(world: World, label: str, session: str, place: Place, options: SendOptions
     send(world, producer, label, place, options)
 
 
+@when("the sender's connection is lost")
+def _(world: World) -> None:
+    world.sessions["sender"].connection.abort()
+
+
 @given("the sender's connection has been closed")
 @when("the sender's connection is closed")
 def _(world: World) -> None:
