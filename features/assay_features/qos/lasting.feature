@@ -138,6 +138,7 @@ Feature: A subscription outlives its application for a time, and no longer
       And the connection of "lasting" is <ended>
       And message "m2" is sent to the topic with the durable header true
       And subscriber "lasting" comes back 29999 ms after it left
+      And 1 s pass
       And the connection of "lasting" is <ended>
       And message "m3" is sent to the topic with the durable header true
       And subscriber "lasting" comes back 29999 ms after it left

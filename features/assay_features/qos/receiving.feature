@@ -103,11 +103,15 @@ Feature: What becomes of the broker's copy when a message is delivered
     Scenario: None comes twice when the broker is killed while they are on their way
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a subscription that lives for 1 h
+      And subscriber "once" is inactive
+      And messages "m1" to "m5" are sent to the topic with the durable header true
       And the broker will be killed when "m1" is first seen
-      When messages "m1" to "m5" are sent to the topic with the durable header true
+      When subscriber "once" comes back
       And the broker has been killed and is back
       And 10 s pass
-      Then "once" sees "m1" to "m5" at most once
+      And message "control" is sent to the topic with the durable header true
+      Then "once" sees "control" exactly once
+      And "once" sees "m1" to "m5" at most once
 
   @QS-08 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-subscription-ttl
   Rule: At least once, the broker keeps its copy until the message is acknowledged
