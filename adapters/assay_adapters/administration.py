@@ -134,6 +134,13 @@ class Admin(Protocol):
         """Show an object's attributes (``CURDEPTH`` ...)."""
         ...
 
+    def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
+        """Show every subscription to a topic string, with its name as ``SUB`` and its queue's as ``DEST``.
+
+        The order is the same as long as the subscriptions are the same.
+        """
+        ...
+
     def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
         """Show a queue's messages with descriptor and headers."""
         ...

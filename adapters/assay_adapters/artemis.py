@@ -110,6 +110,12 @@ LACKS: Mapping[Capability, Source] = {
     ),
     Capability.CANCEL: Source("Over AMQP a message can be scheduled, and nothing in it takes one back.", _AMQP),
     Capability.TEMPORARY_DESTINATION: Source("The client port has no call that makes a temporary destination."),
+    Capability.QUALITY_OF_SERVICE: Source("No face of the client that runs here lets it be chosen."),
+    Capability.AUTO_CONFIRM: Source("No face of the client that runs here lets it be chosen."),
+    Capability.SUBSCRIPTION_TTL: Source("No face of the client that runs here has subscriptions with a time to live."),
+    Capability.TOPIC_WILDCARD: Source("No face of the client that runs here subscribes to patterns."),
+    Capability.RECONNECT: Source("No face of the client that runs here connects again by itself."),
+    Capability.BLOCK_WRITE: Source("Nothing makes the journal of an Artemis in a container wait for one queue."),
     Capability.RESTART_AT_LEVEL: Source("Artemis has no command level that a queue manager could be migrated from."),
     Capability.STORE_ERROR: Source("Nothing makes the journal of an Artemis in a container fail on demand."),
     Capability.WORKER_DIES: Source(

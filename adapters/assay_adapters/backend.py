@@ -123,7 +123,17 @@ class WorkerDies(Struct, frozen=True, tag=True):
     what: str = "delivery delay processor"
 
 
-FaultRequest = Kill | Restart | Cut | StoreError | WorkerDies
+class BlockWrite(Struct, frozen=True, tag=True):
+    """What is to be kept for a queue is not written before the fault is healed.
+
+    Args:
+        queue: The queue, by the name that the administrator knows.
+    """
+
+    queue: str
+
+
+FaultRequest = Kill | Restart | Cut | StoreError | WorkerDies | BlockWrite
 
 
 class Now(Struct, frozen=True, tag=True):
@@ -163,6 +173,10 @@ class Injection(Protocol):
 
     def wait(self) -> tuple[int, int] | Unsupported:
         """Wait until the broker is hurt and well again; monotonic nanoseconds of begin and end."""
+        ...
+
+    def heal(self) -> None:
+        """End a fault that lasts until then; the others end by themselves, and are left alone."""
         ...
 
 

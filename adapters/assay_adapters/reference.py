@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import count
+from typing import Literal
 
 from assay_adapters.administration import Admin
 from assay_adapters.backend import (
@@ -16,6 +17,8 @@ from assay_adapters.backend import (
     WireProtocol,
 )
 from assay_adapters.client import Client, ClientEvent, ClientIdentity, Endpoint, Source
+from assay_adapters.clients.mqlight import CAPABILITIES as MQLIGHT_CAPABILITIES
+from assay_adapters.clients.mqlight import MqlightClient
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
 from assay_adapters.clients.sdk import SdkClient, SdkFace, identity
 from assay_adapters.naming import unknown
@@ -37,6 +40,9 @@ from assay_sdk.runners.virtual import VirtualClock, VirtualRunner
 SIMULATED_DISK = "simulated disk"
 STORES = ("memory",)
 _FACES: tuple[SdkFace, ...] = ("simplified", "classic")
+_MQLIGHT: Literal["mqlight"] = "mqlight"
+_CLIENT_CAPABILITIES: Mapping[Capability, Source] = {**MQLIGHT_CAPABILITIES, **SDK_CAPABILITIES}
+"""What some face can do."""
 _SINGLE = ("ASSAY",)
 _SEVERAL = ("QM1", "QM2")
 """Names fit for z/OS, where a queue manager's has four characters at most."""
@@ -45,8 +51,8 @@ _BROKER = Source("The reference broker has it.", "broker/assay_broker")
 _INSTANCE = Source("The reference broker runs in this process, on a virtual clock and a simulated disk.")
 
 CAPABILITIES: Mapping[Capability, Source] = {
-    **{capability: source for capability, source in SDK_CAPABILITIES.items() if capability not in WIRE_CAPABILITIES},
-    **dict.fromkeys(sorted(WIRE_CAPABILITIES & SDK_CAPABILITIES.keys()), _BROKER),
+    **{name: source for name, source in _CLIENT_CAPABILITIES.items() if name not in WIRE_CAPABILITIES},
+    **dict.fromkeys(sorted(WIRE_CAPABILITIES & _CLIENT_CAPABILITIES.keys()), _BROKER),
     **dict.fromkeys(
         (
             Capability.ADMIN,
@@ -63,6 +69,7 @@ CAPABILITIES: Mapping[Capability, Source] = {
             Capability.KILL_AT_ANSWER,
             Capability.KILL_AT_FIRST_SIGHT,
             Capability.CUT,
+            Capability.BLOCK_WRITE,
             Capability.VIRTUAL_TIME,
         ),
         _INSTANCE,
@@ -149,12 +156,11 @@ class ReferenceInstance:
     def clients(self) -> Mapping[str, Client]:
         """Fresh clients, by face; no two clients of an instance give one message id."""
         id_prefix = f"{self._id_prefix}-{next(self._sets)}"
-        clients: dict[str, SdkClient] = {
-            face: SdkClient(face, self._driver, self._runner, id_prefix) for face in _FACES
-        }
+        clients: dict[str, Client] = {face: SdkClient(face, self._driver, self._runner, id_prefix) for face in _FACES}
+        clients[_MQLIGHT] = MqlightClient(self._driver, self._runner, id_prefix)
         for client in clients.values():
             client.observe(self._observe)
-        return dict(clients)
+        return clients
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
         """Tell this observer what the simulated disk does with messages of the kit."""
@@ -242,10 +248,10 @@ class ReferenceBackend:
         Raises:
             LookupError: There is no such face.
         """
-        for known in _FACES:
+        for known in (*_FACES, _MQLIGHT):
             if face in {None, known}:
                 return identity(known)
-        raise LookupError(unknown("face of the SDK", str(face), _FACES))
+        raise LookupError(unknown("face of the SDK", str(face), (*_FACES, _MQLIGHT)))
 
     def probe(self) -> Available | Unavailable:
         """It can always be started."""

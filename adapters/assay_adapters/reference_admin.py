@@ -168,6 +168,15 @@ class ReferenceAdmin:
             return Ok(definition.attributes)
         return refused(Mqrc.UNKNOWN_OBJECT_NAME, f"There is no {kind.value} {name}.", name)
 
+    def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
+        """Show every subscription to a topic string, in the order of their making."""
+        where = changes.Condition("TOPICSTR", "EQ", topic)
+        outcome = self._peer(member).ask(changes.DisplayObjects(kinds=(Kind.SUB,), name="*", where=where))
+        if isinstance(outcome, Refused):
+            return outcome
+        rows = _rows(outcome.value, Definition)
+        return Ok(tuple({"SUB": row.name, **row.attributes} for row in rows))
+
     def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
         """Show a queue's messages with descriptor and headers."""
         outcome = self._peer(member).ask(changes.NativeBrowse(queue))

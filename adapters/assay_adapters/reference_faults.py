@@ -12,6 +12,7 @@ from assay_adapters.backend import (
     AfterAnswer,
     At,
     BeforeAnswer,
+    BlockWrite,
     Cut,
     FaultRequest,
     FirstSight,
@@ -42,20 +43,34 @@ def kid_of(message: Message) -> str | None:
 
 
 class ReferenceInjection:
-    """A fault on its way."""
+    """A fault on its way.
 
-    def __init__(self, runner: VirtualRunner, act: Callable[[], None]) -> None:
+    Args:
+        runner: The world's crank.
+        act: Does it; what is returned, if anything, ends it.
+    """
+
+    def __init__(self, runner: VirtualRunner, act: Callable[[], Callable[[], None] | None]) -> None:
         self._runner = runner
         self._act = act
+        self._begin: int | None = None
         self._span: tuple[int, int] | None = None
+        self._end: Callable[[], None] | None = None
 
     def fire(self) -> None:
-        """Do it, once."""
-        if self._span is None:
-            begin = self._runner.clock.monotonic_ns()
-            self._span = (begin, begin)  # a hook may come by again while it happens
-            self._act()
-            self._span = (begin, self._runner.clock.monotonic_ns())
+        """Do it, once; a hook may come by again while it happens."""
+        if self._begin is None:
+            self._begin = self._runner.clock.monotonic_ns()
+            self._end = self._act()
+            if self._end is None:
+                self._span = (self._begin, self._runner.clock.monotonic_ns())
+
+    def heal(self) -> None:
+        """End a fault that lasts until then."""
+        if self._begin is not None and self._end is not None:
+            end, self._end = self._end, None
+            end()
+            self._span = (self._begin, self._runner.clock.monotonic_ns())
 
     def wait(self) -> tuple[int, int] | Unsupported:
         """Wait until the broker is hurt and well again; monotonic nanoseconds of begin and end."""
@@ -97,7 +112,7 @@ class ReferenceFaults:
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
         """The faults it knows."""
-        return frozenset({Kill, Restart, Cut, StoreError, WorkerDies})
+        return frozenset({Kill, Restart, Cut, StoreError, WorkerDies, BlockWrite})
 
     def inject(
         self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None
@@ -146,7 +161,8 @@ class ReferenceFaults:
         self._seen.append(hook)
 
 
-def _act(fault: FaultRequest, hurt: Hurtable) -> Callable[[], None]:
+def _act(fault: FaultRequest, hurt: Hurtable) -> Callable[[], Callable[[], None] | None]:
+    """What brings a fault about, and returns what ends it, where it does not end by itself."""
     manager = hurt.queue_manager
     match fault:
         case Kill():
@@ -159,3 +175,5 @@ def _act(fault: FaultRequest, hurt: Hurtable) -> Callable[[], None]:
             return partial(hurt.store.fail, times)
         case WorkerDies():
             return manager.worker_dies
+        case BlockWrite(queue=queue):
+            return partial(manager.block_writes, queue)

@@ -263,7 +263,8 @@ class InProcessWire:
 
     def _trace(self, direction: str, what: DriverEvent | DriverCommand) -> None:
         if self._target.trace:
-            self._sink(driver.Frame("in" if direction == "in" else "out", repr(what)))
+            transfer = driver.Transfer(what.message, what.settled) if isinstance(what, driver.Send) else None
+            self._sink(driver.Frame("in" if direction == "in" else "out", repr(what), transfer=transfer))
 
     def _end(self, why: Refused | None) -> None:
         if not self._ending:
@@ -357,10 +358,6 @@ class InProcessWire:
     def _open_receiver(self, command: driver.OpenReceiver) -> None:
         if not self._session_is_open(command.session, command.token):
             return
-        if command.timeout_ms is not None:
-            text = "A subscription with a time to live of its own is not supported by this broker."
-            self._refuse(command.token, JmsErrorKind.UNSUPPORTED, text)
-            return
         self._links[command.link] = command.session
         self._queue_manager.handle(
             commands.Attach(
@@ -373,8 +370,10 @@ class InProcessWire:
                 durability=command.durability,
                 name=command.name,
                 shared=command.shared,
+                everybodys=command.everybodys,
                 settled=command.settled,
                 session=command.session,
+                timeout_ms=command.timeout_ms,
             )
         )
 
@@ -428,7 +427,9 @@ class InProcessWire:
         self._queue_manager.handle(commands.Backout(self._number, command.token, command.unit))
 
     def _unsubscribe(self, command: driver.Unsubscribe) -> None:
-        self._queue_manager.handle(commands.Unsubscribe(self._number, command.token, command.name))
+        self._queue_manager.handle(
+            commands.Unsubscribe(self._number, command.token, command.name, everybodys=command.everybodys)
+        )
 
     def _cancel(self, command: driver.Cancel) -> None:
         self._queue_manager.handle(commands.Cancel(self._number, command.token, command.message_id))

@@ -6,12 +6,15 @@ together, so that what one of them hands out can wait for what another one write
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import chain
 from typing import Protocol
 
+from msgspec import Struct
+
 from assay_broker.core.commands import Stored, StoreFailed
 from assay_broker.core.effects import Answer, Deliver, Persist, ToMember
-from assay_broker.core.records import Record
+from assay_broker.core.records import MessageStored, Record
 from assay_broker.stores import Store, StoreError
 from assay_sdk.time import Cancel, Runner
 
@@ -20,6 +23,14 @@ FLUSH_NS = 1_000_000
 a virtual clock stays on them."""
 
 Held = Answer | Deliver | ToMember
+
+
+class _Waiting(Struct, frozen=True, eq=False):
+    """A batch that stands in front of the store, which cannot take it now."""
+
+    writer: Writer
+    persist: Persist
+    records: tuple[Record, ...]
 
 
 class Writer(Protocol):
@@ -60,13 +71,35 @@ class Log:
         self._written: list[tuple[int, Writer]] = []
         self._held: dict[int, list[tuple[Writer, Held]]] = {}
         self._job: Cancel | None = None
+        self._blocked: frozenset[str] = frozenset()
+        self._waiting: list[_Waiting] = []
+
+    def block(self, homes: Collection[str]) -> None:
+        """Messages for these homes cannot be written until `unblock`, nor can anything that comes after one of them.
+
+        Batches are durable in their order, so one that has to wait keeps all later ones waiting.
+        """
+        self._blocked |= frozenset(homes)
+
+    def unblock(self, homes: Collection[str]) -> None:
+        """They can be written again, and what has waited is."""
+        self._blocked -= frozenset(homes)
+        waiting, self._waiting = self._waiting, []
+        failed = [(one.writer, self.write(one.writer, one.persist, one.records)) for one in waiting]
+        for writer, failure in reversed(failed):
+            if failure is not None:
+                self.drop_held(failure.batch)
+                writer.failed(failure)
 
     def write(self, writer: Writer, persist: Persist, records: tuple[Record, ...]) -> StoreFailed | None:
         """Write a batch; it is flushed soon.
 
         Returns:
-            That the store could not take it; None when it could.
+            That the store could not take it; None when it could, or will be asked to.
         """
+        if self._waiting or any(isinstance(one, MessageStored) and one.home in self._blocked for one in records):
+            self._waiting.append(_Waiting(writer, persist, records))
+            return None
         try:
             writer.store.write(records)
         except StoreError as error:
@@ -119,7 +152,9 @@ class Log:
             Its lost batches, the newest first.
         """
         lost = [batch for batch, other in self._written if other is writer]
+        lost += [one.persist.batch for one in self._waiting if one.writer is writer]
         self._written = [(batch, other) for batch, other in self._written if other is not writer]
+        self._waiting = [one for one in self._waiting if one.writer is not writer]
         if not self._written:
             self._stop_job()
         for batch in lost:

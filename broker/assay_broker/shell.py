@@ -16,6 +16,7 @@ from assay_broker.core.commands import Command, Connect, Disconnect, Put, Stored
 from assay_broker.core.core import Core
 from assay_broker.core.effects import CloseLink, Deliver, Effect, Persist, ToMember
 from assay_broker.core.networks.parcels import Gone
+from assay_broker.core.queues.homes import homes_named
 from assay_broker.core.settings import Opmode, Settings
 from assay_broker.core.tables import TABLES
 from assay_broker.facility import Facility, Peer
@@ -242,6 +243,18 @@ class QueueManager:
     def worker_dies(self) -> None:
         """The delivery delay processor's worker dies (DD-65)."""
         self.handle(WorkerDied())
+
+    def block_writes(self, queue: str) -> Callable[[], None]:
+        """The store writes nothing for a queue, nor anything after that, until what is returned is called.
+
+        A queue manager that starts again has a log that knows nothing of it.
+
+        Args:
+            queue: Its name, as DISPLAY shows it; a subscription's own queue has one, too.
+        """
+        log, homes = self._facility.log, homes_named(queue)
+        log.block(homes)
+        return partial(log.unblock, homes)
 
     # one command -------------------------------------------------------------------------------------------------
 

@@ -33,6 +33,7 @@ Predicate = Literal[
     "found-by-browse",
     "flushed-before",
     "batch-shape",
+    "transferred",
     "one-of",
 ]
 
@@ -159,12 +160,17 @@ class Plan(Event, frozen=True, kw_only=True, tag="plan"):
 
 
 class ScenarioBegin(Event, frozen=True, kw_only=True, tag="scenario"):
-    """A scenario starts.  `Event.scenario` is its id; the rest is as in the plan."""
+    """A scenario starts.  `Event.scenario` is its id; the rest is as in the plan.
+
+    Args:
+        client: Name, version and face of the client that runs it; empty where it is not run.
+    """
 
     rules: tuple[str, ...]
     judged: str
     strength: str
     foreign: bool = False
+    client: str = ""
 
 
 class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
@@ -335,12 +341,16 @@ class Frame(Event, frozen=True, kw_only=True, tag="frame"):
         direction: ``in`` or ``out``.
         text: The frame in words, without passwords.
         octets: First octets, hexadecimal, at most 4096 octets.
+        kid: The kit's id of the message that it transfers; None where it transfers none.
+        settled: Whether the sender has forgotten that message with it (at most once); None where it transfers none.
     """
 
     actor: str
     direction: Literal["in", "out"]
     text: str
     octets: str = ""
+    kid: str | None = None
+    settled: bool | None = None
 
 
 class Watch(Event, frozen=True, kw_only=True, tag="watch"):

@@ -21,6 +21,7 @@ from assay_evidence.events import (
     Disk,
     Event,
     Fault,
+    Frame,
     Return,
     ScenarioBegin,
     ScenarioEnd,
@@ -112,6 +113,7 @@ class History:
         disk: What storage did, in the order of each writer.
         callbacks: Every end of a listener's callback.
         units: Every change of a unit of work.
+        transfers: Every frame with which a message went out, by message, in the order of each writer.
     """
 
     def __init__(self, events: Iterable[AnyEvent]) -> None:
@@ -124,6 +126,7 @@ class History:
         self.disk: list[Disk] = []
         self.callbacks: list[Callback] = []
         self.units: list[Unit] = []
+        self.transfers: defaultdict[str, list[Frame]] = defaultdict(list)
         watches: list[Watch] = []
         faults: list[Fault] = []
         for event in events:
@@ -139,19 +142,28 @@ class History:
                     watches.append(event)
                 case Fault():
                     faults.append(event)
-                case Disk():
-                    self.disk.append(event)
-                case Callback():
-                    self.callbacks.append(event)
-                case Unit():
-                    self.units.append(event)
+                case Disk() | Callback() | Unit() | Frame():
+                    self._keep(event)
                 case _:
-                    pass  # settlements, frames and the rest are found by reference only
+                    pass  # settlements and the rest are found by reference only
         self._seen = in_order(self._seen)
         refused = [call for call in self._receives if (answer := self.answer(call)) and answer.refused is not None]
         pairs = (Watched(begin, end) for begin, end in _pairs(watches))
         self.watches = [watch for watch in pairs if not any(_is_around(watch, call) for call in refused)]
         self.faults = [Faulted(begin, end) for begin, end in _pairs(faults)]
+
+    def _keep(self, event: Disk | Callback | Unit | Frame) -> None:
+        match event:
+            case Disk():
+                self.disk.append(event)
+            case Callback():
+                self.callbacks.append(event)
+            case Unit():
+                self.units.append(event)
+            case Frame(kid=str() as kid, direction="out"):
+                self.transfers[kid].append(event)
+            case Frame():
+                pass  # for the reader of the report
 
     def _add_call(self, call: Call) -> None:
         if call.op == "send" and call.msg is not None:

@@ -112,6 +112,7 @@ class _Facts(Struct, frozen=True):
     strength: str
     judged: str
     foreign: bool
+    client: str
 
 
 class _Bench:
@@ -188,6 +189,7 @@ class _Bench:
             waited_seconds=sum(end.waited_ns for end in ends) / NS_PER_SECOND,
             findings=tuple(findings),
             foreign=facts.foreign,
+            client=facts.client,
         )
 
     def _facts(self, name: str, trace: list[AnyEvent]) -> _Facts:
@@ -199,7 +201,8 @@ class _Bench:
         source = begins[0] if begins else planned
         foreign = any(told.foreign for told in (*begins, *([planned] if planned else ())))
         strength, judged = (source.strength, source.judged) if source else ("", "")
-        return _Facts(tuple(rules), strength, judged, foreign)
+        client = next((begin.client for begin in begins if begin.client), "")
+        return _Facts(tuple(rules), strength, judged, foreign, client)
 
     def _circumstances(self, name: str, facts: _Facts, trace: list[AnyEvent]) -> list[Finding]:
         """What else decides: as findings without a claim."""

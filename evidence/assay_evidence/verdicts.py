@@ -76,6 +76,7 @@ class ScenarioVerdict(Struct, frozen=True):
         waited_seconds: The part of it spent waiting for something due, on the backend's clock.
         findings: Every claim's finding, in the journal's order.
         foreign: It is none of the kit's own scenarios: its verdict counts for no rule of the catalogue.
+        client: Name, version and face of the client that ran it; empty where nothing tells.
     """
 
     scenario: str
@@ -91,6 +92,7 @@ class ScenarioVerdict(Struct, frozen=True):
     waited_seconds: float = 0.0
     findings: tuple[Finding, ...] = ()
     foreign: bool = False
+    client: str = ""
 
 
 class RuleVerdict(Struct, frozen=True):

@@ -80,6 +80,8 @@ def _case(suite: ET.Element, backend: str, feature: str, scenario: ScenarioVerdi
     _property(properties, "verdict", scenario.verdict)
     _property(properties, "strength", scenario.strength)
     _property(properties, "judged", scenario.judged)
+    if scenario.client:
+        _property(properties, "client", scenario.client)
     if scenario.foreign:
         _property(properties, "foreign", "true")
     if scenario.disclosed:

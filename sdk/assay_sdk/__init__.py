@@ -1,12 +1,13 @@
 """The typed client SDK: JMS 2.0's words written as Python, over in-process and AMQP 1.0 drivers.
 
 `connect` opens the simplified face, `ConnectionFactory` the classic one; both run one engine and mean the same by
-the same words.
+the same words.  `connect_mqlight` opens the MQ Light face: topics, qualities of service, a connection that comes back.
 """
 
 from assay_sdk.driver import Login
 from assay_sdk.engine.acknowledgement import AckMode
-from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode
+from assay_sdk.engine.reconnecting import Backoff
+from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode, Qos
 from assay_sdk.errors import (
     ConnectionLostError,
     ConnectionLostRuntimeError,
@@ -27,6 +28,8 @@ from assay_sdk.errors import (
     ResourceAllocationRuntimeError,
     SecurityError,
     SecurityRuntimeError,
+    StaleDeliveryError,
+    StaleDeliveryRuntimeError,
     TransactionInProgressError,
     TransactionInProgressRuntimeError,
     TransactionRolledBackError,
@@ -37,6 +40,7 @@ from assay_sdk.errors import (
 from assay_sdk.faces.calling import Duration
 from assay_sdk.faces.classic import Connection, ConnectionFactory, MessageConsumer, MessageProducer, Session
 from assay_sdk.faces.message import Message
+from assay_sdk.faces.mqlight import Client, Delivery, Subscription, connect_mqlight
 from assay_sdk.faces.producing import Receipt
 from assay_sdk.faces.sessions import QueueBrowser
 from assay_sdk.faces.simplified import Consumer, Context, Producer, connect
@@ -52,6 +56,8 @@ __all__ = [
     "AckMode",
     "Address",
     "AddressKind",
+    "Backoff",
+    "Client",
     "Connection",
     "ConnectionFactory",
     "ConnectionLostError",
@@ -60,6 +66,7 @@ __all__ = [
     "Context",
     "ConversionError",
     "Converter",
+    "Delivery",
     "DeliveryMode",
     "Destination",
     "DestinationError",
@@ -86,6 +93,7 @@ __all__ = [
     "Observer",
     "Producer",
     "Property",
+    "Qos",
     "Queue",
     "QueueBrowser",
     "Receipt",
@@ -96,7 +104,10 @@ __all__ = [
     "SecurityError",
     "SecurityRuntimeError",
     "Session",
+    "StaleDeliveryError",
+    "StaleDeliveryRuntimeError",
     "StalledError",
+    "Subscription",
     "Topic",
     "TransactionInProgressError",
     "TransactionInProgressRuntimeError",
@@ -105,4 +116,5 @@ __all__ = [
     "UnsupportedError",
     "UnsupportedRuntimeError",
     "connect",
+    "connect_mqlight",
 ]

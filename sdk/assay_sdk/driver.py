@@ -123,6 +123,7 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
         name: Subscription name; None for an unshared non-durable subscription or a queue.
         shared: Whether the subscription is shared.
         settled: Whether the broker shall send settled (at most once).
+        everybodys: Whether a shared subscription belongs to no client id, so that clients with any id share it.
         timeout_ms: How long the subscription outlives the link; None for ever (durable) or not at all (non-durable).
     """
 
@@ -136,6 +137,7 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
     name: str | None = None
     shared: bool = False
     settled: bool = False
+    everybodys: bool = False
     timeout_ms: int | None = None
 
 
@@ -235,12 +237,17 @@ class RecoverXa(Struct, frozen=True, tag=True):
 
 
 class Unsubscribe(Struct, frozen=True, tag=True):
-    """Remove a durable subscription."""
+    """Remove a durable subscription.
+
+    Args:
+        everybodys: Whether it belongs to no client id (`OpenReceiver`).
+    """
 
     token: int
     session: int
     name: str
     shared: bool = False
+    everybodys: bool = False
 
 
 class Cancel(Struct, frozen=True, tag=True):
@@ -360,12 +367,28 @@ class Closed(Struct, frozen=True, tag=True):
     refused: Refused | None
 
 
+class Transfer(Struct, frozen=True):
+    """A message that went over the wire.
+
+    Args:
+        settled: Whether the sender has forgotten it with that (at most once).
+    """
+
+    message: Message
+    settled: bool
+
+
 class Frame(Struct, frozen=True, tag=True):
-    """A frame went over the wire (only with `Target.trace`)."""
+    """A frame went over the wire (only with `Target.trace`).
+
+    Args:
+        transfer: The message in it, where one begins in it and goes out.
+    """
 
     direction: Literal["in", "out"]
     text: str
     octets: bytes = b""
+    transfer: Transfer | None = None
 
 
 DriverEvent = Opened | Done | Failed | Arrived | Drained | LinkClosed | Closed | Frame

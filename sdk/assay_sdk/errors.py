@@ -12,7 +12,8 @@
     │   ├── TransactionInProgressError
     │   ├── TransactionRolledBackError
     │   ├── UnsupportedError
-    │   └── ConnectionLostError
+    │   ├── ConnectionLostError
+    │   └── StaleDeliveryError
     └── MessagingRuntimeError
         ├── IllegalStateRuntimeError
         ├── InvalidClientIdRuntimeError
@@ -24,7 +25,8 @@
         ├── TransactionInProgressRuntimeError
         ├── TransactionRolledBackRuntimeError
         ├── UnsupportedRuntimeError
-        └── ConnectionLostRuntimeError
+        ├── ConnectionLostRuntimeError
+        └── StaleDeliveryRuntimeError
 
 The classic face raises the first branch (JMS's checked exceptions), the simplified face the second (its runtime ones).
 Reason, objects and text are the same in both (DD-18); `CHECKED` and `RUNTIME` say which class stands for which kind.
@@ -135,6 +137,10 @@ class ConnectionLostError(MessagingError):
     """The connection is gone."""
 
 
+class StaleDeliveryError(MessagingError):
+    """The message came over an earlier connection: it cannot be settled any more, and may come again."""
+
+
 class IllegalStateRuntimeError(MessagingRuntimeError):
     """It was asked at the wrong moment, or of something closed."""
 
@@ -179,6 +185,10 @@ class ConnectionLostRuntimeError(MessagingRuntimeError):
     """The connection is gone."""
 
 
+class StaleDeliveryRuntimeError(MessagingRuntimeError):
+    """The message came over an earlier connection: it cannot be settled any more, and may come again."""
+
+
 CHECKED: Mapping[JmsErrorKind, type[MessagingError]] = {
     JmsErrorKind.MESSAGING: MessagingError,
     JmsErrorKind.ILLEGAL_STATE: IllegalStateError,
@@ -192,6 +202,7 @@ CHECKED: Mapping[JmsErrorKind, type[MessagingError]] = {
     JmsErrorKind.TRANSACTION_ROLLED_BACK: TransactionRolledBackError,
     JmsErrorKind.UNSUPPORTED: UnsupportedError,
     JmsErrorKind.CONNECTION_LOST: ConnectionLostError,
+    JmsErrorKind.STALE_DELIVERY: StaleDeliveryError,
 }
 """The classic face's class for each kind."""
 
@@ -208,5 +219,6 @@ RUNTIME: Mapping[JmsErrorKind, type[MessagingRuntimeError]] = {
     JmsErrorKind.TRANSACTION_ROLLED_BACK: TransactionRolledBackRuntimeError,
     JmsErrorKind.UNSUPPORTED: UnsupportedRuntimeError,
     JmsErrorKind.CONNECTION_LOST: ConnectionLostRuntimeError,
+    JmsErrorKind.STALE_DELIVERY: StaleDeliveryRuntimeError,
 }
 """The simplified face's class for each kind."""

@@ -81,13 +81,17 @@ class ConnectionLost(Struct, frozen=True, tag=True):
     refused: Refused
 
 
+class Reconnected(Struct, frozen=True, tag=True):
+    """A client that connects again by itself has a new connection, and its subscriptions are attached again."""
+
+
 class FrameSeen(Struct, frozen=True, tag=True):
     """A protocol frame went by (connections with ``trace``)."""
 
     frame: Frame
 
 
-SdkEvent = Seen | Settled | CallbackEnded | UnitTurned | ConnectionLost | FrameSeen
+SdkEvent = Seen | Settled | CallbackEnded | UnitTurned | ConnectionLost | Reconnected | FrameSeen
 
 
 class Observer(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from assay_adapters.client import AckMode, ClientConnection, ClientSession, Origin, Seen
+from assay_adapters.client import AckMode, ClientConnection, ClientSession, Origin, Qos, Seen
 from assay_adapters.outcome import Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.model.message import Address
@@ -17,14 +17,25 @@ from assay_steps.recording import Answer, Recorder, Scalar, message_ref
 
 
 class Connection:
-    """A connection of one client in one face, by name; to the queue manager `member`, or to the first one."""
+    """A connection of one client in one face, by name; to the queue manager `member`, or to the first one.
+
+    One whose client connects again by itself stays open when the line is lost, and says when it is back.
+    """
 
     def __init__(
-        self, recorder: Recorder, name: str, port: ClientConnection, member: str | None = None, face: str | None = None
+        self,
+        recorder: Recorder,
+        name: str,
+        port: ClientConnection,
+        member: str | None = None,
+        face: str | None = None,
+        *,
+        reconnects: bool = False,
     ) -> None:
         self.name = name
         self.member = member
         self.face = face
+        self.reconnects = reconnects
         self.open = True
         self._recorder = recorder
         self._port = port
@@ -40,7 +51,7 @@ class Connection:
     def close(self) -> Answer[None]:
         """Close in order."""
         answer = self._recorder.record(self.name, "close-connection", self._port.close)
-        self.lost()
+        self._over()
         return answer
 
     def abort(self) -> None:
@@ -51,10 +62,31 @@ class Connection:
             return Ok(None)
 
         self._recorder.record(self.name, "abort", cut)
-        self.lost()
+        self._over()
+
+    def hosts(self, actor: str) -> bool:
+        """Whether it is that actor's."""
+        return self.name == actor or any(consumer.name == actor for consumer in self.consumers)
 
     def lost(self) -> None:
-        """From here on nobody on this connection watches anything."""
+        """From here on nobody on this connection watches anything; a client that connects again says so itself."""
+        if not self.reconnects:
+            self._over()
+
+    def interrupted(self) -> None:
+        """The client says that its line is lost: nobody on it watches anything, or not before it is back."""
+        if not self.reconnects:
+            self._over()
+        for consumer in self.consumers:
+            consumer.interrupt()
+
+    def resumed(self) -> None:
+        """The client says that it is back: who had a listener watches again."""
+        if self.open:
+            for consumer in self.consumers:
+                consumer.resume()
+
+    def _over(self) -> None:
         self.open = False
         for consumer in self.consumers:
             consumer.stop_watching()
@@ -136,20 +168,26 @@ class Session:
             show=listing,
         )
 
-    def producer(self, to: Address | None, name: str) -> Producer:
+    def producer(self, to: Address | None, name: str, qos: Qos | None = None) -> Producer:
         """Make a producer; a refusal ends the scenario as inconclusive."""
-        return self.try_producer(to, name).needed()
+        return self.try_producer(to, name, qos).needed()
 
-    def try_producer(self, to: Address | None, name: str) -> Answer[Producer]:
+    def try_producer(self, to: Address | None, name: str, qos: Qos | None = None) -> Answer[Producer]:
         """Make a producer, or learn why not."""
         answer = self._recorder.record(
-            name, "producer", lambda: self.port.producer(to), destination=str(to) if to else None
+            name,
+            "producer",
+            lambda: self.port.producer(to, qos=qos),
+            args={"qos": qos.value} if qos else {},
+            destination=str(to) if to else None,
         )
         if isinstance(answer.outcome, Refused):
             return Answer(answer.ref, answer.outcome)
         return Answer(answer.ref, Ok(Producer(self._recorder, name, self, answer.outcome.value, to)))
 
-    def consumer(self, origin: Origin, name: str) -> Answer[Consumer]:
+    def consumer(
+        self, origin: Origin, name: str, *, qos: Qos | None = None, auto_confirm: bool | None = None
+    ) -> Answer[Consumer]:
         """Make a consumer, or learn why not."""
         args: dict[str, Scalar] = {
             "selector": origin.selector,
@@ -158,8 +196,17 @@ class Session:
             "shared": origin.shared,
             "no_local": origin.no_local,
         }
+        chosen: dict[str, Scalar] = {
+            "ttl_ms": origin.ttl_ms,
+            "qos": qos.value if qos else None,
+            "auto_confirm": auto_confirm,
+        }
         answer = self._recorder.record(
-            name, "consumer", lambda: self.port.consumer(origin, actor=name), args=args, destination=str(origin.address)
+            name,
+            "consumer",
+            lambda: self.port.consumer(origin, actor=name, qos=qos, auto_confirm=auto_confirm),
+            args=args | {option: value for option, value in chosen.items() if value is not None},
+            destination=str(origin.address),
         )
         if isinstance(answer.outcome, Refused):
             return Answer(answer.ref, answer.outcome)

@@ -35,13 +35,13 @@ from assay_adapters.administration import Scalar as Attribute
 from assay_adapters.backend import Instance
 from assay_adapters.client import Draft, Sent
 from assay_adapters.clients.telling import KID
-from assay_adapters.outcome import Ok, Outcome, Refused
+from assay_adapters.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.model.report_options import MQMT_REPORT
 from assay_steps.attributes import command_text
 from assay_steps.messages import kid_in
 from assay_steps.names import Names, Place
-from assay_steps.recording import Answer, Recorder, Scalar, message_ref
+from assay_steps.recording import Answer, Recorder, Scalar, SetupRefusedError, message_ref
 
 T = TypeVar("T")
 Show = Callable[[T], dict[str, Scalar]]
@@ -121,6 +121,8 @@ class Administrator:
         """The broker's name for a place."""
         if place.role == "dead-letter":
             return self._dead_letter_queue(self._names.member(place.member))
+        if place.role == "subscription":
+            return self._queue_of(place)
         return place.name if place.role else self._names.own(place.name)
 
     def kind_of(self, place: Place) -> ObjectKind:
@@ -133,6 +135,14 @@ class Administrator:
             shown = self.inspect(ObjectKind.QMGR, member or self._instance.members[0], member).needed()
             self._dead_letter[member] = str(shown["DEADQ"])
         return self._dead_letter[member]
+
+    def _queue_of(self, place: Place) -> str:
+        """The queue of one of a topic's subscriptions."""
+        rows = self.subscriptions(Place("topic", place.name, member=place.member)).needed()
+        if len(rows) < place.number:
+            text = f"topic {place.name!r} has {len(rows)} subscriptions, and number {place.number} is asked for"
+            raise SetupRefusedError(Refused(JmsErrorKind.INVALID_DESTINATION, text))
+        return str(rows[place.number - 1]["DEST"])
 
     # changes ---------------------------------------------------------------------------------------------------------
 
@@ -234,6 +244,17 @@ class Administrator:
     def show(self, place: Place) -> Answer[Mapping[str, Attribute]]:
         """Look at a place's attributes."""
         return self.inspect(self.kind_of(place), self.name_of(place), self._names.member(place.member))
+
+    def subscriptions(self, topic: Place) -> Answer[tuple[Mapping[str, Attribute], ...]]:
+        """Look at a topic's subscriptions; the event says how many ``subscriptions`` there are."""
+        name, member = self.name_of(topic), self._names.member(topic.member)
+
+        def shown(rows: tuple[Mapping[str, Attribute], ...]) -> dict[str, Scalar]:
+            queues = {f"DEST {number}": row["DEST"] for number, row in enumerate(rows, 1)}
+            return {"subscriptions": len(rows), **queues}
+
+        command = f"DISPLAY SUB(*) WHERE(TOPICSTR EQ '{name}')"
+        return self._tell(command, member, lambda: self.port.subscriptions(name, member), shown)
 
     def look(self, place: Place, kids: Iterable[str]) -> Look:
         """Look at a queue's messages.

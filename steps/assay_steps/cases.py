@@ -41,6 +41,7 @@ HURTING = frozenset(
         Capability.KILL_AT_ANSWER,
         Capability.KILL_AT_FIRST_SIGHT,
         Capability.CUT,
+        Capability.BLOCK_WRITE,
     }
 )
 """Capabilities whose use disturbs everybody on the instance."""

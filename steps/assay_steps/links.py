@@ -135,6 +135,17 @@ class Consumer:
                     events.Watch, id=watch, actor=self.name, destination=self.destination, phase="end"
                 )
 
+    def interrupt(self) -> None:
+        """Its line is lost: it watches nothing before its client is back."""
+        listening = self.listening
+        self.stop_watching()
+        self.listening = listening
+
+    def resume(self) -> None:
+        """Its client is back: a listener watches again."""
+        if self.listening:
+            self.start_watching()
+
     def receive(self, timeout_ms: int) -> Answer[Seen | None]:
         """Wait for one message."""
         self.start_watching()

@@ -20,6 +20,8 @@ class Place(Struct, frozen=True):
         kind: queue or topic.
         name: The scenario's name for it; the kind itself for "the queue", "the topic".
         role: What the broker's own places are: staging, dead-letter, base; nothing for one of the scenario's own.
+            Of subscription, the name is the topic's: the place is the queue of one of its subscriptions.
+        number: Which of the subscriptions it is, from 1.
         member: The queue manager at which it is used, as the step names it; None for the first.
     """
 
@@ -27,10 +29,15 @@ class Place(Struct, frozen=True):
     name: str
     role: str = ""
     member: str | None = None
+    number: int = 1
 
+
+_ORDINALS = ("first", "second", "third")
+_SUBSCRIPTION = rf'the queue of the (?:(?:{"|".join(_ORDINALS)}) )?subscription to (?:the topic|topic "[^"]+")'
 
 PLACE = (
-    r'(?:the staging queue|the dead-letter queue|the base topic|the queue|the topic|(?:queue|alias|topic) "[^"]+")'
+    rf"(?:{_SUBSCRIPTION}|the staging queue|the dead-letter queue|the base topic|the queue|the topic"
+    r'|(?:queue|alias|topic) "[^"]+")'
     r'(?: at queue manager "[^"]+")?'
 )
 """How a step writes a place."""
@@ -49,8 +56,11 @@ def read_place(text: str) -> Place:
     role = _ROLES.get(what)
     if role is not None:
         return Place(role.kind, role.name, role.role, at)
-    kind = "topic" if what.startswith(("topic", "the topic")) else "queue"
     quoted = re.search(r'"([^"]+)"', what)
+    if re.fullmatch(_SUBSCRIPTION, what):
+        number = next((index for index, word in enumerate(_ORDINALS, 1) if f"the {word} " in what), 1)
+        return Place("queue", quoted[1] if quoted else "topic", "subscription", at, number)
+    kind = "topic" if what.startswith(("topic", "the topic")) else "queue"
     return Place(kind, quoted[1] if quoted else kind, member=at)
 
 

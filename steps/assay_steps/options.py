@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from assay_adapters.client import AS_DESTINATION, Mode
+from assay_adapters.client import AS_DESTINATION, Mode, Qos
 from assay_sdk.model.durations import parse_duration
 from assay_steps.mqi import report_properties
 from assay_steps.names import PLACE, Place, read_place
@@ -38,6 +38,8 @@ class SendOptions(Struct, frozen=True, kw_only=True):
         correlation_id: JMSCorrelationID.
         group_id: JMSXGroupID.
         group_sequence: JMSXGroupSeq.
+        qos: Quality of service, where the client lets it be chosen.
+        face: The face of the client through which the message goes, where it is to be one that can do this.
         properties: Application properties, and what of the message descriptor travels as properties.
     """
 
@@ -54,8 +56,18 @@ class SendOptions(Struct, frozen=True, kw_only=True):
     correlation_id: str | None = None
     group_id: str | None = None
     group_sequence: int | None = None
+    qos: Qos | None = None
+    face: str | None = None
     properties: dict[str, str | int] = {}
 
+
+_CLASSIC = "classic"
+HEADERS: dict[str, dict[str, Any]] = {
+    "no durable header": {"mode": Mode.AS_DESTINATION, "face": _CLASSIC},
+    "the durable header true": {"mode": Mode.PERSISTENT, "face": _CLASSIC},
+    "the durable header false": {"mode": Mode.NON_PERSISTENT, "face": _CLASSIC},
+}
+"""What makes a message's durable header so; by a face that can: one of MQ Light has no option for it (AMQP:42)."""
 
 _AS_DEFINED = Mode.AS_DESTINATION.value
 Read = Callable[[re.Match[str]], dict[str, Any]]
@@ -67,6 +79,8 @@ OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
     (r"priority (\d) for this send only", lambda match: {"send_priority": int(match[1])}),
     (r"a time to live of (.+)", lambda match: {"ttl_ms": parse_duration(match[1])}),
     (rf"delivery mode (persistent|non-persistent|{_AS_DEFINED})", lambda match: {"mode": Mode(match[1])}),
+    (rf"quality of service ({'|'.join(Qos)})", lambda match: {"qos": Qos(match[1])}),
+    (r"(no durable header|the durable header (?:true|false))", lambda match: HEADERS[match[1]]),
     (r"its own delivery mode (persistent|non-persistent)", lambda match: {"own_mode": Mode(match[1])}),
     (r"priority (\d)", lambda match: {"priority": int(match[1])}),
     (rf"priority {_AS_DEFINED}", lambda _: {"priority": AS_DESTINATION}),

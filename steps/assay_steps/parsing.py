@@ -23,6 +23,7 @@ from assay_steps.mistakes import MistakeError, nearest
 from assay_steps.mqi import feedback, report_of
 from assay_steps.names import PLACE, Place, read_place
 from assay_steps.options import SendOptions, read_options
+from assay_steps.terms import TERMS, Terms, read_terms
 
 RIGHTS = {
     "put to": "PUT",
@@ -179,6 +180,11 @@ def _opmode(text: str) -> Opmode:
     return cast("Opmode", text)
 
 
+@_pattern(TERMS)
+def _terms(text: str) -> Terms:
+    return read_terms(text)
+
+
 TYPES: dict[str, Callable[[str], Any]] = {
     "Duration": _duration,
     "Fraction": _fraction,
@@ -203,6 +209,7 @@ TYPES: dict[str, Callable[[str], Any]] = {
     "Level": _level,
     "Opmode": _opmode,
     "Script": _script,
+    "Terms": _terms,
 }
 
 

@@ -155,7 +155,7 @@ class AssayPlugin:
         if case is None:
             return
         provisioned = self.run.provision(case)
-        clock = self.run.clock if isinstance(provisioned, Unsupported) else provisioned.clock
+        clock = self.run.clock if isinstance(provisioned, Unsupported) else provisioned.instance.clock
         journal = item.stash[JOURNAL] = self.run.journal(case, clock)
         template = template_of(item)
         if template is not None:
@@ -166,6 +166,7 @@ class AssayPlugin:
             judged=case.judged,
             strength=case.strength,
             foreign=case.foreign,
+            client="" if isinstance(provisioned, Unsupported) else provisioned.faces.title,
         )
         if isinstance(provisioned, Unsupported):
             journal.write(

@@ -47,6 +47,9 @@ class Answer(Struct, Generic[T], frozen=True):
         return self.outcome.value
 
 
+_LEAVING = frozenset({"close-consumer", "close-session", "close-connection", "abort"})
+
+
 class SetupRefusedError(Exception):
     """The pair refused a step that the rule under trial depends on: nothing is known of the rule."""
 
@@ -76,6 +79,34 @@ class Recorder:
     def number(self, what: str) -> str:
         """A name for a call or a watch, unique in the run."""
         return f"{self.journal.scenario}#{what}{next(self._numbers)}"
+
+    def returned(self, call: str) -> str:
+        """Reference of the ``return`` event of a call."""
+        written = self.journal.events
+        ids = {event.ref: event.id for event in written if isinstance(event, events.Call)}
+        return next(event.ref for event in written if isinstance(event, events.Return) and event.call == ids[call])
+
+    def committed(self, session: str) -> str:
+        """Reference of the event of a session's last commit.
+
+        Raises:
+            LookupError: It has committed nothing.
+        """
+        for event in reversed(self.journal.events):
+            if isinstance(event, events.Unit) and event.actor == session and event.op == "commit":
+                return event.ref
+        raise LookupError(f"Session {session!r} has committed nothing.")
+
+    def left(self, actor: str) -> events.Call:
+        """The call with which an actor closed or lost its consumer, session or connection last.
+
+        Raises:
+            LookupError: It has not left.
+        """
+        for event in reversed(self.journal.events):
+            if isinstance(event, events.Call) and event.actor == actor and event.op in _LEAVING:
+                return event
+        raise LookupError(f"{actor!r} has not left: no step has closed or lost its connection.")
 
     def record(
         self,

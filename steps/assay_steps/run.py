@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec import convert, structs, to_builtins
+from msgspec import Struct, convert, structs, to_builtins
 
 from assay_adapters.backend import Backend, Instance, Needs, Unsupported
 from assay_adapters.client import Client, Endpoint, Source
@@ -35,6 +35,7 @@ from assay_steps.asked import Asked
 from assay_steps.cases import JUDGED_TAGS, OWN_INSTANCE, STRENGTH_TAGS, Case, kind_tags
 from assay_steps.defects.model import Defect
 from assay_steps.evidence import Evidence
+from assay_steps.faces import Faces, faces_for
 from assay_steps.folder import GROUPS, JOURNALS, KNOWN, VERDICTS, make_room
 from assay_steps.interrupts import Interrupts
 from assay_steps.journal import ScenarioJournal, instant
@@ -92,6 +93,18 @@ class RunOptions(Asked, frozen=True, kw_only=True):
 def new_run_id() -> str:
     """A run's id: when it began, and four random characters."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+
+
+class Provided(Struct, frozen=True, eq=False):
+    """What a scenario is tried on.
+
+    Args:
+        instance: The broker.
+        faces: Its clients, and which of them runs the scenario.
+    """
+
+    instance: Instance
+    faces: Faces
 
 
 class Run:
@@ -204,7 +217,7 @@ class Run:
                     events.Begin,
                     instant(self.clock),
                     backend=self.options.backend,
-                    client=f"{client.name} {client.version} ({client.face})",
+                    client=client.title,
                     ours=tuple(part for part, is_ours in own.items() if is_ours),
                     environment={"product": environment.product, "version": environment.version, **environment.details},
                     catalogue_hash=self.catalogue.sha256,
@@ -216,29 +229,35 @@ class Run:
 
     # a scenario ------------------------------------------------------------------------------------------------------
 
-    def provision(self, case: Case) -> Instance | Unsupported:
-        """An instance that meets the case's needs."""
+    def provision(self, case: Case) -> Provided | Unsupported:
+        """An instance that meets the case's needs, and the clients with which it is tried."""
         for capability in sorted(case.needs.capabilities):
             if capability not in self.backend.capabilities:
                 missing = Source(f"{self.options.backend} lacks {capability.value}.")
                 return Unsupported(capability.value, self.backend.lacks.get(capability, missing))
-        return self.backend.provision(case.needs)
+        instance = self.backend.provision(case.needs)
+        if isinstance(instance, Unsupported):
+            return instance
+        faces = faces_for(self._clients(instance), case.needs.capabilities, self.options.face)
+        if isinstance(faces, Unsupported):
+            instance.close()
+            return faces
+        return Provided(instance, faces)
 
     def journal(self, case: Case, clock: Clock) -> ScenarioJournal:
         """The case's journal."""
         self._begin()
         return ScenarioJournal(self._journal, case.id, clock, self._interrupts)
 
-    def world(self, case: Case, instance: Instance, journal: ScenarioJournal) -> World:
+    def world(self, case: Case, provided: Provided, journal: ScenarioJournal) -> World:
         """The case's world."""
         patience = VIRTUAL_PATIENCE if self.virtual else REAL_PATIENCE
         return World(
-            instance,
+            provided.instance,
             journal,
             Evidence(journal, case.rules[0]),
             patience=patience,
-            clients=self._clients(instance),
-            face=self.options.face,
+            faces=provided.faces,
             rounds=VIRTUAL_ROUNDS if self.virtual else REAL_ROUNDS,
         )
 

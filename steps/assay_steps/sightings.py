@@ -20,13 +20,21 @@ class Sightings:
         journal: The scenario's journal.
         runner: Its world's crank.
         lost: Told which actor's connection is gone.
+        back: Told which actor's client has connected again by itself.
     """
 
-    def __init__(self, journal: ScenarioJournal, runner: Runner, lost: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        journal: ScenarioJournal,
+        runner: Runner,
+        lost: Callable[[str], None],
+        back: Callable[[str], None] = lambda _actor: None,
+    ) -> None:
         self.all: list[Sighting] = []
         self._journal = journal
         self._runner = runner
         self._lost = lost
+        self._back = back
         self._counts: Counter[tuple[str, str]] = Counter()
         self._at_first_sight: dict[str, Callable[[], None]] = {}
 
@@ -34,11 +42,21 @@ class Sightings:
         """Write down what a client tells its observer."""
         if event.what == "lost":
             self._lost(event.actor)
+        elif event.what == "back":
+            self._back(event.actor)
+        elif event.what == "transfer":
+            self._transferred(event)
         elif event.what == "callback":
             ended = "raised" if event.outcome == "raised" else "returned"
             self._journal.write(events.Callback, actor=event.actor, batch=event.batch, ended=ended)
         elif event.seen is not None:
             (self._settled if event.what == "settle" else self._handed)(event, event.seen)
+
+    def _transferred(self, event: ClientEvent) -> None:
+        text = f"transfer of {event.kid}, {'settled' if event.settled else 'not settled'}"
+        self._journal.write(
+            events.Frame, actor=event.actor, direction="out", text=text, kid=event.kid, settled=event.settled
+        )
 
     def _settled(self, event: ClientEvent, seen: Seen) -> None:
         self._journal.write(

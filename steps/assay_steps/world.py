@@ -6,20 +6,21 @@ client ids and subscription names, so scenarios never meet.  Waiting goes throug
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from assay_adapters.backend import Cut, DiskEvent, FaultRequest, Instance, Kill, Restart
-from assay_adapters.client import AckMode, Client, Draft, Origin, Sent
+from assay_adapters.client import AckMode, Draft, Origin, Qos, Sent
 from assay_adapters.outcome import Ok, Refused
 from assay_evidence import events
 from assay_sdk.driver import Durability, Login
+from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
 from assay_steps.actors import Connection, Session
 from assay_steps.administration import Administrator
 from assay_steps.evidence import Evidence
+from assay_steps.faces import Faces
 from assay_steps.journal import ScenarioJournal
 from assay_steps.links import Consumer, Producer
 from assay_steps.messages import BODY, SentMessage, Sighting
@@ -30,8 +31,8 @@ from assay_steps.patience import Patience
 from assay_steps.recording import Answer, Recorder, Scalar, SetupRefusedError
 from assay_steps.sightings import Sightings
 from assay_steps.troubles import Troubles
+from assay_steps.waiting import Waiting
 
-NS_PER_MS = 1_000_000
 PLAIN = SendOptions()
 
 
@@ -42,6 +43,8 @@ class Role(Struct, frozen=True):
     ack: AckMode = AckMode.AUTO
     client_id: str | None = None
     member: str | None = None
+    qos: Qos | None = None
+    auto_confirm: bool | None = None
 
 
 def at_member(name: str, member: str | None) -> str:
@@ -49,7 +52,7 @@ def at_member(name: str, member: str | None) -> str:
     return name if member is None else f"{name} at {member}"
 
 
-class World:
+class World(Waiting):
     """Everything that the steps of one scenario share.
 
     Args:
@@ -57,8 +60,7 @@ class World:
         journal: The scenario's journal.
         evidence: Its claims.
         patience: How long to wait.
-        clients: The instance's clients, by face.
-        face: Which of them is under test; None for the first.
+        faces: The instance's clients, and which of them runs the scenario.
         rounds: How often "many" is: the backend's own, since a kill costs a virtual broker nothing and a real one much.
     """
 
@@ -69,36 +71,30 @@ class World:
         evidence: Evidence,
         *,
         patience: Patience,
-        clients: Mapping[str, Client],
-        face: str | None = None,
+        faces: Faces,
         rounds: int = 2,
     ) -> None:
-        self.instance = instance
+        self.recorder = Recorder(journal)
+        self.sightings = Sightings(journal, instance.runner, self._lost, self._back)
+        super().__init__(instance, patience, self.recorder, self.sightings)
         self.evidence = evidence
-        self.patience = patience
         self.checks = True
         self.rounds = rounds
         self.many: tuple[str, ...] = ()
         """Labels of the messages of the last step that sent many."""
         self.names = Names(journal.scenario, instance.members)
-        self.recorder = Recorder(journal)
-        self.sightings = Sightings(journal, instance.runner, self._lost)
         self.troubles = Troubles(instance, journal, self._suffered)
         self.administrator = Administrator(instance, self.recorder, self.names)
         self.connections: Cast[Connection] = Cast("connection")
         self.sessions: Cast[Session] = Cast("session")
         self.producers: Cast[Producer] = Cast("producer")
-        self.consumers: Cast[Consumer] = Cast("receiver or subscriber")
-        self.messages: Cast[SentMessage] = Cast("message")
         self.roles: Cast[Role] = Cast("subscriber")
         self.places: dict[str, Place] = {}
         self.tries: dict[str, Answer[object]] = {}
         """What the last step that tried several things was answered, by the name of each."""
         self._last: Answer[object] | None = None
-        self._face = face
-        self._clients = clients
-        for client in self._clients.values():
-            client.observe(self.sightings.tell)
+        self._faces = faces
+        faces.observe(self.sightings.tell)
         instance.watch_disk(self._observe_disk)
 
     # names -----------------------------------------------------------------------------------------------------------
@@ -116,12 +112,12 @@ class World:
         """The kit's ids of several messages."""
         return self.names.kids(labels)
 
-    # cast ------------------------------------------------------------------------------------------------------------
+    @property
+    def face(self) -> str:
+        """The face of the client that runs the scenario."""
+        return self._faces.chosen.identity.face
 
-    def client(self, face: str | None = None) -> Client:
-        """The client under test, in a face by name or in the run's."""
-        chosen = face or self._face
-        return self._clients[chosen] if chosen else next(iter(self._clients.values()))
+    # cast ------------------------------------------------------------------------------------------------------------
 
     def connect(
         self,
@@ -145,7 +141,7 @@ class World:
         endpoint = self.instance.endpoint("amqp", at)
         own_id = self.names.identifier(client_id) if client_id else None
         login = Login(user, user) if user else None
-        client = self.client(face)
+        client = self._faces.of(face) if face else self._faces.chosen
         args: dict[str, Scalar] = {"client_id": own_id, "checks": self.checks, "face": client.identity.face}
         answer = self.recorder.record(
             name,
@@ -154,7 +150,14 @@ class World:
             args=args | ({"user": user} if user else {}) | ({"member": at} if at else {}),
         )
         if isinstance(answer.outcome, Ok):
-            self.connections[name] = Connection(self.recorder, name, answer.outcome.value, at, client.identity.face)
+            self.connections[name] = Connection(
+                self.recorder,
+                name,
+                answer.outcome.value,
+                at,
+                client.identity.face,
+                reconnects=Capability.RECONNECT in client.capabilities,
+            )
             return Answer(answer.ref, Ok(self.connections[name]))
         return Answer(answer.ref, answer.outcome)
 
@@ -181,7 +184,13 @@ class World:
         return self.sessions[name]
 
     def producer(
-        self, to: Place | None, name: str = "sender", *, session: Session | None = None, face: str | None = None
+        self,
+        to: Place | None,
+        name: str = "sender",
+        *,
+        session: Session | None = None,
+        face: str | None = None,
+        qos: Qos | None = None,
     ) -> Producer:
         """A fresh producer, known by name from then on; at another queue manager it has a session of its own there.
 
@@ -189,7 +198,7 @@ class World:
         """
         member = to.member if to else None
         owner = session or self.session(self._sender(name, member, face), face=face, member=member)
-        self.producers[name] = owner.producer(self.address(to) if to else None, name)
+        self.producers[name] = owner.producer(self.address(to) if to else None, name, qos)
         return self.producers[name]
 
     def _sender(self, name: str, member: str | None, face: str | None) -> str:
@@ -213,10 +222,12 @@ class World:
         client_id: str | None = None,
         session: Session | None = None,
         member: str | None = None,
+        qos: Qos | None = None,
+        auto_confirm: bool | None = None,
     ) -> Answer[Consumer]:
         """Try to make a consumer; known by name from then on."""
         owner = session or self.session(name, ack, client_id=client_id, member=member)
-        answer = owner.consumer(origin, name)
+        answer = owner.consumer(origin, name, qos=qos, auto_confirm=auto_confirm)
         if isinstance(answer.outcome, Ok):
             self.consumers[name] = answer.outcome.value
         return answer
@@ -233,6 +244,7 @@ class World:
         name: str | None = None,
         shared: bool = False,
         selector: str | None = None,
+        ttl_ms: int | None = None,
     ) -> Origin:
         """What a subscriber consumes; the subscription's name is made unique on a shared broker."""
         return Origin(
@@ -241,12 +253,21 @@ class World:
             durability=Durability.DURABLE if durable else Durability.NON_DURABLE,
             name=self.names.identifier(name) if name else None,
             shared=shared,
+            ttl_ms=ttl_ms,
         )
 
     def play(self, name: str, role: Role) -> Answer[Consumer]:
         """Try to be a consumer of that role; it can be asked to come back as the same."""
         self.roles[name] = role
-        return self.consumer(name, role.origin, ack=role.ack, client_id=role.client_id, member=role.member)
+        return self.consumer(
+            name,
+            role.origin,
+            ack=role.ack,
+            client_id=role.client_id,
+            member=role.member,
+            qos=role.qos,
+            auto_confirm=role.auto_confirm,
+        )
 
     # messages --------------------------------------------------------------------------------------------------------
 
@@ -280,28 +301,6 @@ class World:
     def last(self, answer: Answer[object]) -> None:
         self._last = answer
 
-    def returned(self, call: str) -> str:
-        """Reference of the ``return`` event of a call."""
-        written = self.recorder.journal.events
-        ids = {event.ref: event.id for event in written if isinstance(event, events.Call)}
-        return next(event.ref for event in written if isinstance(event, events.Return) and event.call == ids[call])
-
-    def sent_ns(self, label: str) -> int:
-        """When the send of a message began, on the backend's monotonic clock, in nanoseconds."""
-        call = self.messages[label].call
-        return next(event.mono_ns for event in self.recorder.journal.events if event.ref == call)
-
-    def committed(self, session: str) -> str:
-        """Reference of the event of a session's last commit.
-
-        Raises:
-            LookupError: It has committed nothing.
-        """
-        for event in reversed(self.recorder.journal.events):
-            if isinstance(event, events.Unit) and event.actor == session and event.op == "commit":
-                return event.ref
-        raise LookupError(f"Session {session!r} has committed nothing.")
-
     def note_sent(self, label: str, draft: Draft, answer: Answer[Sent], to: Address) -> SentMessage:
         """Remember a send by the scenario's name for its message."""
         sent = SentMessage(label=label, draft=draft, answer=answer, destination=to)
@@ -313,8 +312,13 @@ class World:
 
     def _lost(self, actor: str) -> None:
         for connection in self.connections.values():
-            if connection.name == actor or any(consumer.name == actor for consumer in connection.consumers):
-                connection.lost()
+            if connection.hosts(actor):
+                connection.interrupted()
+
+    def _back(self, actor: str) -> None:
+        for connection in self.connections.values():
+            if connection.hosts(actor):
+                connection.resumed()
 
     def _suffered(self, fault: FaultRequest) -> None:
         if isinstance(fault, Kill | Restart | Cut):
@@ -331,53 +335,6 @@ class World:
     def seen_by(self, actors: Iterable[str], kids: Iterable[str]) -> list[Sighting]:
         """What these actors were handed of these messages, in order."""
         return self.sightings.of(actors, kids)
-
-    # time ------------------------------------------------------------------------------------------------------------
-
-    def now_ms(self) -> int:
-        """The backend's monotonic clock, in milliseconds."""
-        return self.instance.clock.monotonic_ns() // NS_PER_MS
-
-    def wait_until(self, done: Callable[[], bool], timeout_ms: int) -> bool:
-        """Wait for something, on the backend's clock."""
-        deadline = self.instance.clock.monotonic_ns() + timeout_ms * NS_PER_MS
-        return self.instance.runner.run_until(done, deadline)
-
-    def wait_since(self, label: str, span_ms: int) -> None:
-        """Let time go by until so much has passed since the send of a message began."""
-        self.instance.runner.run_until(lambda: False, self.sent_ns(label) + span_ms * NS_PER_MS)
-
-    def pass_time(self, span_ms: int) -> None:
-        """Let time go by."""
-        self.wait_until(lambda: False, span_ms)
-
-    def observe(self, actors: Iterable[str], kids: Iterable[str], times: int = 1) -> None:
-        """Give these actors the time to be handed each of these messages so often, and then a time of silence.
-
-        Actors without a listener receive one message after the other; listeners are left to listen.
-        """
-        names, which = tuple(actors), tuple(kids)
-        complete = partial(self.sightings.complete, names, which, times)
-        listeners = [self.consumers[name] for name in names if self.consumers[name].listening]
-        if listeners:
-            self.wait_until(complete, self.patience.expected_ms)
-            self.pass_time(self.patience.quiet_ms)
-        for name in names:
-            consumer = self.consumers[name]
-            if not consumer.listening and consumer.session.connection.open:
-                self._drain(consumer, complete)
-
-    def await_sightings(self, actors: Iterable[str], kids: Iterable[str], times: int = 1) -> None:
-        """Wait until listeners have been handed each of these messages so often, and no longer than is expected."""
-        complete = partial(self.sightings.complete, tuple(actors), tuple(kids), times)
-        self.wait_until(complete, self.patience.expected_ms)
-
-    def _drain(self, consumer: Consumer, complete: Callable[[], bool]) -> None:
-        while True:
-            timeout = self.patience.quiet_ms if complete() else self.patience.expected_ms
-            answer = consumer.receive(timeout)
-            if not isinstance(answer.outcome, Ok) or answer.outcome.value is None:
-                return
 
     # storage ---------------------------------------------------------------------------------------------------------
 

@@ -42,6 +42,10 @@ class FakeAdmin:
         del kind, name, member
         return FULL if self.refuses else Ok(self.shown)
 
+    def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
+        del topic, member
+        return FULL if self.refuses else Ok((self.shown,))
+
     def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
         del queue, member
         return FULL if self.refuses else Ok(self.messages)

@@ -14,6 +14,7 @@ from assay_evidence import events
 from assay_evidence.verdicts import Verdict
 from assay_evidence.writer import JournalWriter
 from assay_steps.evidence import Evidence
+from assay_steps.faces import Faces
 from assay_steps.journal import ScenarioJournal, instant
 from assay_steps.names import Place
 from assay_steps.run import VIRTUAL_PATIENCE
@@ -43,9 +44,8 @@ def world(tmp_path: Path) -> Iterator[World]:
         )
         journal = ScenarioJournal(writer, "own.feature::It", instance.clock)
         journal.write(events.ScenarioBegin, rules=("PD-34",), judged="broker", strength="must")
-        world = World(
-            instance, journal, Evidence(journal, "PD-34"), patience=VIRTUAL_PATIENCE, clients=instance.clients()
-        )
+        faces = Faces(instance.clients())
+        world = World(instance, journal, Evidence(journal, "PD-34"), patience=VIRTUAL_PATIENCE, faces=faces)
         yield world
         world.dismiss()
         instance.close()
@@ -69,7 +69,7 @@ def test_a_send_leaves_a_call_with_the_values_in_effect_and_a_return(world: Worl
     assert calls[0].msg.kid == world.kid("m")
     returns = [event for event in written(world, events.Return) if isinstance(event, events.Return)]
     assert returns[-1].call == calls[0].id
-    assert world.returned(calls[0].ref) == returns[-1].ref
+    assert world.recorder.returned(calls[0].ref) == returns[-1].ref
 
 
 def test_what_a_listener_is_handed_stands_in_the_journal_inside_its_watch(world: World) -> None:

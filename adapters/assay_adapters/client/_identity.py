@@ -35,6 +35,11 @@ class ClientIdentity(Struct, frozen=True):
     face: Face
     ours: bool
 
+    @property
+    def title(self) -> str:
+        """Name, version and face, for journal and report."""
+        return f"{self.name} {self.version} ({self.face})"
+
 
 class Endpoint(Struct, frozen=True):
     """Where to connect; picklable, so that it crosses to xdist workers.

@@ -36,7 +36,9 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
     """What a client tells its observer, at the moment at which it happens.
 
     Args:
-        what: ``seen``, ``settle``, ``callback`` (a listener's callback is over), ``lost`` (the connection is gone).
+        what: ``seen``, ``settle``, ``callback`` (a listener's callback is over), ``lost`` (the connection is gone),
+            ``back`` (the client has connected again by itself, and the consumer is attached again), ``transfer`` (a
+            message went over the wire; only of clients that have their frames traced).
         actor: Name that the consumer or connection was given at `ClientSession.consumer` or `Client.connect`.
         link: Which attachment of it.
         destination: What it consumes.
@@ -44,9 +46,11 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
         batch: Number of the batch, from 0; None outside batches.
         outcome: For ``settle``: accepted, released, modified, rejected; for ``callback``: returned or raised.
         unit: Local unit of work, where there is one.
+        kid: For ``transfer``: the kit's id of the message.
+        settled: For ``transfer``: whether the sender has forgotten the message with that (at most once).
     """
 
-    what: Literal["seen", "settle", "callback", "lost"]
+    what: Literal["seen", "settle", "callback", "lost", "back", "transfer"]
     actor: str
     link: str = ""
     destination: str = ""
@@ -54,6 +58,8 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
     batch: int | None = None
     outcome: str = ""
     unit: str | None = None
+    kid: str = ""
+    settled: bool = False
 
 
 ClientObserver = Callable[[ClientEvent], None]

@@ -20,6 +20,8 @@ class Origin(Struct, frozen=True, kw_only=True):
         name: Subscription name; None for an unshared non-durable one or a queue.
         shared: Whether the subscription is shared.
         no_local: Leave out what the same connection sent.
+        ttl_ms: How long the subscription outlives its last consumer, in milliseconds; 0 for not at all, None for what
+            its durability says.
     """
 
     address: Address
@@ -28,6 +30,7 @@ class Origin(Struct, frozen=True, kw_only=True):
     name: str | None = None
     shared: bool = False
     no_local: bool = False
+    ttl_ms: int | None = None
 
 
 class Draft(Struct, frozen=True, kw_only=True):

@@ -94,8 +94,11 @@ class XaResource(Protocol):
 class ClientSession(Protocol):
     """A session, or a context of the simplified face."""
 
-    def producer(self, to: Address | None) -> Outcome[ClientProducer]:
-        """Make a producer; None for one that names the destination at each send."""
+    def producer(self, to: Address | None, *, qos: Qos | None = None) -> Outcome[ClientProducer]:
+        """Make a producer; None for one that names the destination at each send.
+
+        A quality of service can be chosen where the client lets it be; None is the client's own.
+        """
         ...
 
     def consumer(

@@ -71,8 +71,10 @@ class SdkSession:
         self._runner = runner
         self._checked = checked
 
-    def producer(self, to: Address | None) -> Outcome[SdkProducer]:
+    def producer(self, to: Address | None, *, qos: Qos | None = None) -> Outcome[SdkProducer]:
         """Make a producer; None for one that names the destination at each send."""
+        if qos is not None:
+            return self._unsupported("quality of service: it belongs to the MQ Light face")
         return self._named(lambda: SdkProducer(self._make_producer(to)))
 
     def consumer(
@@ -81,6 +83,8 @@ class SdkSession:
         """Make a consumer; `actor` is its name in what the observer is told."""
         if qos is not None or auto_confirm is not None:
             return self._unsupported("quality of service and automatic confirmation: they belong to the MQ Light face")
+        if of.ttl_ms is not None:
+            return self._unsupported("time to live of a subscription: it belongs to the MQ Light face")
 
         def make() -> SdkConsumer:
             port = self._make_consumer(of)
@@ -299,7 +303,7 @@ def classic_connection(
 
 
 @cache
-def identity(face: SdkFace) -> ClientIdentity:
+def identity(face: SdkFace | Literal["mqlight"]) -> ClientIdentity:
     """Who the SDK is in a face."""
     try:
         number = version("assay-mq")

@@ -10,7 +10,16 @@ from assay_adapters.client import ClientEvent, Seen
 from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.faces.message import Message, show_received
 from assay_sdk.model.message import Body, Property
-from assay_sdk.observer import CallbackEnded, ConnectionLost, FrameSeen, Handed, SdkEvent, Settled, UnitTurned
+from assay_sdk.observer import (
+    CallbackEnded,
+    ConnectionLost,
+    FrameSeen,
+    Handed,
+    Reconnected,
+    SdkEvent,
+    Settled,
+    UnitTurned,
+)
 from assay_sdk.observer import Seen as SdkSeen
 
 Fields = dict[str, str | int | bool | None]
@@ -59,7 +68,8 @@ def _text(body: Body) -> str:
     return body.decode(errors="replace") if isinstance(body, bytes) else body or ""
 
 
-def _seen_in(handed: Handed, handle: int) -> Seen:
+def seen_of(handed: Handed, handle: int) -> Seen:
+    """A message that an observer of the SDK is told of, as the port shows it."""
     message: Message[str] = Message(_text(handed.message.body))
     show_received(message, handed.message)
     message.redelivered = handed.redelivered
@@ -120,12 +130,12 @@ class Teller:
             case UnitTurned(unit=unit, op="commit"):
                 for key in self._enlisted.pop(unit, ()):
                     self._forget(key)
-            case UnitTurned() | FrameSeen():
-                pass  # units are recorded by who calls; frames are not asked for
+            case UnitTurned() | FrameSeen() | Reconnected():
+                pass  # units are recorded by who calls; frames are not asked for; these faces do not connect again
 
     def _tell_seen(self, handed: Handed) -> None:
         self._handles += 1
-        seen = _seen_in(handed, self._handles)
+        seen = seen_of(handed, self._handles)
         self._seen[handed.consumer, handed.delivery] = seen
         self._messages[seen.handle] = None
         self._unmatched.setdefault(handed.consumer, deque()).append(seen)

@@ -62,9 +62,11 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
         durability: Kind of subscription.
         name: Subscription name; None for an unshared non-durable one or a queue.
         shared: Whether others may share the subscription.
+        everybodys: Whether a shared subscription belongs to no client id, so that clients with any id share it.
         settled: Whether the receiver wants settled deliveries (at most once).
         session: Which of the connection's sessions it belongs to: it gets what a unit of work of the same session has
             put and not committed (DD-25); None when nobody says.
+        timeout_ms: How long a durable subscription outlives its last receiver, in milliseconds; None for ever.
     """
 
     connection: int
@@ -76,8 +78,10 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
     durability: Durability = Durability.NON_DURABLE
     name: str | None = None
     shared: bool = False
+    everybodys: bool = False
     settled: bool = False
     session: int | None = None
+    timeout_ms: int | None = None
 
 
 class Detach(Struct, frozen=True, tag=True):
@@ -158,11 +162,16 @@ class Backout(Struct, frozen=True, tag=True):
 
 
 class Unsubscribe(Struct, frozen=True, tag=True):
-    """Remove a durable subscription of the connection's client id."""
+    """Remove a durable subscription of the connection's client id.
+
+    Args:
+        everybodys: Whether it belongs to no client id, as `Attach` says.
+    """
 
     connection: int
     token: int | None
     name: str
+    everybodys: bool = False
 
 
 class Browse(Struct, frozen=True, tag=True):

@@ -14,9 +14,10 @@ from msgspec.structs import replace
 from assay_broker.core import commands
 from assay_broker.core.administration.administering import administer
 from assay_broker.core.administration.permitting import check_connect, check_permitted
-from assay_broker.core.clients.attaching import attach, attach_sender, close_link, parse_selector, unsubscribe
+from assay_broker.core.clients.attaching import attach, attach_sender, close_link, parse_selector
 from assay_broker.core.clients.ending import batch_failed, batch_stored, end_connection, end_unit
 from assay_broker.core.clients.links import LinkAction, LinkInput
+from assay_broker.core.clients.subscribing import end_subscriptions, unsubscribe
 from assay_broker.core.clients.units import Unit, UnitInput
 from assay_broker.core.commands import Command
 from assay_broker.core.delay.release import fail, look, release_due, restart, unstage
@@ -91,6 +92,7 @@ class Core:
         core = cls(settings, tables, group)
         turn = core._turn(now_ms)
         recover(core._state, turn, records)
+        end_subscriptions(core._state, turn)
         expire_due(core._state, turn)
         look(core._state, turn)  # DD-60
         if settings.connected:
@@ -120,7 +122,8 @@ class Core:
         """When `Tick` is wanted next, in milliseconds since the epoch; None when nothing is due by itself."""
         state = self._state
         staged = state.staging.next_due_ms() if state.processor.watching else None
-        due = (staged, state.processor.restart_ms, state.expiry.next_due_ms(), state.members.retries.next_due_ms())
+        schedules = (state.expiry, state.endings, state.members.retries)
+        due = (staged, state.processor.restart_ms, *(schedule.next_due_ms() for schedule in schedules))
         return min((moment for moment in due if moment is not None), default=None)
 
     def _turn(self, now_ms: int) -> Turn:
@@ -270,7 +273,7 @@ def _backout(state: State, turn: Turn, command: commands.Backout) -> None:
 
 
 def _unsubscribe(state: State, turn: Turn, command: commands.Unsubscribe) -> None:
-    unsubscribe(state, turn, state.connections.get(command.connection), command.name)
+    unsubscribe(state, turn, state.connections.get(command.connection), command)
     turn.answer(command.connection, command.token)
 
 
@@ -332,6 +335,7 @@ def _worker_died(state: State, turn: Turn, _command: commands.WorkerDied) -> Non
 
 
 def _tick(state: State, turn: Turn, _command: commands.Tick) -> None:
+    end_subscriptions(state, turn)
     expire_due(state, turn)
     restart(state, turn)
     try_again(state, turn)

@@ -36,7 +36,7 @@ class AuthoritySet(Struct, frozen=True, tag=True):
 
 
 class SubscriptionDefined(Struct, frozen=True, tag=True, kw_only=True):
-    """A durable subscription exists.
+    """A durable subscription exists, or is from now on as this says.
 
     Args:
         number: The subscription's number; never used again.
@@ -46,6 +46,9 @@ class SubscriptionDefined(Struct, frozen=True, tag=True, kw_only=True):
         selector: JMS selector; None for none.
         no_local: Whether it leaves out what its own client sends.
         shared: Whether it is shared.
+        timeout_ms: How long it outlives its last receiver, in milliseconds; None for ever.
+        left_ms: When that one left, in milliseconds since the epoch, where it has a time to live; None while it has a
+            receiver.
     """
 
     number: int
@@ -55,6 +58,8 @@ class SubscriptionDefined(Struct, frozen=True, tag=True, kw_only=True):
     selector: str | None
     no_local: bool
     shared: bool
+    timeout_ms: int | None = None
+    left_ms: int | None = None
 
 
 class SubscriptionRemoved(Struct, frozen=True, tag=True):

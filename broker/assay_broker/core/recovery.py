@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from assay_broker.core.clients.attaching import make_subscription, parse_selector
+from assay_broker.core.clients.attaching import parse_selector
+from assay_broker.core.clients.subscribing import make_subscription, receiver_left, wait_for_end
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.networks.sharing import is_shared
 from assay_broker.core.queues.placing import DEFAULT_PRIORITY, stage_again, watch_expiry
@@ -64,7 +65,7 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
     state.reserve_numbers(highest_key, highest_subscription)
     take_up_all(state)
     for defined in subscriptions.values():
-        _define(state, defined)
+        _define(state, turn, defined)
     restore_retained(state, turn, retained)
     # What stands on a shared queue, the group has kept.
     own = (stored for stored in messages.values() if not is_shared(stored.home))
@@ -93,7 +94,7 @@ def _beside_objects(
             yield record
 
 
-def _define(state: State, record: SubscriptionDefined) -> None:
+def _define(state: State, turn: Turn, record: SubscriptionDefined) -> None:
     terms = Terms(
         topic=record.topic,
         client_id=record.client_id,
@@ -102,8 +103,14 @@ def _define(state: State, record: SubscriptionDefined) -> None:
         no_local=record.no_local,
         shared=record.shared,
         durable=True,
+        timeout_ms=record.timeout_ms,
     )
-    make_subscription(state, record.number, terms, parse_selector(record.selector), _NO_CONNECTION)
+    subscription = make_subscription(state, record.number, terms, parse_selector(record.selector), _NO_CONNECTION)
+    if record.left_ms is None:  # whoever received has gone with the queue manager
+        receiver_left(state, turn, subscription)
+    else:
+        subscription.left_ms = record.left_ms
+        wait_for_end(state, subscription)
 
 
 def _place(state: State, turn: Turn, stored: MessageStored, count: int) -> None:

@@ -10,10 +10,11 @@ from assay_broker.core.networks.members import Members
 from assay_broker.core.networks.sharing import Expiry, Group
 from assay_broker.core.objects.directory import Directory
 from assay_broker.core.queues.queues import Queues
+from assay_broker.core.schedule import Schedule
 from assay_broker.core.settings import Settings
 from assay_broker.core.tables import Tables
 from assay_broker.core.topics.retained import Retained
-from assay_broker.core.topics.subscriptions import Subscriptions
+from assay_broker.core.topics.subscriptions import Subscription, Subscriptions
 from assay_broker.core.topics.topics import Topics
 
 
@@ -41,6 +42,8 @@ class State:
         self.members = Members(connected=settings.connected)
         self.processor = Processor(tables.processor[settings.platform])
         self.expiry = Expiry(group.expiry)
+        self.endings: Schedule[Subscription] = Schedule()
+        """Subscriptions with a time to live and without a receiver, by when they end."""
         self.temporary: dict[str, int] = {}
         """Owning connections of temporary destinations, by address."""
         self.ledger = group.ledger

@@ -50,6 +50,7 @@ SHAPES: Mapping[Predicate, Shape] = {
         _MESSAGE | {"actor"},
         frozenset({"max", "min", "batches", "defer_ms", "limit_ms", "full_ms", "fill"}),
     ),
+    "transferred": Shape(_MESSAGE, frozenset({"times", "least", "settled"})),
     "one-of": Shape(_WHO | {"option."}, frozenset({"mqrc", "given_up_ms", "quiet_ms"})),
 }
 

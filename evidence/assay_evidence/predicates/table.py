@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from assay_evidence.events import Claim, Predicate
 from assay_evidence.history import History
-from assay_evidence.predicates import answers, batches, delivery, fields, storage, timing
+from assay_evidence.predicates import answers, batches, delivery, fields, storage, timing, wire
 from assay_evidence.verdicts import Finding
 
 Decide = Callable[[Claim, History], Finding]
@@ -27,5 +27,6 @@ PREDICATES: Mapping[Predicate, Decide] = {
     "found-by-browse": fields.found_by_browse,
     "flushed-before": storage.flushed_before,
     "batch-shape": batches.batch_shape,
+    "transferred": wire.transferred,
     "one-of": answers.one_of,
 }

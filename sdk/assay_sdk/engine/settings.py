@@ -20,6 +20,13 @@ class DeliveryMode(IntEnum):
     was received shows what the broker decided."""
 
 
+class Qos(IntEnum):
+    """Quality of service, with MQ Light's numbers (AMQP:11-13, QS-01)."""
+
+    AT_MOST_ONCE = 0
+    AT_LEAST_ONCE = 1
+
+
 AS_DESTINATION = -1
 """As delivery mode or priority: whatever the destination defines (DEFPSIST, DEFPRTY), which the broker decides when the
 message is sent (DELAY:58).  IBM MQ has the same number for it in the URI of a destination (``persistence=-1``)."""

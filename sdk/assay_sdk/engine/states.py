@@ -33,6 +33,7 @@ class Act(StrEnum):
     REFUSE_LISTENING = "refuse-listening"
     REFUSE_RECEIVING = "refuse-receiving"
     REFUSE_OTHER_LISTENER = "refuse-other-listener"
+    REFUSE_STOPPED = "refuse-stopped"
 
 
 REFUSALS: Mapping[Act, tuple[JmsErrorKind, str]] = {
@@ -50,6 +51,7 @@ REFUSALS: Mapping[Act, tuple[JmsErrorKind, str]] = {
         JmsErrorKind.ILLEGAL_STATE,
         "{what} has a listener of the other kind, and the two kinds exclude each other: take that one away first",
     ),
+    Act.REFUSE_STOPPED: (JmsErrorKind.ILLEGAL_STATE, "{what} is stopped: make a new one"),
 }
 
 
@@ -143,6 +145,29 @@ class UseEvent(StrEnum):
     SET_BATCH = "set-batch"
     CLEAR_LISTENER = "clear-listener"
     CLEAR_BATCH = "clear-batch"
+
+
+class Service(StrEnum):
+    """States of a client that connects again by itself, with MQ Light's words."""
+
+    STARTING = "starting"
+    STARTED = "started"
+    RETRYING = "retrying"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+
+
+class ServiceEvent(StrEnum):
+    """What happens to it."""
+
+    CONNECTED = "connected"
+    USE = "use"
+    LOSE = "lose"
+    """The connection is gone, and another one may be had."""
+    REFUSE = "refuse"
+    """No connection is to be had: the first attempt failed, or the client is not wanted (any more)."""
+    STOP = "stop"
+    STOPPED = "stopped"
 
 
 LIFE: Mapping[tuple[Life, LifeEvent], tuple[Life, Act]] = {
@@ -293,6 +318,40 @@ USE: Mapping[tuple[Use, UseEvent], tuple[Use, Act]] = {
     (Use.BATCH, UseEvent.CLEAR_BATCH): (Use.IDLE, Act.GO),
 }
 """What a consumer is used for: receive calls, a message listener or a batch listener (BT-03, JMS 8.7)."""
+
+SERVICE: Mapping[tuple[Service, ServiceEvent], tuple[Service, Act]] = {
+    (Service.STARTING, ServiceEvent.CONNECTED): (Service.STARTED, Act.GO),
+    (Service.STARTING, ServiceEvent.USE): (Service.STARTING, Act.WAIT),
+    (Service.STARTING, ServiceEvent.LOSE): (Service.STARTING, Act.SKIP),
+    (Service.STARTING, ServiceEvent.REFUSE): (Service.STOPPED, Act.END),
+    (Service.STARTING, ServiceEvent.STOP): (Service.STOPPING, Act.GO),
+    (Service.STARTING, ServiceEvent.STOPPED): (Service.STOPPED, Act.GO),
+    (Service.STARTED, ServiceEvent.CONNECTED): (Service.STARTED, Act.SKIP),
+    (Service.STARTED, ServiceEvent.USE): (Service.STARTED, Act.GO),
+    (Service.STARTED, ServiceEvent.LOSE): (Service.RETRYING, Act.GO),
+    (Service.STARTED, ServiceEvent.REFUSE): (Service.STOPPED, Act.END),
+    (Service.STARTED, ServiceEvent.STOP): (Service.STOPPING, Act.GO),
+    (Service.STARTED, ServiceEvent.STOPPED): (Service.STOPPED, Act.GO),
+    (Service.RETRYING, ServiceEvent.CONNECTED): (Service.STARTED, Act.GO),
+    (Service.RETRYING, ServiceEvent.USE): (Service.RETRYING, Act.WAIT),
+    (Service.RETRYING, ServiceEvent.LOSE): (Service.RETRYING, Act.SKIP),
+    (Service.RETRYING, ServiceEvent.REFUSE): (Service.STOPPED, Act.END),
+    (Service.RETRYING, ServiceEvent.STOP): (Service.STOPPING, Act.GO),
+    (Service.RETRYING, ServiceEvent.STOPPED): (Service.STOPPED, Act.GO),
+    (Service.STOPPING, ServiceEvent.CONNECTED): (Service.STOPPING, Act.SKIP),
+    (Service.STOPPING, ServiceEvent.USE): (Service.STOPPING, Act.REFUSE_STOPPED),
+    (Service.STOPPING, ServiceEvent.LOSE): (Service.STOPPING, Act.SKIP),
+    (Service.STOPPING, ServiceEvent.REFUSE): (Service.STOPPING, Act.SKIP),
+    (Service.STOPPING, ServiceEvent.STOP): (Service.STOPPING, Act.SKIP),
+    (Service.STOPPING, ServiceEvent.STOPPED): (Service.STOPPED, Act.GO),
+    (Service.STOPPED, ServiceEvent.CONNECTED): (Service.STOPPED, Act.SKIP),
+    (Service.STOPPED, ServiceEvent.USE): (Service.STOPPED, Act.REFUSE_STOPPED),
+    (Service.STOPPED, ServiceEvent.LOSE): (Service.STOPPED, Act.SKIP),
+    (Service.STOPPED, ServiceEvent.REFUSE): (Service.STOPPED, Act.SKIP),
+    (Service.STOPPED, ServiceEvent.STOP): (Service.STOPPED, Act.SKIP),
+    (Service.STOPPED, ServiceEvent.STOPPED): (Service.STOPPED, Act.SKIP),
+}
+"""A client that connects again by itself (MQ Light's states)."""
 
 
 class Machine(Generic[StateT, EventT]):

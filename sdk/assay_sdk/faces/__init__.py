@@ -1,1 +1,1 @@
-"""The faces: JMS 2.0's classic and simplified interface, thin over one engine, in its words written as Python."""
+"""The faces: JMS 2.0's classic and simplified interface and MQ Light's, thin over one engine, written as Python."""

@@ -13,7 +13,10 @@ from msgspec import Struct
 
 
 class JmsErrorKind(StrEnum):
-    """The error classes of JMS 2.0 (Jakarta Messaging 3.1, 10.3), as words; `MESSAGING` is the root."""
+    """The error classes of JMS 2.0 (Jakarta Messaging 3.1, 10.3), as words; `MESSAGING` is the root.
+
+    The last two are the kit's own: JMS knows no word for a lost connection, nor for one that has come back.
+    """
 
     MESSAGING = "messaging"
     ILLEGAL_STATE = "illegal-state"
@@ -27,6 +30,7 @@ class JmsErrorKind(StrEnum):
     TRANSACTION_ROLLED_BACK = "transaction-rolled-back"
     UNSUPPORTED = "unsupported"
     CONNECTION_LOST = "connection-lost"
+    STALE_DELIVERY = "stale-delivery"
 
 
 class Mqrc(IntEnum):

@@ -95,9 +95,9 @@ class SessionFilter:
         self._behind = behind
         self._twist = twist
 
-    def producer(self, to: Address | None) -> Outcome[ClientProducer]:
+    def producer(self, to: Address | None, *, qos: Qos | None = None) -> Outcome[ClientProducer]:
         """Make a producer, and twist it."""
-        made = self._behind.producer(to)
+        made = self._behind.producer(to, qos=qos)
         return Ok(self._twist(made.value)) if isinstance(made, Ok) else made
 
     def consumer(

@@ -87,7 +87,7 @@ def _(evidence: Evidence, world: World, kind: str) -> None:
 @then(phrase("the message shows {field} {value:Name} after the send"))
 @then(phrase("message {label:Name} shows {field} {value:Name} after the send"))
 def _(evidence: Evidence, world: World, field: str, value: str, label: str = "message") -> None:
-    evidence.claim("equal-fields", {"at": world.returned(world.messages[label].call), f"field.{field}": value})
+    evidence.claim("equal-fields", {"at": world.recorder.returned(world.messages[label].call), f"field.{field}": value})
 
 
 @then("it is refused, or waits in vain")
@@ -108,4 +108,4 @@ def _(evidence: Evidence, world: World, mqrc: Mqrc) -> None:
     evidence.claim("refused-with", {"call": first.ref}, {"mqrc": int(mqrc)})
     if isinstance(first.outcome, Refused):
         words = {"field.mqrc": str(first.outcome.mqrc), "field.text": first.outcome.text}
-        evidence.claim("equal-fields", {"at": world.returned(second.ref)} | words)
+        evidence.claim("equal-fields", {"at": world.recorder.returned(second.ref)} | words)

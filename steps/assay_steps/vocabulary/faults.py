@@ -18,7 +18,7 @@ from assay_adapters.backend import (
 from assay_steps.names import Place
 from assay_steps.options import SendOptions
 from assay_steps.parsing import phrase
-from assay_steps.vocabulary.sending import prepared, send
+from assay_steps.vocabulary.sending import producer_for, send
 from assay_steps.world import PLAIN, World
 
 
@@ -90,7 +90,7 @@ def _(world: World, name: str) -> None:
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
-    producer = prepared(world.producer(place), options)
+    producer = producer_for(world, place, options)
     injection = world.troubles.arm(Kill(), AfterAnswer(world.kid(label)))
     send(world, producer, label, place, options)
     world.troubles.suffer(Kill(), injection)
@@ -104,7 +104,7 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
-    producer = prepared(world.producer(place), options)
+    producer = producer_for(world, place, options)
     injection = world.troubles.arm(Kill(), BeforeAnswer(world.kid(label)))
     send(world, producer, label, place, options)
     world.troubles.suffer(Kill(), injection)
@@ -118,7 +118,7 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
-    producer = prepared(world.producer(place), options)
+    producer = producer_for(world, place, options)
     injection = world.troubles.arm(Kill(), FirstSight(world.kid(label)))
     send(world, producer, label, place, options)
     world.troubles.suffer(Kill(), injection)

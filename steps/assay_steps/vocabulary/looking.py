@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from assay_steps.administration import Look
 from assay_steps.names import Place
-from assay_steps.world import NS_PER_MS, World
+from assay_steps.waiting import NS_PER_MS
+from assay_steps.world import World
 
 LOOKS = 30
 """How often a queue is looked at before what is expected counts as not happening."""
@@ -62,6 +63,6 @@ def life_left(world: World, label: str, left_ms: int) -> dict[str, int]:
 
 def _sending_ms(world: World, label: str) -> int:
     """How long the send of a message took, rounded up."""
-    answered = world.returned(world.messages[label].call)
+    answered = world.recorder.returned(world.messages[label].call)
     end_ns = next(event.mono_ns for event in world.recorder.journal.events if event.ref == answered)
     return -((world.sent_ns(label) - end_ns) // NS_PER_MS)

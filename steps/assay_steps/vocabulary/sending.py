@@ -36,6 +36,14 @@ def prepared(producer: Producer, options: SendOptions) -> Producer:
     return producer
 
 
+def producer_for(
+    world: World, place: Place, options: SendOptions, name: str = "sender", session: Session | None = None
+) -> Producer:
+    """A fresh producer that is as the options of its sends say; a refusal here ends the scenario as inconclusive."""
+    face = options.face or (world.face if options.qos else None)
+    return prepared(world.producer(place, name, session=session, face=face, qos=options.qos), options)
+
+
 def send(world: World, producer: Producer, label: str, place: Place, options: SendOptions = PLAIN) -> Answer[object]:
     """Send one message through a producer as it is set."""
     draft = world.draft(label, options)
@@ -127,7 +135,7 @@ def _(world: World, label: str = "message", options: SendOptions = PLAIN) -> Non
 @when(phrase("message {label:Name} is sent to {place:Place}"))
 @when(phrase("message {label:Name} is sent to {place:Place} with {options:Options}"))
 def _(world: World, place: Place, label: str = "message", options: SendOptions = PLAIN) -> None:
-    producer = prepared(world.producer(place), options)
+    producer = producer_for(world, place, options)
     send(world, producer, label, place, options)
 
 
@@ -139,7 +147,7 @@ def _(world: World, place: Place, label: str = "message", options: SendOptions =
 def _(
     world: World, labels: tuple[str, ...], place: Place, options: SendOptions = PLAIN, interval: int | None = None
 ) -> None:
-    producer = prepared(world.producer(place), options)
+    producer = producer_for(world, place, options)
     for label in labels:
         send(world, producer, label, place, options)
         if interval is not None:
@@ -152,7 +160,7 @@ def _(
 @when(phrase("{count:Number} messages are sent to {place:Place} with {options:Options}"))
 def _(world: World, count: int, place: Place, options: SendOptions = PLAIN) -> None:
     world.many = tuple(f"many{number}" for number in range(1, count + 1))
-    producer = prepared(world.producer(place), options)
+    producer = producer_for(world, place, options)
     for label in world.many:
         send(world, producer, label, place, options)
 
@@ -161,8 +169,13 @@ def _(world: World, count: int, place: Place, options: SendOptions = PLAIN) -> N
 @when(phrase("message {label:Name} is sent in session {session:Name} to {place:Place} with {options:Options}"))
 def _(world: World, label: str, session: str, place: Place, options: SendOptions = PLAIN) -> None:
     owner: Session = world.sessions[session]
-    producer = prepared(world.producer(place, f"{session}'s sender", session=owner), options)
+    producer = producer_for(world, place, options, f"{session}'s sender", owner)
     send(world, producer, label, place, options)
+
+
+@when("the sender's connection is lost")
+def _(world: World) -> None:
+    world.sessions["sender"].connection.abort()
 
 
 @given("the sender's connection has been closed")

@@ -58,12 +58,12 @@ def _(world: World, evidence: Evidence, label: str, limit: int, delay: int) -> N
 
 @then(phrase("the receiver sees {label:Name} within {limit:Duration} after session {session:Name} was committed"))
 def _(world: World, evidence: Evidence, label: str, limit: int, session: str) -> None:
-    _within(world, evidence, label, RECEIVER, {"limit_ms": limit}, after=world.committed(session))
+    _within(world, evidence, label, RECEIVER, {"limit_ms": limit}, after=world.recorder.committed(session))
 
 
 @then(phrase("the receiver sees nothing of {label:Name} for {span:Duration}"))
 def _(world: World, evidence: Evidence, label: str, span: int) -> None:
     sent = world.messages[label]
     world.pass_time(span)
-    of = {"kid": sent.kid, "call": sent.call, "actors": RECEIVER, "from": world.returned(sent.call)}
+    of = {"kid": sent.kid, "call": sent.call, "actors": RECEIVER, "from": world.recorder.returned(sent.call)}
     evidence.claim("never-seen", of, {"window_ms": span})

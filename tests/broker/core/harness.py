@@ -297,6 +297,8 @@ class Bench:
         no_local: bool = False,
         settled: bool = False,
         session: int | None = None,
+        timeout_ms: int | None = None,
+        everybodys: bool = False,
     ) -> Refused | None:
         """Open a receiver with credit; `durable` and `shared` are the subscription's name."""
         token = self.token()
@@ -313,6 +315,8 @@ class Bench:
                 shared=shared is not None,
                 settled=settled,
                 session=session,
+                timeout_ms=timeout_ms,
+                everybodys=everybodys,
             ),
             token,
         )

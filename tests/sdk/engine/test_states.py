@@ -14,6 +14,7 @@ from assay_sdk.engine.states import (
     LIFE,
     LINK,
     REFUSALS,
+    SERVICE,
     UNIT,
     USE,
     Act,
@@ -22,6 +23,8 @@ from assay_sdk.engine.states import (
     Link,
     LinkEvent,
     Machine,
+    Service,
+    ServiceEvent,
     Unit,
     UnitEvent,
     Use,
@@ -34,6 +37,7 @@ TABLES: dict[str, tuple[Table, type[StrEnum], type[StrEnum]]] = {
     "link": (LINK, Link, LinkEvent),
     "unit": (UNIT, Unit, UnitEvent),
     "use": (USE, Use, UseEvent),
+    "service": (SERVICE, Service, ServiceEvent),
 }
 
 

@@ -79,8 +79,9 @@ def _known(state: State, change: DisplayObjects) -> Iterator[Definition]:
         for definition in _made_on_use(state, change):
             yield complete(definition, host, _live(state, definition))
     if Kind.SUB in change.kinds:
-        for subscription in state.subscriptions:
-            yield complete(_subscription(state, subscription), host, _live_subscription(subscription))
+        for subscription in state.topics:
+            if isinstance(subscription, Subscription):
+                yield complete(_subscription(state, subscription), host, _live_subscription(subscription))
 
 
 def _live(state: State, definition: Definition) -> dict[str, Value]:
@@ -114,12 +115,12 @@ def _made_on_use(state: State, change: DisplayObjects) -> Iterator[Definition]:
 
 
 def _subscription(state: State, subscription: Subscription) -> Definition:
-    """A client's subscription as an object, under the name that IBM MQ's JMS client gives it."""
+    """A client's subscription as an object, under the name that IBM MQ's JMS client gives it; some have none."""
     terms = subscription.terms
-    name = f"JMS:{state.settings.name}:{terms.client_id or ''}:{terms.name}"
+    name = "" if terms.name is None else f"JMS:{state.settings.name}:{terms.client_id or ''}:{terms.name}"
     given: dict[str, Value] = {
         "TOPICSTR": terms.topic.name,
-        "DEST": subscription.queue.name,
+        "DEST": subscription.managed_queue,
         "DESTCLAS": "MANAGED",
         "SELECTOR": terms.selector or "",
     }

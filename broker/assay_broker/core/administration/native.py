@@ -15,6 +15,7 @@ from assay_broker.core.queues.resolution import resolve
 from assay_broker.core.queues.sending import check_put, expiry
 from assay_broker.core.refusals import refusal
 from assay_broker.core.state import State
+from assay_broker.core.topics.subscriptions import Subscription
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
@@ -62,7 +63,7 @@ def native_take(state: State, turn: Turn, take: NativeTake) -> tuple[Described, 
 
 
 def _standing(state: State, name: str) -> list[Entry]:
-    """What stands on a queue for everybody to get, and on the staging queue what is staged.
+    """What stands on a queue for everybody to get, on a subscription's too, and on the staging queue what is staged.
 
     Raises:
         RefusalError: There is no such queue.
@@ -72,6 +73,10 @@ def _standing(state: State, name: str) -> list[Entry]:
             raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"There is no queue {name}; define it first.", name)
         other = state.queues.find(home_of(name))
         return [*state.staging, *(() if other is None else other.waiting())]
+    subscriptions = (one for one in state.topics if isinstance(one, Subscription))
+    managed = next((one.queue for one in subscriptions if one.managed_queue == name), None)
+    if managed is not None:
+        return managed.waiting()
     queue = resolve(state, Address(AddressKind.QUEUE, name)).queue
     if queue is not None:
         check_here(queue)

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from functools import partial
 
+from msgspec.structs import replace
+
 from assay_broker.core.administration.permitting import check_permitted
 from assay_broker.core.clients.connections import Connection
 from assay_broker.core.clients.links import Link, LinkAction, LinkInput, Receiver, Sender
+from assay_broker.core.clients.subscribing import (
+    defined,
+    drop_entries,
+    end_subscription,
+    forget_subscription,
+    make_subscription,
+    receiver_left,
+    resume,
+)
 from assay_broker.core.commands import Attach, AttachSender
-from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.networks.clustering import binding, check_here
-from assay_broker.core.objects.factory import DURABLE_MODEL, NON_DURABLE_MODEL, STAGING_QUEUE
+from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.queues.delivery import give_back
-from assay_broker.core.queues.queues import SUBSCRIPTION_HOME, Queue
-from assay_broker.core.queues.resolution import managed, resolve
-from assay_broker.core.records import MessageRemoved, SubscriptionDefined, SubscriptionRemoved
+from assay_broker.core.queues.resolution import resolve
 from assay_broker.core.refusals import RefusalError, illegal_state, refusal
 from assay_broker.core.state import State
 from assay_broker.core.topics.publishing import check_subscribing
@@ -28,7 +36,6 @@ from assay_sdk.model.selectors import Selector, SelectorError
 
 _QUEUES = (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE)
 _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
-_SYSTEM = "SYSTEM."
 
 
 def parse_selector(text: str | None) -> Selector | None:
@@ -163,29 +170,34 @@ def _open_subscription(
 ) -> Subscription:
     terms = Terms(
         topic=command.address,
-        client_id=connection.client_id,
+        client_id=None if command.shared and command.everybodys else connection.client_id,
         name=command.name,
         selector=command.selector or None,
         no_local=command.no_local and not command.shared,
         shared=command.shared,
         durable=command.durability is Durability.DURABLE,
+        timeout_ms=command.timeout_ms,
     )
     check_terms(terms)
     if terms.name is not None and len(terms.name.encode(errors="surrogatepass")) > state.settings.max_name_bytes:
         raise refusal(Mqrc.SUB_NAME_ERROR, "The subscription's name is too long.", terms.name[:64])
     check_subscribing(state, terms)
     _adopt(state, connection, command.address)
-    found = state.subscriptions.find(terms)
+    found, terms = _present(state, turn, terms)
     if found is not None:
         if check_reuse(found, terms):
+            found.queue.lossy = found.queue.lossy and command.settled
+            key = (connection.number, command.link)
+            resume(state, turn, found, terms, partial(_expel, state, found, key))
             return found
         end_subscription(state, turn, found)
     number = state.next_subscription()
     subscription = make_subscription(state, number, terms, selector, connection.number)
+    subscription.queue.lossy = command.settled and not terms.durable  # QS-30
     try:
         check_welcome(state, subscription, turn.now_ms)
     except RefusalError:
-        _forget(state, subscription)
+        forget_subscription(state, subscription)
         raise
     if terms.durable:  # PD-13: it outlives its receivers, and a kill once this is stored
         turn.record(defined(subscription), partial(_unmake, state, subscription))
@@ -193,102 +205,39 @@ def _open_subscription(
     return subscription
 
 
-def make_subscription(
-    state: State, number: int, terms: Terms, selector: Selector | None, connection: int
-) -> Subscription:
-    """Make a subscription with its queue; from now on publications are matched against it."""
-    kind = "DURABLE" if terms.durable else "NDURABLE"
-    queue = state.queues.make(
-        f"{SUBSCRIPTION_HOME}{number}",
-        terms.name or f"{_SYSTEM}MANAGED.{kind}.{number}",
-        managed(state, DURABLE_MODEL if terms.durable else NON_DURABLE_MODEL),
-        recorded=terms.durable,
-    )
-    subscription = Subscription(number, terms, selector, connection, queue)
-    _remember(state, subscription)
-    return subscription
+def _present(state: State, turn: Turn, terms: Terms) -> tuple[Subscription | None, Terms]:
+    """The subscription that is meant, and the terms that it then has.
 
-
-def _remember(state: State, subscription: Subscription) -> None:
-    state.topics.add(subscription)
-    state.subscriptions.add(subscription)
+    One whose time to live is over is not there, even if its Tick has not come yet.  Without a time to live it is asked
+    for as one that does not last, and that is the one that lasts so far, if there is one: from now on it has none.
+    """
+    found = state.subscriptions.find(terms)
+    if found is None and terms.timeout_ms == 0 and not terms.durable:
+        lasting = replace(terms, durable=True)
+        found = state.subscriptions.find(lasting)
+        terms = terms if found is None or found.terms.timeout_ms is None else lasting
+        found = found if terms is lasting else None
+    if found is not None and found.ends_ms is not None and found.ends_ms <= turn.now_ms:
+        end_subscription(state, turn, found)
+        found = None
+    return found, terms
 
 
 def _unmake(state: State, subscription: Subscription, turn: Turn) -> None:
     """Undo the making of a durable subscription: its receivers cannot stay either."""
-    _forget(state, subscription)
+    forget_subscription(state, subscription)
+    for key in tuple(subscription.receivers):
+        _expel(state, subscription, key, turn)
+
+
+def _expel(state: State, subscription: Subscription, key: tuple[int, int], turn: Turn) -> None:
+    """A receiver cannot stay: the store could not take what its coming has changed."""
+    receiver = subscription.receivers.get(key)
+    if receiver is None:
+        return
     name = str(subscription.terms.name)
     why = refused(Mqrc.STORAGE_MEDIUM_FULL, f'The subscription "{name}" could not be stored.', name)
-    for receiver in tuple(subscription.receivers.values()):
-        close_link(state, turn, state.connections.get(receiver.connection), receiver, LinkInput.REVOKED, why)
-
-
-def _forget(state: State, subscription: Subscription) -> None:
-    state.topics.discard(subscription)
-    state.subscriptions.discard(subscription)
-    state.queues.forget(subscription.queue)
-
-
-def defined(subscription: Subscription) -> SubscriptionDefined:
-    """The record of a durable subscription."""
-    terms = subscription.terms
-    return SubscriptionDefined(
-        number=subscription.number,
-        client_id=terms.client_id,
-        name=str(terms.name),
-        topic=terms.topic,
-        selector=terms.selector,
-        no_local=terms.no_local,
-        shared=terms.shared,
-    )
-
-
-def end_subscription(state: State, turn: Turn, subscription: Subscription) -> None:
-    """A subscription ends, with everything that stands on its queue (PD-12, PD-27).
-
-    Its staged copies are dropped when their delay is over (DD-51).
-    """
-    if subscription.terms.durable:
-        turn.record(SubscriptionRemoved(subscription.number), partial(_revive, state, subscription))
-    _forget(state, subscription)
-    _drop_entries(state, turn, subscription.queue)
-
-
-def _drop_entries(state: State, turn: Turn, queue: Queue) -> None:
-    for entry in queue.entries.values():
-        entry.place = Place.GONE
-        state.expiry.discard(entry.key)
-        if entry.recorded:
-            turn.record(MessageRemoved(entry.key), partial(_enter_again, queue, entry))
-    queue.clear()
-
-
-def _enter_again(queue: Queue, entry: Entry, _turn: Turn) -> None:
-    """Undo one removal of `_drop_entries`."""
-    queue.enter(entry)
-
-
-def _revive(state: State, subscription: Subscription, _turn: Turn) -> None:
-    """Undo `end_subscription`; the undoing of each removal has put its messages back already."""
-    state.queues.revive(subscription.queue)
-    _remember(state, subscription)
-    for entry in subscription.queue.entries.values():
-        if entry.expires_ms is not None:
-            state.expiry.add(entry.key, entry.expires_ms, entry)
-
-
-def unsubscribe(state: State, turn: Turn, connection: Connection, name: str) -> None:
-    """Remove a durable subscription.
-
-    Raises:
-        RefusalError: There is none of that name, or it is in use.
-    """
-    found = state.subscriptions.durable(connection.client_id, name)
-    if found is None:
-        raise refusal(Mqrc.NO_SUBSCRIPTION, f'There is no durable subscription "{name}" of this client.', name)
-    if found.active:
-        raise refusal(Mqrc.SUBSCRIPTION_IN_USE, f'The subscription "{name}" has a consumer; close it first.', name)
-    end_subscription(state, turn, found)
+    close_link(state, turn, state.connections.get(receiver.connection), receiver, LinkInput.REVOKED, why)
 
 
 def close_link(  # noqa: PLR0917  the state and the turn come first everywhere
@@ -325,8 +274,7 @@ def _close_receiver(state: State, turn: Turn, receiver: Receiver) -> None:
     subscription = receiver.subscription
     if subscription is not None:
         del subscription.receivers[receiver.key]
-        if not subscription.terms.durable and not subscription.receivers:
-            end_subscription(state, turn, subscription)  # PD-12
+        receiver_left(state, turn, subscription)
     turn.touch(receiver.queue)
 
 
@@ -344,5 +292,5 @@ def drop_temporary(state: State, turn: Turn, connection: Connection) -> None:
             if other is not None:
                 close_link(state, turn, other, sender, LinkInput.REVOKED, why)
         state.queues.forget(queue)
-        _drop_entries(state, turn, queue)
+        drop_entries(state, turn, queue)
     connection.temporary.clear()

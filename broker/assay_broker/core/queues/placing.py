@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from msgspec.structs import replace
+
 from assay_broker.core.clients.units import Unit
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.messages.headers import DeadLetterHeader
@@ -47,6 +49,8 @@ def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
 
     Anything else never reaches the store (PD-22, PD-31).
     """
+    if queue.lossy and entry.message.durable:
+        entry.message = replace(entry.message, durable=False)
     entry.recorded = queue.recorded and entry.message.durable is True
     if entry.recorded:
         entry.batch = turn.record(stored(entry), partial(_withdraw, state, queue, entry))

@@ -59,6 +59,8 @@ class Queue:
         self.recorded = recorded
         self.on_use = on_use
         self.gone = False
+        self.lossy = False
+        """Whether whatever comes is non-persistent from then on: at most once and non-durable (QS-30)."""
         self.reserved = 0
         self.senders: dict[tuple[int, int], Sender] = {}
         self.entries: dict[int, Entry] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay_broker.core.clients.links import Receiver
 from assay_broker.core.queues.queues import Queue
@@ -12,6 +13,9 @@ from assay_broker.core.refusals import illegal_state, refusal
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.selectors import Selector
+
+MANAGED_QUEUES = "SYSTEM.MANAGED."
+"""How the names of the queues begin that the queue manager makes for subscriptions."""
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -25,6 +29,7 @@ class Terms(Struct, frozen=True, kw_only=True):
         no_local: Whether to leave out what its own connection or client sends.
         shared: Whether others may share it.
         durable: Whether it outlives its receivers.
+        timeout_ms: How long it then outlives the last of them, in milliseconds; None for ever.
     """
 
     topic: Address
@@ -34,6 +39,11 @@ class Terms(Struct, frozen=True, kw_only=True):
     no_local: bool
     shared: bool
     durable: bool
+    timeout_ms: int | None = None
+
+    def managed_queue(self, number: int) -> str:
+        """What the queue of the subscription of that number is called, to administrators."""
+        return f"{MANAGED_QUEUES}{'DURABLE' if self.durable else 'NDURABLE'}.{number}"
 
     @property
     def identity(self) -> tuple[bool, str | None, str] | None:
@@ -58,6 +68,8 @@ class Subscription:
         self.topic = terms.topic
         self.queue = queue
         self.receivers: dict[tuple[int, int], Receiver] = {}
+        self.left_ms: int | None = None
+        """When its last receiver left, if it has a time to live; None while it has one."""
         self._selector = selector
         self._connection = connection
 
@@ -72,9 +84,20 @@ class Subscription:
         return self.queue.name
 
     @property
+    def managed_queue(self) -> str:
+        """What its queue is called, to administrators."""
+        return self.terms.managed_queue(self.number)
+
+    @property
     def durable(self) -> bool:
         """Whether it outlives its receivers."""
         return self.terms.durable
+
+    @property
+    def ends_ms(self) -> int | None:
+        """When its time to live is over; None while that does not run."""
+        timeout_ms = self.terms.timeout_ms
+        return None if self.left_ms is None or timeout_ms is None else self.left_ms + timeout_ms
 
     @property
     def active(self) -> bool:
@@ -179,6 +202,13 @@ def check_terms(terms: Terms) -> None:
             f'The durable subscription "{terms.name}" needs a client id on its connection; give one, or share it.',
             str(terms.name),
         )
+    if terms.timeout_ms is not None and (terms.timeout_ms < 0 or (terms.timeout_ms and not terms.durable)):
+        raise refusal(
+            Mqrc.OPTIONS_ERROR,
+            f"A subscription that outlives its receivers is durable, and none does by {terms.timeout_ms} ms"
+            f"{'' if terms.durable else ' otherwise'}.",
+            terms.topic.name,
+        )
 
 
 def check_reuse(found: Subscription, terms: Terms) -> bool:
@@ -198,7 +228,7 @@ def check_reuse(found: Subscription, terms: Terms) -> bool:
         )
     if found.active and not terms.shared:
         raise refusal(Mqrc.SUBSCRIPTION_IN_USE, f'The subscription "{name}" has a consumer already.', name)
-    if found.terms == terms:
+    if replace(found.terms, timeout_ms=terms.timeout_ms) == terms:
         return True
     if found.active:
         raise refusal(

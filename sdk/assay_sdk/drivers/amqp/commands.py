@@ -236,7 +236,7 @@ class Commands:
 
     def _unsubscribe(self, command: Unsubscribe) -> None:
         session = self._session(command.session)
-        name = self._wire.names.unsubscribing(command.name, shared=command.shared)
+        name = self._wire.names.unsubscribing(command.name, shared=command.shared, everybodys=command.everybodys)
         engine = make_lookup(session.engine, name)
         if name != command.name:
             self._wire.mend(name, Mend(desired=(SHARED, GLOBAL)))

@@ -89,26 +89,31 @@ class LinkNames:
                 )
             self._used.add(name)
             return name
-        found = next(candidate for candidate in self._shared(name, command.durability) if candidate not in self._used)
+        candidates = self._shared(name, command.durability, globally=self.globally(everybodys=command.everybodys))
+        found = next(candidate for candidate in candidates if candidate not in self._used)
         self._used.add(found)
         return found
 
-    def unsubscribing(self, name: str, *, shared: bool) -> str:
+    def unsubscribing(self, name: str, *, shared: bool, everybodys: bool = False) -> str:
         """The name under which a subscription is looked up in order to remove it."""
-        return f"{name}{_DELIMITER}{GLOBAL}" if shared and not self._explicit else name
+        return f"{name}{_DELIMITER}{GLOBAL}" if shared and self.globally(everybodys=everybodys) else name
 
     def release(self, name: str) -> None:
         """A link is gone; its name may be used again."""
         self._used.discard(name)
 
-    @property
-    def globally(self) -> bool:
-        """Whether shared subscriptions belong to no client."""
-        return not self._explicit
+    def globally(self, *, everybodys: bool) -> bool:
+        """Whether a shared subscription belongs to no client: none of a connection without an id does.
 
-    def _shared(self, name: str, durability: Durability) -> Iterable[str]:
+        Args:
+            everybodys: Whether the application wants it so.
+        """
+        return everybodys or not self._explicit
+
+    @staticmethod
+    def _shared(name: str, durability: Durability, *, globally: bool) -> Iterable[str]:
         durable = durability is Durability.DURABLE
-        stem = GLOBAL if not self._explicit else ""
+        stem = GLOBAL if globally else ""
         if not durable:
             stem = f"{stem}-volatile" if stem else "volatile"
         for number in itertools.count(1):
@@ -155,7 +160,7 @@ def make_receiver(session: Session, command: OpenReceiver, name: str, names: Lin
     capabilities = [command.address.kind.value]
     if command.shared:
         capabilities.append(SHARED)
-        if names.globally:
+        if names.globally(everybodys=command.everybodys):
             capabilities.append(GLOBAL)
     _put_symbols(source.capabilities, capabilities)
     if command.durability is Durability.DURABLE:
@@ -168,7 +173,8 @@ def make_receiver(session: Session, command: OpenReceiver, name: str, names: Lin
         if command.address.kind in {AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC}:
             source.distribution_mode = Terminus.DIST_MODE_COPY
     if command.timeout_ms is not None:
-        source.timeout = command.timeout_ms // 1000
+        # Whole seconds is all that a terminus has (OASIS AMQP 1.0, 3.5.3); rounded up, so that none ends too early.
+        source.timeout = -(-command.timeout_ms // 1000)
         source.expiry_policy = Terminus.EXPIRE_WITH_LINK
     _put_filters(link, command.selector, no_local=command.no_local)
     return link

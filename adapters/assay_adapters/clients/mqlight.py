@@ -1,0 +1,448 @@
+"""Our own SDK behind the `Client` port, in its MQ Light face: one client is connection and session in one.
+
+What MQ Light has no word for (selectors, browsing, delivery modes, delivery delay, units of work) is refused as
+unsupported, and absent from `CAPABILITIES`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from itertools import count
+from typing import Literal, TypeVar
+
+from assay_adapters.client import (
+    AckMode,
+    ClientEvent,
+    ClientIdentity,
+    ClientObserver,
+    Draft,
+    Endpoint,
+    Mode,
+    Origin,
+    Qos,
+    Script,
+    Seen,
+    Sent,
+    Setting,
+    Source,
+    XaResource,
+)
+from assay_adapters.clients.links import attempt
+from assay_adapters.clients.listeners import ScriptedListener
+from assay_adapters.clients.sdk import identity
+from assay_adapters.clients.telling import KID, seen_of
+from assay_adapters.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_sdk.driver import Driver, Durability, Login
+from assay_sdk.faces.calling import shared_runner
+from assay_sdk.faces.mqlight import DEFAULT_CREDIT, Delivery, Subscription, connect_mqlight
+from assay_sdk.faces.mqlight import Client as LightClient
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.observer import CallbackEnded, ConnectionLost, FrameSeen, Handed, Reconnected, SdkEvent, Settled
+from assay_sdk.observer import Seen as SdkSeen
+from assay_sdk.time import Runner
+
+T = TypeVar("T")
+
+_SOURCE = Source("The MQ Light face of our SDK has it.", "sdk/assay_sdk/faces/mqlight.py")
+
+CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
+    (
+        Capability.TIME_TO_LIVE,
+        Capability.TOPIC,
+        Capability.TOPIC_WILDCARD,
+        Capability.SHARED_SUBSCRIPTION,
+        Capability.CLIENT_ID,
+        Capability.QUALITY_OF_SERVICE,
+        Capability.AUTO_CONFIRM,
+        Capability.SUBSCRIPTION_TTL,
+        Capability.RECONNECT,
+    ),
+    _SOURCE,
+)
+"""What the face can do; what a connection can do depends on driver and broker too."""
+
+_NUMBERS: Mapping[Qos, int] = {Qos.AT_MOST_ONCE: 0, Qos.AT_LEAST_ONCE: 1}
+
+_CONFIRMS: Mapping[AckMode, bool] = {AckMode.AUTO: True, AckMode.CLIENT: False}
+"""The session modes that MQ Light has something like, with its ``auto_confirm``."""
+
+
+def _unsupported(what: str) -> Refused:
+    return Refused(JmsErrorKind.UNSUPPORTED, f"MQ Light has no {what}", checked=True)
+
+
+def _is_topic(address: Address) -> bool:
+    return address.kind is AddressKind.TOPIC
+
+
+class LightTeller:
+    """The observer of one client: from the SDK's events to the port's.
+
+    A delivery's handle is its number in the client.
+
+    Args:
+        tell: Where the port's events go.
+        connection: The client's name.
+    """
+
+    def __init__(self, tell: Callable[[ClientEvent], None], connection: str) -> None:
+        self._tell = tell
+        self._connection = connection
+        self._actors: dict[int, str] = {}
+        self._attempts = count(2)
+        self._attempt = 1
+
+    def name(self, subscription: int, actor: str) -> None:
+        """A subscription's name in the scenario."""
+        self._actors[subscription] = actor
+
+    def forget(self, subscription: int) -> None:
+        """A subscription was ended in order."""
+        self._actors.pop(subscription, None)
+
+    def __call__(self, event: SdkEvent) -> None:
+        """Tell one event."""
+        match event:
+            case SdkSeen(handed=handed):
+                self._tell(self._event("seen", handed))
+            case Settled(handed=handed, outcome=outcome):
+                self._tell(self._event("settle", handed, outcome=outcome.value))
+            case CallbackEnded(consumer=consumer, ended=ended):
+                self._tell(ClientEvent(what="callback", actor=self._actors[consumer], outcome=ended))
+            case ConnectionLost():
+                self._tell_all("lost")
+            case Reconnected():
+                self._attempt = next(self._attempts)
+                self._tell_all("back")
+            case FrameSeen(frame=frame) if frame.transfer is not None:
+                kid = frame.transfer.message.properties.get(KID)
+                if isinstance(kid, str):
+                    settled = frame.transfer.settled
+                    self._tell(ClientEvent(what="transfer", actor=self._connection, kid=kid, settled=settled))
+            case _:
+                pass  # other frames are nobody's evidence here, and there are no units of work
+
+    def _tell_all(self, what: Literal["lost", "back"]) -> None:
+        for actor in tuple(self._actors.values()):
+            self._tell(ClientEvent(what=what, actor=actor))
+
+    def _event(self, what: Literal["seen", "settle"], handed: Handed, outcome: str = "") -> ClientEvent:
+        actor = self._actors[handed.consumer]
+        return ClientEvent(
+            what=what,
+            actor=actor,
+            link=f"{actor}/{self._connection}.{self._attempt}/{handed.consumer}",
+            destination=str(handed.source),
+            seen=seen_of(handed, handed.delivery),
+            outcome=outcome,
+        )
+
+
+class LightProducer:
+    """Sends of one quality, to one topic or to those that the sends name."""
+
+    def __init__(self, port: LightClient, to: Address | None, qos: Qos) -> None:
+        self._port = port
+        self._to = to
+        self._qos = _NUMBERS[qos]
+        self._ttl_ms: int | timedelta = 0
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        """Set the time to live (milliseconds or a span); there is nothing else to be set."""
+        if setting is not Setting.TTL:
+            return _unsupported(setting.value)
+        self._ttl_ms = value
+        return Ok(None)
+
+    def send(
+        self,
+        message: Draft,
+        *,
+        mode: Mode | None = None,
+        priority: int | None = None,
+        ttl_ms: int | None = None,
+        to: Address | None = None,
+    ) -> Outcome[Sent]:
+        """Send; mode and priority are not the sender's to choose (QS-35)."""
+        where = to or self._to
+        if where is None or not _is_topic(where):
+            return Refused(JmsErrorKind.INVALID_DESTINATION, f"MQ Light sends to topics, not to {where}", checked=True)
+        missing = {
+            "delivery mode": mode is not None or message.own_mode is not None,
+            "priority": priority is not None,
+            "correlation id": message.correlation_id is not None,
+            "reply-to": message.reply_to is not None,
+            "message groups": message.group_id is not None or message.group_sequence is not None,
+        }
+        for what, asked in missing.items():
+            if asked:
+                return _unsupported(what)
+        ttl = self._ttl_ms if ttl_ms is None else ttl_ms
+        return attempt(lambda: self._send(message, where.name, ttl or None))
+
+    def close(self) -> Outcome[None]:
+        """There is nothing to close: links are the client's own affair."""
+        return Ok(None)
+
+    def _send(self, draft: Draft, topic: str, ttl: int | timedelta | None) -> Sent:
+        properties = {KID: draft.kid, **draft.properties}
+        message_id = self._port.send(topic, draft.text, qos=self._qos, ttl=ttl, properties=properties)
+        return Sent(message_id=message_id, delivery_time_ms=None, fields={"JMSMessageID": message_id})
+
+
+class LightConsumer:
+    """A subscription; nothing flows before it is asked for a message or given a listener."""
+
+    def __init__(self, port: Subscription, session: LightSession, teller: LightTeller, runner: Runner) -> None:
+        self._port = port
+        self._session = session
+        self._teller = teller
+        self._runner = runner
+
+    def receive(self, timeout_ms: int) -> Outcome[Seen | None]:
+        """Wait for one message; None when none came in time.  0 takes what is there at once."""
+        return attempt(lambda: self._receive(timeout_ms))
+
+    def listen(self, script: Script | None) -> Outcome[None]:
+        """Set a listener that follows a script; None takes it away."""
+        return attempt(lambda: self._listen(script))
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        """MQ Light has no batches."""
+        del script, size, timeout_ms
+        return _unsupported("batch listeners")
+
+    def close(self) -> Outcome[None]:
+        """Detach; a subscription with a time to live runs on until it is over."""
+        return attempt(self._close)
+
+    def _receive(self, timeout_ms: int) -> Seen | None:
+        delivery = self._port.receive(timeout_ms)
+        return None if delivery is None else self._session.handed(delivery)
+
+    def _listen(self, script: Script | None) -> None:
+        self._port.credit = 0
+        if script is None:
+            self._port.set_on_message(None)
+            return
+        scripted = ScriptedListener[Delivery](
+            script,
+            self._runner,
+            acknowledge=Delivery.confirm,
+            commit=_no_unit,
+            rollback=_no_unit,
+        )
+
+        def listener(delivery: Delivery) -> None:
+            self._session.handed(delivery)
+            scripted([delivery])
+
+        self._port.set_on_message(listener)
+        self._port.credit = DEFAULT_CREDIT
+
+    def _close(self) -> None:
+        self._port.unsubscribe()
+        self._teller.forget(self._port.number)
+
+
+def _no_unit() -> None:
+    raise RuntimeError("a listener's script ends a unit of work, and MQ Light has none")
+
+
+class LightSession:
+    """What the port has sessions for; all sessions of a client are one."""
+
+    def __init__(self, port: LightClient, teller: LightTeller, runner: Runner, *, auto_confirm: bool) -> None:
+        self._port = port
+        self._teller = teller
+        self._runner = runner
+        self._auto_confirm = auto_confirm
+        self._deliveries: dict[int, Delivery] = {}
+        self._subscriptions: dict[str, Subscription] = {}
+
+    def producer(self, to: Address | None, *, qos: Qos | None = None) -> Outcome[LightProducer]:
+        """Make a producer; at most once, unless it is asked for otherwise."""
+        if to is not None and not _is_topic(to):
+            return Refused(JmsErrorKind.INVALID_DESTINATION, f"MQ Light sends to topics, not to {to}", checked=True)
+        return Ok(LightProducer(self._port, to, qos or Qos.AT_MOST_ONCE))
+
+    def consumer(
+        self, of: Origin, *, actor: str, qos: Qos | None = None, auto_confirm: bool | None = None
+    ) -> Outcome[LightConsumer]:
+        """Subscribe; `actor` is its name in what the observer is told."""
+        if not _is_topic(of.address):
+            return Refused(
+                JmsErrorKind.INVALID_DESTINATION, f"MQ Light subscribes to topics, not to {of.address}", checked=True
+            )
+        missing = {
+            "selectors": bool(of.selector),
+            "subscriptions without what was sent locally": of.no_local,
+            "subscriptions that last for ever": of.durability is Durability.DURABLE and of.ttl_ms is None,
+        }
+        for what, asked in missing.items():
+            if asked:
+                return _unsupported(what)
+
+        def subscribe() -> LightConsumer:
+            subscription = self._port.subscribe(
+                of.address.name,
+                share=of.name if of.shared else None,
+                qos=_NUMBERS[qos or Qos.AT_MOST_ONCE],
+                auto_confirm=self._auto_confirm if auto_confirm is None else auto_confirm,
+                ttl=of.ttl_ms or 0,
+                credit=0,
+            )
+            self._teller.name(subscription.number, actor)
+            if of.name is not None:
+                self._subscriptions[of.name] = subscription
+            return LightConsumer(subscription, self, self._teller, self._runner)
+
+        return attempt(subscribe)
+
+    def handed(self, delivery: Delivery) -> Seen:
+        """A message has been handed to the application, and can be acknowledged from now on."""
+        self._deliveries[delivery.number] = delivery
+        return seen_of(delivery.handed(), delivery.number)
+
+    def browse(self, queue: str, selector: str | None = None) -> Outcome[tuple[Seen, ...]]:
+        """MQ Light has no browsing."""
+        del queue, selector
+        return _unsupported("browsing")
+
+    def acknowledge(self, seen: Seen) -> Outcome[None]:
+        """Confirm that message, and no other (QS-14)."""
+        return attempt(self._deliveries[seen.handle].confirm)
+
+    def commit(self) -> Outcome[None]:
+        """MQ Light has no units of work."""
+        return _unsupported("units of work")
+
+    def rollback(self) -> Outcome[None]:
+        """MQ Light has no units of work."""
+        return _unsupported("units of work")
+
+    def recover(self) -> Outcome[None]:
+        """MQ Light has no recovery of a session."""
+        return _unsupported("recovery of a session")
+
+    def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
+        """End a subscription at once, whatever its time to live."""
+        subscription = self._subscriptions.get(name)
+        if subscription is None or (subscription.share is not None) != shared:
+            text = f"this client has made no subscription {name!r}: subscribe before"
+            return Refused(JmsErrorKind.INVALID_DESTINATION, text, checked=True, objects=(name,))
+        return attempt(lambda: self._end(subscription))
+
+    def xa(self) -> Outcome[XaResource]:
+        """MQ Light has no units of work."""
+        return _unsupported("global units of work")
+
+    def close(self) -> Outcome[None]:
+        """There is nothing to close but the client."""
+        return Ok(None)
+
+    def _end(self, subscription: Subscription) -> None:
+        if not subscription.ended:
+            subscription.unsubscribe(ttl=0)
+            return
+        # It was closed, and runs on: subscribed to again, it can be ended.
+        self._port.subscribe(subscription.pattern, share=subscription.share, ttl=subscription.ttl, credit=0)
+        self._port.unsubscribe(subscription.pattern, subscription.share, ttl=0)
+
+
+class LightConnection:
+    """A client."""
+
+    def __init__(self, port: LightClient, teller: LightTeller, runner: Runner) -> None:
+        self._port = port
+        self._teller = teller
+        self._runner = runner
+
+    def session(self, ack: AckMode) -> Outcome[LightSession]:
+        """A session; by its mode its subscriptions confirm by themselves or not, unless they say otherwise."""
+        auto_confirm = _CONFIRMS.get(ack)
+        if auto_confirm is None:
+            return _unsupported(f"sessions in {ack.value} mode")
+        return Ok(LightSession(self._port, self._teller, self._runner, auto_confirm=auto_confirm))
+
+    def close(self) -> Outcome[None]:
+        """Close in order."""
+        return attempt(self._port.close)
+
+    def abort(self) -> None:
+        """End as if the process had: the line is cut, and the client does not come back by itself."""
+        self._port.abandon()
+
+
+class MqlightClient:
+    """Our SDK in its MQ Light face.
+
+    Args:
+        driver: The protocol; None for the one that serves the endpoint's URL.
+        runner: The crank; None for the SDK's own.
+        id_prefix: What message ids begin with, followed by the client's number, and what all that is random comes from,
+            where a run is to be repeatable; None makes ids that are unique everywhere.
+    """
+
+    def __init__(
+        self, driver: Driver | None = None, runner: Runner | None = None, id_prefix: str | None = None
+    ) -> None:
+        self._driver = driver
+        self._runner = runner or shared_runner()
+        self._id_prefix = id_prefix
+        self._connections = count(1)
+        self._observers: list[ClientObserver] = []
+
+    @property
+    def identity(self) -> ClientIdentity:
+        """Who it is."""
+        return identity("mqlight")
+
+    @property
+    def capabilities(self) -> Mapping[Capability, Source]:
+        """What it can do, and how we know."""
+        return CAPABILITIES
+
+    def observe(self, observer: ClientObserver) -> None:
+        """Tell this observer everything from now on; observers add up."""
+        self._observers.append(observer)
+
+    def connect(
+        self,
+        to: Endpoint,
+        *,
+        client_id: str | None = None,
+        login: Login | None = None,
+        checks: bool = True,
+    ) -> Outcome[LightConnection]:
+        """Connect; there are no checks of rules in this face that could be switched off.
+
+        A client id of the kit may have hyphens, and one of MQ Light may not: they become underscores.
+        """
+        del checks
+        number = next(self._connections)
+        prefix = None if self._id_prefix is None else f"{self._id_prefix}-mqlight-{number}"
+        teller = LightTeller(self._tell, f"mqlight-{number}")
+
+        def connect() -> LightConnection:
+            port = connect_mqlight(
+                to.url,
+                client_id=None if client_id is None else client_id.replace("-", "_"),
+                login=login or to.login,
+                runner=self._runner,
+                driver=self._driver,
+                observer=teller,
+                trace=True,
+                id_prefix=prefix,
+                chance=None if prefix is None else random.Random(prefix),  # noqa: S311  exact runs, no secrets
+            )
+            return LightConnection(port, teller, self._runner)
+
+        return attempt(connect)
+
+    def _tell(self, event: ClientEvent) -> None:
+        for observer in tuple(self._observers):
+            observer(event)

@@ -1,0 +1,289 @@
+Feature: Which messages are persistent on a subscriber's queue
+  MQ Light and AMQP, lines 35 to 42.  An administrator looks at the queue that the broker made for the subscription.  The
+  subscriber that takes part receives nothing yet, so that the message stands there.
+
+  @QS-30 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-admin
+  Rule: At most once on a non-durable subscription, a message is non-persistent, whatever sender and topic say
+    Line 36.  Both conditions are needed: with one of them alone the message is as its sender says.
+
+    Scenario Outline: With <header> on a topic with DEFPSIST(<defpsist>) it is non-persistent
+      Given a topic with DEFPSIST(<defpsist>)
+      And subscriber "once" on the topic with quality of service at-most-once that does not receive yet
+      When message "m1" is sent to the topic with <header>
+      Then "m1" on the queue of the subscription to the topic has Persistence "0"
+
+      Examples:
+        | header                   | defpsist |
+        | the durable header true  | YES      |
+        | the durable header true  | NO       |
+        | no durable header        | YES      |
+        | the durable header false | YES      |
+
+    Scenario Outline: With <one> alone it is as its sender says
+      Given a topic with DEFPSIST(NO)
+      And subscriber "other" on the topic with <terms> that does not receive yet
+      When message "m1" is sent to the topic with the durable header true
+      Then "m1" on the queue of the subscription to the topic has Persistence "1"
+
+      Examples:
+        | one                        | terms                                                                       |
+        | at most once               | quality of service at-most-once and a subscription that lives for 1 h       |
+        | a non-durable subscription | quality of service at-least-once                                            |
+
+    Scenario: It is shown so to its subscriber, and the same message as persistent to another one
+      Given a topic with DEFPSIST(NO)
+      And subscriber "once" on the topic with quality of service at-most-once
+      And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      When message "m1" is sent to the topic with the durable header true
+      Then message "m1" as seen by "once" shows JMSDeliveryMode "NON_PERSISTENT"
+      And message "m1" as seen by "sure" shows JMSDeliveryMode "PERSISTENT"
+
+  @QS-31 @needs-topic @needs-quality-of-service
+  Rule: ... and when the queue manager stops, subscription and messages are gone
+    Line 37.  The same fact as PD-27, seen through AMQP.
+
+    @needs-reconnect
+    Scenario Outline: What waited on its queue is gone after the broker <event>
+      Given a topic
+      And subscriber "once" on the topic with quality of service at-most-once that does not receive yet
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And the broker <event>
+      And 10 s pass
+      And subscriber "once" starts to receive
+      And message "control" is sent to the topic with the durable header true
+      Then "once" sees "control" exactly once
+      And "once" never sees "m1" to "m3"
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
+    @needs-admin
+    Scenario Outline: The subscription of a client that does not come back is gone after the broker <event>
+      Given a topic
+      And subscriber "once" on the topic with quality of service at-most-once that does not receive yet
+      When message "m1" is sent to the topic with the durable header true
+      And the connection of "once" is lost
+      And the broker <event>
+      Then there is no subscription to the topic
+      When subscriber "once" comes back
+      And message "control" is sent to the topic with the durable header true
+      Then "once" sees "control" exactly once
+      And "once" never sees "m1"
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
+  @QS-32 @needs-topic @needs-quality-of-service @needs-subscription-ttl
+  Rule: A message with the durable header true is persistent on the subscribers' queues
+    Lines 38 and 39.
+
+    @needs-admin
+    Scenario Outline: It is persistent on the queue of a subscriber with <terms> although the topic says NO
+      Given a topic with DEFPSIST(NO)
+      And subscriber "reader" on the topic with <terms> that does not receive yet
+      When message "m1" is sent to the topic with the durable header true
+      Then "m1" on the queue of the subscription to the topic has Persistence "1"
+
+      Examples:
+        | terms                                                                  |
+        | quality of service at-least-once and a subscription that lives for 1 h |
+        | quality of service at-most-once and a subscription that lives for 1 h  |
+        | quality of service at-least-once                                       |
+
+    Scenario Outline: It is there after the broker <event>, for a subscriber <quality>
+      Given a topic
+      And subscriber "first" on the topic with quality of service <quality> and a subscription that lives for 1 h
+      And subscriber "second" on the topic with quality of service <quality> and a subscription that lives for 1 h
+      And subscriber "first" is inactive
+      And subscriber "second" is inactive
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And the broker <event>
+      And subscriber "first" comes back
+      And subscriber "second" comes back
+      Then "first" sees "m1" to "m3" exactly once
+      And "second" sees "m1" to "m3" exactly once
+
+      @needs-restart
+      Examples:
+        | event        | quality       |
+        | is restarted | at-least-once |
+        | is restarted | at-most-once  |
+
+      @needs-kill
+      Examples:
+        | event                    | quality       |
+        | is killed and comes back | at-least-once |
+        | is killed and comes back | at-most-once  |
+
+  @QS-33 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-admin
+  Rule: Without a durable header, DEFPSIST of the topic decides
+    Line 40.  Reading: not set is absent; what becomes of an explicit false where the topic says YES is recorded.
+
+    Scenario Outline: DEFPSIST(<defpsist>) makes it Persistence "<persistence>"
+      Given a topic with DEFPSIST(<defpsist>)
+      And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      When message "m1" is sent to the topic with no durable header
+      Then "m1" on the queue of the subscription to the topic has Persistence "<persistence>"
+
+      Examples:
+        | defpsist | persistence |
+        | YES      | 1           |
+        | NO       | 0           |
+
+    Scenario Outline: DEFPSIST(<child>) under DEFPSIST(<parent>) makes it Persistence "<persistence>"
+      Given a topic "a" with DEFPSIST(<parent>)
+      And a topic "a/b" with DEFPSIST(<child>)
+      And subscriber "reader" on topic "a/b" with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      When message "m1" is sent to topic "a/b" with no durable header
+      Then "m1" on the queue of the subscription to topic "a/b" has Persistence "<persistence>"
+
+      Examples:
+        | parent | child    | persistence |
+        | YES    | ASPARENT | 1           |
+        | NO     | ASPARENT | 0           |
+        | YES    | NO       | 0           |
+        | NO     | YES      | 1           |
+
+    Scenario Outline: Through levels that say nothing, DEFPSIST(<above>) holds
+      Given a topic "a" with DEFPSIST(<above>)
+      And a topic "a/b" with DEFPSIST(ASPARENT)
+      And subscriber "reader" on topic "a/b/c/d" with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      When message "m1" is sent to topic "a/b/c/d" with no durable header
+      Then "m1" on the queue of the subscription to topic "a/b/c/d" has Persistence "<persistence>"
+
+      Examples:
+        | above | persistence |
+        | YES   | 1           |
+        | NO    | 0           |
+
+    Scenario: What the topic says when a message is sent holds for that message
+      Given a topic with DEFPSIST(NO)
+      And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      When message "before" is sent to the topic with no durable header
+      And the topic is altered to DEFPSIST(YES)
+      And message "after" is sent to the topic with no durable header
+      Then "before" on the queue of the subscription to the topic has Persistence "0"
+      And "after" on the queue of the subscription to the topic has Persistence "1"
+
+    @needs-kill
+    Scenario: What the topic makes persistent is there after a kill
+      Given a topic with DEFPSIST(YES)
+      And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "reader" is inactive
+      When messages "m1" to "m3" are sent to the topic with no durable header
+      And the broker is killed and comes back
+      And subscriber "reader" comes back
+      Then "reader" sees "m1" to "m3" exactly once
+
+    @may
+    Scenario: What an explicit false is where the topic says YES is recorded
+      Given a topic with DEFPSIST(YES)
+      And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      When message "m1" is sent to the topic with the durable header false
+      Then the Persistence of "m1" on the queue of the subscription to the topic is recorded
+
+  @QS-34 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-admin
+  Rule: By default that topic is the base topic, which says NO
+    Line 41.
+
+    Scenario: With factory settings and without a header a message is non-persistent
+      Given a topic
+      And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      When message "m1" is sent to the topic with no durable header
+      Then "m1" on the queue of the subscription to the topic has Persistence "0"
+      And the base topic has DEFPSIST(NO)
+
+    Scenario: A topic object that says nothing leaves it to the base topic
+      Given a topic with DEFPSIST(ASPARENT)
+      And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      When message "m1" is sent to the topic with no durable header
+      Then "m1" on the queue of the subscription to the topic has Persistence "0"
+
+    @own-instance
+    Scenario: It is the base topic that decides
+      Given a topic
+      And the base topic has been altered to DEFPSIST(YES)
+      And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      When message "m1" is sent to the topic with no durable header
+      Then "m1" on the queue of the subscription to the topic has Persistence "1"
+
+  @QS-36 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-admin
+  Rule: Quality, kind of subscription, header and topic together decide about persistence
+    Lines 35 to 41: each combination of the four.  An explicit false on a topic that says YES is recorded (QS-33), but
+    for the exception of QS-30, which leaves nothing open.
+
+    Scenario Outline: A durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): Persistence "<persistence>"
+      Given a topic with DEFPSIST(<defpsist>)
+      And subscriber "reader" on the topic with quality of service <quality> and a subscription that lives for 1 h that does not receive yet
+      When message "m1" is sent to the topic with <header>
+      Then "m1" on the queue of the subscription to the topic has Persistence "<persistence>"
+
+      Examples:
+        | quality       | header                   | defpsist | persistence |
+        | at-most-once  | no durable header        | YES      | 1           |
+        | at-most-once  | no durable header        | NO       | 0           |
+        | at-most-once  | the durable header false | NO       | 0           |
+        | at-most-once  | the durable header true  | YES      | 1           |
+        | at-most-once  | the durable header true  | NO       | 1           |
+        | at-least-once | no durable header        | YES      | 1           |
+        | at-least-once | no durable header        | NO       | 0           |
+        | at-least-once | the durable header false | NO       | 0           |
+        | at-least-once | the durable header true  | YES      | 1           |
+        | at-least-once | the durable header true  | NO       | 1           |
+
+    Scenario Outline: A non-durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): Persistence "<persistence>"
+      Given a topic with DEFPSIST(<defpsist>)
+      And subscriber "reader" on the topic with quality of service <quality> that does not receive yet
+      When message "m1" is sent to the topic with <header>
+      Then "m1" on the queue of the subscription to the topic has Persistence "<persistence>"
+
+      Examples:
+        | quality       | header                   | defpsist | persistence |
+        | at-most-once  | no durable header        | YES      | 0           |
+        | at-most-once  | no durable header        | NO       | 0           |
+        | at-most-once  | the durable header false | YES      | 0           |
+        | at-most-once  | the durable header false | NO       | 0           |
+        | at-most-once  | the durable header true  | YES      | 0           |
+        | at-most-once  | the durable header true  | NO       | 0           |
+        | at-least-once | no durable header        | YES      | 1           |
+        | at-least-once | no durable header        | NO       | 0           |
+        | at-least-once | the durable header false | NO       | 0           |
+        | at-least-once | the durable header true  | YES      | 1           |
+        | at-least-once | the durable header true  | NO       | 1           |
+
+    @may
+    Scenario Outline: A durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): recorded
+      Given a topic with DEFPSIST(<defpsist>)
+      And subscriber "reader" on the topic with quality of service <quality> and a subscription that lives for 1 h that does not receive yet
+      When message "m1" is sent to the topic with <header>
+      Then the Persistence of "m1" on the queue of the subscription to the topic is recorded
+
+      Examples:
+        | quality       | header                   | defpsist |
+        | at-most-once  | the durable header false | YES      |
+        | at-least-once | the durable header false | YES      |
+
+    @may
+    Scenario Outline: A non-durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): recorded
+      Given a topic with DEFPSIST(<defpsist>)
+      And subscriber "reader" on the topic with quality of service <quality> that does not receive yet
+      When message "m1" is sent to the topic with <header>
+      Then the Persistence of "m1" on the queue of the subscription to the topic is recorded
+
+      Examples:
+        | quality       | header                   | defpsist |
+        | at-least-once | the durable header false | YES      |

@@ -1,0 +1,285 @@
+Feature: What becomes of the broker's copy when a message is delivered
+  MQ Light and AMQP, lines 19 to 24.  At most once, the broker forgets a message as it sends it; at least once, it keeps
+  the message until that one is acknowledged, and sends it again when the connection fails before.
+
+  @QS-06 @needs-topic @needs-quality-of-service @needs-subscription-ttl
+  Rule: At most once, the broker drops its copy without waiting for anybody
+    Line 19.  The subscriber acknowledges nothing, and still nothing comes back: not to itself, not to anybody else, not
+    after the broker has been down.  What comes afterwards shows that the subscription is still there.
+
+    Scenario Outline: What was delivered does not come back when the connection is <ended>
+      Given a topic
+      And subscriber "once" on the topic with quality of service at-most-once and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with <header>
+      And "once" has seen "m1" to "m3"
+      And the connection of "once" is <ended>
+      And subscriber "once" comes back
+      And message "control" is sent to the topic with <header>
+      Then "once" sees "control" exactly once
+      And "once" sees "m1" to "m3" exactly once
+
+      Examples:
+        | ended  | header                   |
+        | lost   | the durable header true  |
+        | lost   | the durable header false |
+        | closed | the durable header true  |
+
+    Scenario: The connection lost in the very moment of the delivery brings nothing back
+      Given a topic
+      And subscriber "once" on the topic with quality of service at-most-once and a subscription that lives for 1 h
+      And the connection of "once" will be lost when "m1" is first seen
+      When message "m1" is sent to the topic with the durable header true
+      And the connection of "once" has been lost
+      And subscriber "once" comes back
+      And message "control" is sent to the topic with the durable header true
+      Then "once" sees "control" exactly once
+      And "once" sees "m1" exactly once
+
+    Scenario Outline: What was delivered does not come back after the broker <event>
+      Given a topic
+      And subscriber "once" on the topic with quality of service at-most-once and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "once" has seen "m1" to "m3"
+      And the connection of "once" is lost
+      And the broker <event>
+      And subscriber "once" comes back
+      And message "control" is sent to the topic with the durable header true
+      Then "once" sees "control" exactly once
+      And "once" sees "m1" to "m3" exactly once
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
+    @needs-shared-subscription
+    Scenario: What one sharer was sent does not go to another one
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-most-once and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "left" has seen "m1" to "m3"
+      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-most-once and a subscription that lives for 1 h
+      And the connection of "left" is lost
+      And message "control" is sent to the topic with the durable header true
+      Then "right" sees "control" exactly once
+      And "right" never sees "m1" to "m3"
+
+    @needs-admin
+    Scenario: Nothing of it is left on the subscriber's queue
+      Given a topic
+      And subscriber "once" on the topic with quality of service at-most-once and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "once" has seen "m1" to "m3"
+      And the connection of "once" is lost
+      Then the queue of the subscription to the topic is empty
+
+  @QS-07 @needs-topic @needs-quality-of-service @needs-subscription-ttl
+  Rule: At most once, what has not been received when the connection fails may be lost
+    Line 20.  Whether it arrives is recorded; it never arrives twice.
+
+    Scenario Outline: Of <count> messages on their way when the connection is lost, none comes twice
+      Given a topic
+      And subscriber "once" on the topic with quality of service at-most-once and a subscription that lives for 1 h
+      And subscriber "once" is inactive
+      And messages "m1" to "m<count>" are sent to the topic with the durable header true
+      When subscriber "once" comes back, to be lost when "m1" is first seen
+      And the connection of "once" has been lost
+      And subscriber "once" comes back
+      And message "control" is sent to the topic with the durable header true
+      Then "once" sees "control" exactly once
+      And "once" sees "m1" to "m<count>" at most once
+
+      Examples:
+        | count |
+        | 2     |
+        | 20    |
+
+    @needs-kill @needs-kill-at-first-sight
+    Scenario: None comes twice when the broker is killed while they are on their way
+      Given a topic
+      And subscriber "once" on the topic with quality of service at-most-once and a subscription that lives for 1 h
+      And subscriber "once" is inactive
+      And messages "m1" to "m5" are sent to the topic with the durable header true
+      And the broker will be killed when "m1" is first seen
+      When subscriber "once" comes back
+      And the broker has been killed and is back
+      And 10 s pass
+      And message "control" is sent to the topic with the durable header true
+      Then "once" sees "control" exactly once
+      And "once" sees "m1" to "m5" at most once
+
+  @QS-08 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-subscription-ttl
+  Rule: At least once, the broker keeps its copy until the message is acknowledged
+    Line 21.  Acknowledged messages stand beside others that are not: the one kind never comes again, the other does.
+
+    Scenario Outline: What was acknowledged never comes again after the connection was <ended>
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When messages "m1" and "m2" are sent to the topic with <header>
+      And "sure" has seen "m1" and "m2"
+      And "sure" acknowledges message "m1"
+      And "sure" acknowledges message "m2"
+      And the connection of "sure" is <ended>
+      And subscriber "sure" comes back
+      And message "control" is sent to the topic with <header>
+      Then "sure" sees "control" exactly once
+      And "sure" sees "m1" and "m2" exactly once
+
+      Examples:
+        | ended  | header                   |
+        | lost   | the durable header true  |
+        | lost   | the durable header false |
+        | closed | the durable header true  |
+
+    Scenario Outline: What was not acknowledged is there when the subscriber connects again after the connection was <ended>
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with <header>
+      And "sure" has seen "m1" to "m3"
+      And the connection of "sure" is <ended>
+      And subscriber "sure" comes back
+      Then "sure" sees "m1" to "m3" again
+
+      Examples:
+        | ended  | header                   |
+        | lost   | the durable header true  |
+        | lost   | the durable header false |
+        | closed | the durable header true  |
+
+    Scenario Outline: What was acknowledged is gone and what was not is there after the broker <event>
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "sure" has seen "m1" to "m3"
+      And "sure" acknowledges message "m1"
+      And the connection of "sure" is lost
+      And the broker <event>
+      And subscriber "sure" comes back
+      Then "sure" sees "m2" and "m3" again
+      And "sure" sees "m1" exactly once
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
+  @QS-09 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-subscription-ttl
+  Rule: After a failed connection the broker sends an unacknowledged message again
+    Line 22, Jakarta Messaging 3.1, section 6.2.11.  Reading: the line speaks of the queue manager; a subscriber that
+    connects again and a broker that starts again are both tried.  What comes again says so.
+
+    Scenario: To the same subscriber once it is connected again, marked, and in order
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When messages "m1" to "m5" are sent to the topic with the durable header true
+      And "sure" has seen "m1" to "m5"
+      And the connection of "sure" is lost
+      And subscriber "sure" comes back
+      Then "sure" sees "m1" to "m5" again, marked as redelivered
+      And "sure" sees "m1" to "m5" in that order
+
+    Scenario: As often as the connection fails
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When message "m1" is sent to the topic with the durable header true
+      And "sure" has seen "m1"
+      And the connection of "sure" is lost
+      And subscriber "sure" comes back
+      And 5 s pass
+      And the connection of "sure" is lost
+      And subscriber "sure" comes back
+      Then "sure" sees "m1" exactly 3 times
+
+    Scenario Outline: To the same subscriber after the broker <event>
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "sure" has seen "m1" to "m3"
+      And the connection of "sure" is lost
+      And 1 s pass
+      And the broker <event>
+      And subscriber "sure" comes back
+      Then "sure" sees "m1" to "m3" again, marked as redelivered
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
+    Scenario: What the subscriber sees for the first time is not marked
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      And subscriber "sure" is inactive
+      When message "m1" is sent to the topic with the durable header true
+      And subscriber "sure" comes back
+      Then message "m1" as seen by "sure" shows JMSRedelivered "false"
+
+  @QS-10 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-subscription-ttl @needs-shared-subscription
+  Rule: ... or to another subscriber, where the subscription is shared
+    Line 22.
+
+    Scenario: What the one has not acknowledged goes to the other
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "left" has seen "m1" to "m3"
+      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      And the connection of "left" is lost
+      Then "right" sees "m1" to "m3" exactly once
+      And message "m1" as seen by "right" shows JMSRedelivered "true"
+
+    Scenario: What the one has acknowledged does not go to the other
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When messages "m1" and "m2" are sent to the topic with the durable header true
+      And "left" has seen "m1" and "m2"
+      And "left" acknowledges message "m1"
+      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      And the connection of "left" is lost
+      Then "right" sees "m2" exactly once
+      And "right" never sees "m1"
+
+    Scenario: Of what two of them hold, the one left has everything in the end
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When messages "m1" to "m6" are sent to the topic with the durable header true
+      And 5 s pass
+      And the connection of "left" is lost
+      Then "right" sees "m1" to "m6" exactly once
+
+  @QS-14 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-subscription-ttl
+  Rule: Each message is acknowledged by itself, when its subscriber decides
+    Line 24.  An acknowledgement that stood for everything before it, or for the whole connection, is found out.
+
+    Scenario Outline: Of three messages only "<acknowledged>" is acknowledged: the others come back
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "sure" has seen "m1" to "m3"
+      And "sure" acknowledges message "<acknowledged>"
+      And the connection of "sure" is lost
+      And subscriber "sure" comes back
+      Then "sure" sees "<first>" and "<second>" again, marked as redelivered
+      And "sure" sees "<acknowledged>" exactly once
+
+      Examples:
+        | acknowledged | first | second |
+        | m1           | m2    | m3     |
+        | m2           | m1    | m3     |
+        | m3           | m1    | m2     |

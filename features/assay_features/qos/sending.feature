@@ -1,0 +1,122 @@
+Feature: What a sender knows of its message, by quality of service
+  MQ Light and AMQP, lines 15 to 18.
+
+  @QS-03 @needs-topic @needs-quality-of-service
+  Rule: At most once, a message whose connection fails before its send completes may not arrive
+    Line 16.  Whether it arrives is recorded; it never arrives twice.
+
+    Scenario: With the sender's connection lost right after the send it arrives once, or not at all
+      Given a topic
+      And a non-durable subscriber "reader" on the topic
+      When message "m1" is sent to the topic with quality of service at-most-once
+      And the sender's connection is lost
+      And message "control" is sent to the topic with the durable header true
+      Then "reader" sees "control" exactly once
+      And "reader" sees "m1" at most once
+
+    @needs-cut @needs-subscription-ttl
+    Scenario: With every connection cut right after the send it arrives once, or not at all
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "sure" is inactive
+      When messages "m1" to "m5" are sent to the topic with quality of service at-most-once
+      And every connection is cut
+      And 10 s pass
+      And subscriber "sure" comes back
+      And message "control" is sent to the topic with the durable header true
+      Then "sure" sees "control" exactly once
+      And "sure" sees "m1" to "m5" at most once
+
+    @needs-kill @needs-subscription-ttl
+    Scenario: With the broker killed right after the send it arrives once, or not at all
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "sure" is inactive
+      When messages "m1" to "m5" are sent to the topic with quality of service at-most-once
+      And the broker is killed and comes back
+      And 10 s pass
+      And subscriber "sure" comes back
+      And message "control" is sent to the topic with the durable header true
+      Then "sure" sees "control" exactly once
+      And "sure" sees "m1" to "m5" at most once
+
+  @QS-04 @needs-topic @needs-quality-of-service @needs-subscription-ttl
+  Rule: At least once, a sender keeps its copy until the broker has said that the message is on the subscribers' queues
+    Line 17.  The topic makes messages persistent, so that what the broker has said can be held against it.
+
+    @needs-admin @needs-kill @needs-kill-at-answer
+    Scenario: Killed at the very answer, the broker has the message on the queue of every subscriber
+      Given a topic with DEFPSIST(YES)
+      And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "second" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "third" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "first" is inactive
+      And subscriber "second" is inactive
+      And subscriber "third" is inactive
+      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed at its answer
+      And subscriber "first" comes back
+      And subscriber "second" comes back
+      And subscriber "third" comes back
+      Then sending "m1" is accepted
+      And "first" sees "m1" exactly once
+      And "second" sees "m1" exactly once
+      And "third" sees "m1" exactly once
+
+    @needs-admin @needs-kill @needs-kill-at-answer @needs-reconnect
+    Scenario: Killed before the answer, the broker has the message on the queue of every subscriber in the end
+      Given a topic with DEFPSIST(YES)
+      And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "second" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "first" is inactive
+      And subscriber "second" is inactive
+      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before its answer
+      And subscriber "first" comes back
+      And subscriber "second" comes back
+      Then sending "m1" is accepted
+      And "first" sees "m1" at least once
+      And "second" sees "m1" at least once
+
+    @needs-cut @needs-reconnect
+    Scenario: With the connection cut before the answer the sender still has its copy, and every queue gets it
+      Given a topic
+      And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "second" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "first" is inactive
+      And subscriber "second" is inactive
+      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
+      And subscriber "first" comes back
+      And subscriber "second" comes back
+      Then sending "m1" is accepted
+      And "first" sees "m1" at least once
+      And "second" sees "m1" at least once
+
+    @needs-admin @needs-block-write @needs-flush-trace
+    Scenario Outline: While the write to the <which> of three queues waits there is no answer
+      Given a topic with DEFPSIST(YES)
+      And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "second" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "third" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "first" is inactive
+      And subscriber "second" is inactive
+      And subscriber "third" is inactive
+      When message "m1" is sent to the topic with quality of service at-least-once while the write to the queue of the <which> subscription to the topic waits for 10 s
+      Then sending "m1" is accepted
+      And 3 copies of "m1" were flushed to disk before its send was answered
+
+      Examples:
+        | which  |
+        | first  |
+        | second |
+        | third  |
+
+    @needs-admin
+    Scenario: As soon as the answer is there, the message is on the queue of every subscriber
+      Given a topic
+      And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "second" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "first" is inactive
+      And subscriber "second" is inactive
+      When message "m1" is sent to the topic with quality of service at-least-once
+      Then sending "m1" is accepted
+      And the queue of the first subscription to the topic holds "m1"
+      And the queue of the second subscription to the topic holds "m1"

@@ -1,0 +1,443 @@
+"""The MQ Light face: topics, two qualities of service, and a connection that comes back.
+
+    with connect_mqlight("amqp://127.0.0.1:5672", client_id="desk") as client:
+        client.subscribe("prices/#", on_message=show, qos=1, auto_confirm=False, ttl=timedelta(minutes=5))
+        client.send("prices/nails", {"cents": 12}, qos=1)
+
+It has no option for a message's persistence or priority: the topic decides (QS-35).
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from assay_sdk.driver import Driver, Login, Target
+from assay_sdk.drivers import find_driver
+from assay_sdk.engine.calls import RefusedError
+from assay_sdk.engine.connection import Connection
+from assay_sdk.engine.light import LightClient
+from assay_sdk.engine.reconnecting import Backoff
+from assay_sdk.engine.settings import ConnectionOptions, Qos
+from assay_sdk.engine.states import Service
+from assay_sdk.engine.subscribing import LightDelivery, LightSubscription, OnDelivery, SubscriptionTerms
+from assay_sdk.errors import CHECKED, MessageFormatError, MessagingError
+from assay_sdk.faces.arguments import (
+    LONGEST_SUBSCRIPTION_TTL_MS,
+    LONGEST_TTL_MS,
+    body_of,
+    client_id_of,
+    credit_of,
+    mistake,
+    qos_of,
+    share_of,
+    span_of,
+    topic_of,
+)
+from assay_sdk.faces.calling import Caller, Duration, shared_runner
+from assay_sdk.model.converters import JSON
+from assay_sdk.model.message import Property
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.observer import Handed, Observer, nobody
+from assay_sdk.time import Runner
+
+__all__ = ["Client", "Delivery", "Subscription", "connect_mqlight"]
+
+DEFAULT_CREDIT = 1024
+"""How many messages of a subscription may be with the client and not confirmed; MQ Light's own default."""
+
+
+class Delivery:
+    """A message as its subscriber has it.
+
+    Attributes:
+        pattern: What was subscribed to.
+        share: The name of the share; None for a subscription of one client.
+    """
+
+    def __init__(self, caller: Caller, engine: LightDelivery) -> None:
+        self.pattern = engine.subscription.terms.topic.name
+        self.share = engine.subscription.terms.share
+        self._caller = caller
+        self._engine = engine
+
+    @property
+    def topic(self) -> str:
+        """The topic that it was sent to."""
+        to = self._engine.message.to
+        return to.name if to is not None else self.pattern
+
+    @property
+    def data(self) -> object:
+        """What was sent: a string, bytes, or what its JSON says.
+
+        Raises:
+            MessageFormatError: It is called JSON and is none.
+        """
+        message = self._engine.message
+        if message.content_type != JSON or message.body is None:
+            return message.body
+        try:
+            return msgspec.json.decode(message.body)
+        except msgspec.DecodeError as error:
+            text = f"a message of {self.topic} is called {JSON} and is none: {error}"
+            raise MessageFormatError(Refused(JmsErrorKind.MESSAGE_FORMAT, text, objects=(self.topic,))) from error
+
+    @property
+    def number(self) -> int:
+        """Its number in the client, by which an observer knows it."""
+        return self._engine.number
+
+    @property
+    def properties(self) -> Mapping[str, Property]:
+        """Its properties."""
+        return self._engine.message.properties
+
+    @property
+    def message_id(self) -> str | None:
+        """Its id."""
+        return self._engine.message.message_id
+
+    @property
+    def ttl(self) -> int | None:
+        """How long it has left to live, in milliseconds; None for ever."""
+        expiry_ms = self._engine.message.expiry_ms
+        if not expiry_ms:
+            return None
+        return max(0, expiry_ms - self._caller.runner.clock.wall_ns() // 1_000_000)
+
+    @property
+    def redelivered(self) -> bool:
+        """Whether it may have been delivered before."""
+        return self._engine.redelivered
+
+    @property
+    def delivery_count(self) -> int:
+        """Which delivery of the message this is, counted from 1, as far as the broker knows."""
+        return self._engine.count
+
+    def handed(self) -> Handed:
+        """The delivery as an observer is told of it."""
+        return self._engine.handed()
+
+    def confirm(self) -> None:
+        """Confirm this message, and no other (QS-14); confirming it again does nothing.
+
+        Raises:
+            StaleDeliveryError: It came over an earlier connection: it comes again, and that one can be confirmed.
+            ConnectionLostError: The connection went before the broker had answered; it may come again.
+            IllegalStateError: The subscription is at most once, or confirms by itself.
+        """
+        self._caller(self._engine.subscription.confirm(self._engine))
+
+    def __repr__(self) -> str:
+        return f"Delivery({self.topic!r}, {self.message_id!r})"
+
+
+class Subscription:
+    """A subscription of a client, as `Client.subscribe` gives it."""
+
+    def __init__(self, client: Client, caller: Caller, host: LightClient, engine: LightSubscription) -> None:
+        self._client = client
+        self._caller = caller
+        self._host = host
+        self._engine = engine
+
+    @property
+    def pattern(self) -> str:
+        """What was subscribed to."""
+        return self._engine.terms.topic.name
+
+    @property
+    def share(self) -> str | None:
+        """The name of the share; None for a subscription of this client alone."""
+        return self._engine.terms.share
+
+    @property
+    def number(self) -> int:
+        """Its number in the client, by which an observer knows it."""
+        return self._engine.number
+
+    @property
+    def ttl(self) -> int:
+        """How long it outlives a disconnection, in milliseconds."""
+        return self._engine.terms.ttl_ms
+
+    @property
+    def ended(self) -> bool:
+        """Whether it was unsubscribed, or ended by the service, or its client is stopped."""
+        return self._engine.over
+
+    @property
+    def credit(self) -> int:
+        """How many messages may be with the client and not confirmed; 0 lets none come but those that are asked for."""
+        return self._engine.credit
+
+    @credit.setter
+    def credit(self, credit: int) -> None:
+        self._caller(self._engine.allow(credit_of(self._caller, credit)))
+
+    def set_on_message(self, on_message: Callable[[Delivery], None] | None) -> None:
+        """Have a callback called with each message from now on; None leaves them for `receive`."""
+        hand_over = _handing(self._caller, on_message)
+        self._caller.runner.call_soon(lambda: self._engine.listen(hand_over))
+
+    def receive(self, timeout: Duration | None = None) -> Delivery | None:
+        """Wait for a message, where the subscription has no `on_message`.
+
+        Args:
+            timeout: How long; None waits for ever, 0 takes what is here.
+
+        Returns:
+            The message; None when none came in time, or the subscription has ended.
+
+        Raises:
+            MessagingError: It has an `on_message`, or the client is stopped.
+        """
+        timeout_ms = self._caller.optional_milliseconds(timeout, "timeout")
+        found = self._caller(self._host.receive(self._engine, timeout_ms))
+        return None if found is None else Delivery(self._caller, found)
+
+    def unsubscribe(self, *, ttl: int | None = None) -> None:
+        """End it; see `Client.unsubscribe`."""
+        self._client.unsubscribe(self.pattern, self.share, ttl=ttl)
+
+    def __repr__(self) -> str:
+        return f"Subscription({self.pattern!r}, share={self.share!r})"
+
+
+StateListener = Callable[[str, MessagingError | None], None]
+"""Told each new state of a client (``started``, ``retrying``, ``stopping``, ``stopped``), and why."""
+
+ErrorListener = Callable[[MessagingError], None]
+
+
+class Client:
+    """A client of a messaging service, connected; `connect_mqlight` says what it is given.
+
+    It keeps its connection: when that is lost it is `retrying` until it has another, attaches its subscriptions there,
+    and sends again what was sent at least once and not answered.  Calls made meanwhile wait.
+    """
+
+    def __init__(self, caller: Caller, engine: LightClient, client_id: str, service: tuple[str, ...]) -> None:
+        self._caller = caller
+        self._engine = engine
+        self.client_id = client_id
+        """Its id with the service."""
+        self.service = service
+        """The URLs that it connects to."""
+
+    @property
+    def state(self) -> str:
+        """``starting``, ``started``, ``retrying``, ``stopping`` or ``stopped``."""
+        return self._engine.line.state.value
+
+    def send(
+        self,
+        topic: str,
+        data: object,
+        *,
+        qos: int = Qos.AT_MOST_ONCE,
+        ttl: Duration | None = None,
+        properties: Mapping[str, Property] | None = None,
+    ) -> str:
+        """Send a message to a topic.
+
+        At most once (0) it returns when the message is on its way, with no answer to wait for: it may be lost with the
+        connection.  At least once (1) it returns when the service has the message for all its subscribers; a connection
+        that is lost before that has the message sent again, so that it may arrive twice.
+
+        Args:
+            topic: Where to; wildcards mean nothing here.
+            data: A string, bytes, or anything that JSON can say.
+            qos: 0 at most once, 1 at least once.
+            ttl: How long the message lives; None for ever.
+            properties: Properties of the message.
+
+        Returns:
+            The message's id.
+
+        Raises:
+            MessagingError: An argument, the service's refusal, or the client is stopped.
+        """
+        quality = qos_of(self._caller, qos)
+        ttl_ms = None if ttl is None else span_of(self._caller, ttl, "ttl", LONGEST_TTL_MS)
+        if ttl_ms == 0:
+            raise mistake(self._caller, "ttl is 0, and a message lives at least 1 ms: leave ttl out for ever")
+        draft = msgspec.structs.replace(body_of(self._caller, topic, data), properties=dict(properties or {}))
+        sent = self._caller(self._engine.send(draft, topic_of(self._caller, topic), quality, ttl_ms))
+        return sent.message_id or ""
+
+    def subscribe(
+        self,
+        pattern: str,
+        *,
+        share: str | None = None,
+        qos: int = Qos.AT_MOST_ONCE,
+        auto_confirm: bool = True,
+        ttl: Duration = 0,
+        credit: int = DEFAULT_CREDIT,
+        on_message: Callable[[Delivery], None] | None = None,
+    ) -> Subscription:
+        """Subscribe to the topics that fit a pattern.
+
+        At least once with `auto_confirm` the client confirms a message as soon as it has received it, before
+        `on_message` is called: an application that fails in between has lost it (QS-11, QS-12; the public MQ Light
+        clients confirm after the callback has returned).  Without, the application confirms each message when it is
+        done with it (`Delivery.confirm`), and what it has not confirmed comes again after a lost connection.
+
+        Args:
+            pattern: A topic; ``+`` as a whole level stands for one level, ``#`` for any number of them.
+            share: A name under which clients of any id share one subscription; None for one of this client alone.
+            qos: 0 at most once, 1 at least once.
+            auto_confirm: Whether the client confirms by itself, at least once.
+            ttl: How long the subscription, with what comes for it, outlives a disconnection; 0 not at all.
+            credit: How many messages may be with the client and not confirmed; 0 lets none come but those that are
+                asked for.
+            on_message: Called with each message, one at a time; None leaves them for `Subscription.receive`.
+
+        Raises:
+            MessagingError: An argument, it is subscribed already, the service's refusal, or the client is stopped.
+        """
+        caller = self._caller
+        terms = SubscriptionTerms(
+            topic=topic_of(caller, pattern),
+            share=None if share is None else share_of(caller, share),
+            qos=qos_of(caller, qos),
+            auto_confirm=auto_confirm,
+            ttl_ms=span_of(caller, ttl, "ttl", LONGEST_SUBSCRIPTION_TTL_MS),
+        )
+        hand_over = _handing(caller, on_message)
+        engine = caller(self._engine.subscribe(terms, credit_of(caller, credit), hand_over))
+        return Subscription(self, caller, self._engine, engine)
+
+    def unsubscribe(self, pattern: str, share: str | None = None, *, ttl: int | None = None) -> None:
+        """End a subscription.
+
+        Args:
+            pattern: As it was subscribed to.
+            share: As it was subscribed to.
+            ttl: 0 ends it, with what came for it, at once; None lets it run on until its time to live is over.
+
+        Raises:
+            MessagingError: An argument, there is no such subscription, the service's refusal, or the client is stopped.
+        """
+        if ttl not in {None, 0}:
+            raise mistake(self._caller, f"ttl is {ttl!r}: when unsubscribing only 0 can be given")
+        terms = SubscriptionTerms(
+            topic=topic_of(self._caller, pattern),
+            share=None if share is None else share_of(self._caller, share),
+            qos=Qos.AT_MOST_ONCE,
+            auto_confirm=True,
+            ttl_ms=0,
+        )
+        self._caller(self._engine.unsubscribe(terms.name, at_once=ttl == 0))
+
+    def close(self) -> None:
+        """Close the connection and stop; subscriptions with a time to live run on until it is over."""
+        self._caller(self._engine.stop())
+
+    def abandon(self) -> None:
+        """Stop as if the process had ended: the line is cut, and nothing is said to the service."""
+        self._caller(self._engine.abandon())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({self.client_id!r}, {self.state})"
+
+
+def connect_mqlight(
+    service: str | Sequence[str],
+    *,
+    client_id: str | None = None,
+    login: Login | None = None,
+    on_state_changed: StateListener | None = None,
+    on_error: ErrorListener | None = None,
+    backoff: Backoff | None = None,
+    chance: random.Random | None = None,
+    runner: Runner | None = None,
+    driver: Driver | None = None,
+    observer: Observer = nobody,
+    trace: bool = False,
+    id_prefix: str | None = None,
+) -> Client:
+    """Connect to a messaging service.
+
+    Args:
+        service: A URL, or several that are tried in turn.
+        client_id: The client's id, of at most 256 letters, digits and ``%/._``; None makes one up.
+        login: User and password; None for anonymous.
+        on_state_changed: Told each new state and its reason, on the runner.
+        on_error: Told what no call can raise: a callback that raised, a subscription that the service has ended.
+        backoff: How long to wait between attempts; None for 1 s, then twice as long each time up to a minute.
+        chance: Where randomness (waits, made-up ids) comes from; None for the machine's.
+        runner: The crank; None for one I/O loop that all connections of the process share.
+        driver: The protocol; None for the one that serves the URL.
+        observer: Told every event.
+        trace: Whether the observer is told every protocol frame.
+        id_prefix: What message ids begin with; None makes one up.
+
+    Raises:
+        MessagingError: An argument, no service that could be reached, or a refusal; later losses are retried.
+    """
+    caller = Caller(runner or shared_runner(), CHECKED)
+    services = (service,) if isinstance(service, str) else tuple(service)
+    if not services:
+        raise mistake(caller, "service is empty: give a URL, or several")
+    luck = chance or random.SystemRandom()
+    name = f"AUTO_{luck.getrandbits(28):07x}" if client_id is None else client_id_of(caller, client_id)
+    prefix = id_prefix or uuid.uuid4().hex
+
+    try:
+        drivers = {url: driver or find_driver(url) for url in services}
+    except RefusedError as error:
+        raise caller.error(error.refused) from error
+
+    def dial(url: str, told: Observer) -> Connection:
+        target = Target(url=url, client_id=name, login=login, trace=trace)
+        return Connection(drivers[url], target, caller.runner, ConnectionOptions(id_prefix=prefix), told)
+
+    engine = LightClient(
+        services,
+        dial,
+        caller.runner,
+        observer=observer,
+        backoff=backoff or Backoff(),
+        chance=luck,
+        id_prefix=prefix,
+    )
+    if on_error is not None:
+        tell = on_error
+        engine.on_trouble = lambda why: tell(CHECKED[why.kind](why))
+    if on_state_changed is not None:
+        show = on_state_changed
+
+        def changed(state: Service, why: Refused | None) -> None:
+            show(state.value, None if why is None else CHECKED[why.kind](why))
+
+        engine.line.on_change = changed
+    caller(engine.start())
+    return Client(caller, engine, name, services)
+
+
+def _handing(caller: Caller, on_message: Callable[[Delivery], None] | None) -> OnDelivery | None:
+    if on_message is None:
+        return None
+    handle = on_message
+
+    def hand_over(found: LightDelivery) -> None:
+        handle(Delivery(caller, found))
+
+    return hand_over

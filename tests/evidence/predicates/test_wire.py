@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from tests.evidence.histories import Story
+from tests.evidence.predicates.rows import Rows, Tell, check_row
+
+from assay_evidence import events as ev
+from assay_evidence.verdicts import Finding, Verdict
+
+rows = Rows()
+
+
+def after(story: Story, *flags: int, **bounds: int) -> Finding:
+    """A message that went out so often, settled or not."""
+    story.tell(ev.Frame, actor="sender", direction="out", text="open")
+    for settled in flags:
+        story.tell(ev.Frame, actor="sender", direction="out", text="transfer", kid="m", settled=bool(settled))
+    story.tell(ev.Frame, actor="sender", direction="in", text="transfer", kid="m", settled=True)
+    story.tell(ev.Frame, actor="sender", direction="out", text="transfer", kid="other", settled=True)
+    return story.finds("transferred", {"kids": "m"}, **bounds)
+
+
+@rows.expect(Verdict.PASS)
+def a_settled_transfer_is_settled(story: Story) -> Finding:
+    return after(story, 1, settled=1, times=1)
+
+
+@rows.expect(Verdict.PASS)
+def an_unsettled_transfer_is_not_settled(story: Story) -> Finding:
+    return after(story, 0, settled=0, times=1)
+
+
+@rows.expect(Verdict.PASS)
+def once_or_more_is_enough_where_nothing_is_said(story: Story) -> Finding:
+    return after(story, 0, 1)
+
+
+@rows.expect(Verdict.PASS)
+def as_often_as_given_or_more_passes(story: Story) -> Finding:
+    return after(story, 0, 0, 0, least=2)
+
+
+@rows.expect(Verdict.FAIL)
+def an_unsettled_transfer_fails_where_it_must_be_settled(story: Story) -> Finding:
+    return after(story, 1, 0, settled=1)
+
+
+@rows.expect(Verdict.FAIL)
+def a_settled_transfer_fails_where_it_must_not_be(story: Story) -> Finding:
+    return after(story, 1, settled=0)
+
+
+@rows.expect(Verdict.FAIL)
+def a_transfer_too_many_fails(story: Story) -> Finding:
+    return after(story, 0, 0, times=1)
+
+
+@rows.expect(Verdict.FAIL)
+def a_transfer_too_few_fails(story: Story) -> Finding:
+    return after(story, 0, least=2)
+
+
+@rows.expect(Verdict.FAIL)
+def no_transfer_of_the_message_fails_where_the_wire_was_looked_at(story: Story) -> Finding:
+    return after(story)
+
+
+@rows.expect(Verdict.PASS)
+def no_transfer_passes_where_none_is_wanted(story: Story) -> Finding:
+    return after(story, times=0)
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def a_wire_that_nobody_looked_at_shows_nothing(story: Story) -> Finding:
+    story.send("m")
+    return story.finds("transferred", {"kids": "m"}, times=1)
+
+
+@rows.parametrize()
+def test_transferred(tell: Tell, verdict: Verdict, disclosed: str) -> None:
+    check_row(tell, verdict, disclosed)
