@@ -29,7 +29,8 @@ from assay_broker.inprocess import PRODUCT, InProcessDriver, product_version
 from assay_broker.mqsc.defaults import default_settings
 from assay_broker.network import Member, network
 from assay_broker.seams import NO_SEAMS
-from assay_broker.stores.memory import MemoryStore, Operation
+from assay_broker.stores import Operation
+from assay_broker.stores.memory import MemoryStore
 from assay_sdk.driver import Driver
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.runners.virtual import VirtualClock, VirtualRunner

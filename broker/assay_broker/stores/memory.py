@@ -5,17 +5,13 @@ What stands on it stands there serialised, so that asking for an octet string (P
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal
+from collections.abc import Sequence
 
 import msgspec
 
 from assay_broker.core.records import Record
-from assay_broker.stores import StoreError
+from assay_broker.stores import Observer, Operation, StoreError
 from assay_broker.stores.slots import Slot, change_of
-
-Operation = Literal["write", "flush", "drop"]
-Observer = Callable[[Operation, tuple[Record, ...]], None]
 
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODER: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(Record)
