@@ -119,13 +119,14 @@ class Folder:
     def _begin(self, octets: bytes, log_bytes: int) -> None:
         """The database appears when all of it is there.
 
-        The log has its length from the start, full of holes: a log that has been cut is then too short.
+        The log has its length from the start: a log that has been cut is then too short, and on a full disk there still
+        is some for what makes room.
         """
         new = self.path / _BEGINNING
         try:
             with told(self.path):
                 with self.log.open("wb") as log:
-                    log.truncate(log_bytes)
+                    os.posix_fallocate(log.fileno(), 0, log_bytes)
                     os.fsync(log.fileno())
                 with new.open("wb") as database:
                     database.write(octets)

@@ -131,4 +131,4 @@ def reported(folder: Folder) -> Iterator[None]:
     except apsw.SQLError as error:
         raise DamagedError(folder.database, f"its schema has been altered: {error}") from error
     except apsw.Error as error:
-        raise DiskError(folder.database, str(error)) from error
+        raise DiskError(folder.database, str(error) or type(error).__name__) from error

@@ -178,6 +178,11 @@ class SqliteStore:
         finally:
             self._folder.release()
 
+    def abandon(self) -> None:
+        """Give the folder back as a killed process does: nothing more is written."""
+        self.drop()
+        self._folder.release()
+
     # inside ------------------------------------------------------------------------------------------------------
 
     def _open(self) -> Database:
