@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Protocol
@@ -13,6 +14,10 @@ class Disk(Protocol):
     @property
     def vfs(self) -> str | None:
         """What SQLite reaches it by; None for the system's own way."""
+        ...
+
+    def keep(self, descriptor: int) -> None:
+        """Flush what is written beside SQLite: a file or a folder, by its descriptor."""
         ...
 
     def free_bytes(self, folder: Path) -> int:
@@ -35,6 +40,10 @@ class SystemDisk:
     def vfs(self) -> None:
         """SQLite reaches it in its own way."""
         return
+
+    def keep(self, descriptor: int) -> None:
+        """Flush what is written beside SQLite: a file or a folder, by its descriptor."""
+        os.fsync(descriptor)
 
     def free_bytes(self, folder: Path) -> int:
         """How much may still be written to a folder."""

@@ -29,6 +29,8 @@ _JOURNAL = "assay.db-journal"
 
 _MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
+Keep = Callable[[int], None]
+
 _WRITABLE = S_IWUSR | S_IWGRP | S_IWOTH
 _READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
@@ -90,12 +92,13 @@ class Folder:
 
     # how its files begin -----------------------------------------------------------------------------------------
 
-    def prepare(self, blank: Callable[[], bytes], log_bytes: int) -> None:
+    def prepare(self, blank: Callable[[], bytes], log_bytes: int, keep: Keep) -> None:
         """See to it that the files are there, and look at them from outside; none that is there is touched.
 
         Args:
             blank: Makes the octets of a database that holds nothing yet.
             log_bytes: How long its log is at least.
+            keep: Flushes a file or a folder, by its descriptor.
 
         Raises:
             RefusedError: What is there is not what it should be.
@@ -104,7 +107,7 @@ class Folder:
         if not self.database.exists():
             if self.log.exists() and any(_head(self.log)):
                 raise DamagedError(self.database, "it is missing, and its log is there")
-            self._begin(blank(), log_bytes)
+            self._begin(blank(), log_bytes, keep)
             return
         head = _head(self.database)
         if len(head) < _HEADER_BYTES or not head.startswith(_MAGIC):
@@ -116,7 +119,7 @@ class Folder:
         for path in self.files:
             self._check_writable(path)
 
-    def _begin(self, octets: bytes, log_bytes: int) -> None:
+    def _begin(self, octets: bytes, log_bytes: int, keep: Keep) -> None:
         """The database appears when all of it is there.
 
         The log has its length from the start: a log that has been cut is then too short, and on a full disk there still
@@ -127,14 +130,14 @@ class Folder:
             with told(self.path):
                 with self.log.open("wb") as log:
                     os.posix_fallocate(log.fileno(), 0, log_bytes)
-                    os.fsync(log.fileno())
+                    keep(log.fileno())
                 with new.open("wb") as database:
                     database.write(octets)
                     database.flush()
-                    os.fsync(database.fileno())
+                    keep(database.fileno())
                 new.replace(self.database)
                 for folder in (self.path, self.path.parent):
-                    _sync_folder(folder)
+                    _keep_folder(folder, keep)
         except StoreError:
             for path in (new, self.log):
                 path.unlink(missing_ok=True)
@@ -201,9 +204,9 @@ def _identity(path: Path) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _sync_folder(path: Path) -> None:
+def _keep_folder(path: Path, keep: Keep) -> None:
     folder = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        os.fsync(folder)
+        keep(folder)
     finally:
         os.close(folder)

@@ -64,7 +64,7 @@ class SqliteStore:
         self._observers: list[Observer] = []
         self._folder.claim()
         try:
-            self._folder.prepare(partial(schema.blank, queue_manager, log_bytes), log_bytes)
+            self._folder.prepare(partial(schema.blank, queue_manager, log_bytes), log_bytes, self._disk.keep)
             self._database: Database | None = self._open()
         except BaseException:
             self._folder.release(refused=True)

@@ -38,15 +38,20 @@ class Extent:
 
 
 class WatchedDisk:
-    """The disk of this machine, seen and disturbed by a test."""
+    """The disk of this machine, seen and disturbed by a test.
 
-    def __init__(self) -> None:
+    Args:
+        through: Whether a flush goes on to the disk itself: it need not where nothing but `crash` is going to happen.
+    """
+
+    def __init__(self, *, through: bool = True) -> None:
         self.before_sync: list[SyncObserver] = []
         """Told each flush before it happens: what one of them does takes as long as it takes."""
         self.syncs: Counter[str] = Counter()
         """Flushes that have happened, by the file's name."""
         self._system = SystemDisk()
         self._extents: dict[Path, Extent] = {}
+        self._through = through
         self._room: int | None = None
         self._failing_syncs = 0
         self._failing_writes = 0
@@ -58,6 +63,11 @@ class WatchedDisk:
     def vfs(self) -> str:
         """What SQLite reaches it by."""
         return self._vfs.name
+
+    def keep(self, descriptor: int) -> None:
+        """Flush what is written beside SQLite: no crash of this disk touches that."""
+        if self._through:
+            self._system.keep(descriptor)
 
     def free_bytes(self, folder: Path) -> int:
         """How much may still be written to a folder."""
@@ -127,13 +137,13 @@ class WatchedDisk:
         """
         if self._failing_writes:
             self._failing_writes -= 1
-            raise _failure(apsw.IOError, apsw.SQLITE_IOERR_WRITE, "it could not write")
+            raise _failure(apsw.SQLITE_IOERR_WRITE, "it could not write")
         more = end - extent.allocated
         if more <= 0:
             return
         if self._room is not None:
             if more > self._room:
-                raise _failure(apsw.FullError, apsw.SQLITE_FULL, "it is full")
+                raise _failure(apsw.SQLITE_FULL, "it is full")
             self._room -= more
         extent.allocated = end
 
@@ -150,11 +160,14 @@ class WatchedDisk:
             extent.allocated = size
         extent.size = size
 
-    def syncing(self, path: Path) -> None:
+    def syncing(self, path: Path) -> bool:
         """A file is about to be flushed.
 
         Args:
             path: The file.
+
+        Returns:
+            Whether the machine's own disk is to be asked for it.
 
         Raises:
             apsw.IOError: The flush fails.
@@ -163,8 +176,9 @@ class WatchedDisk:
             observer(path)
         if self._failing_syncs:
             self._failing_syncs -= 1
-            raise _failure(apsw.IOError, apsw.SQLITE_IOERR_FSYNC, "it could not flush")
+            raise _failure(apsw.SQLITE_IOERR_FSYNC, "it could not flush")
         self.syncs[path.name] += 1
+        return self._through
 
 
 class _Vfs(apsw.VFS):
@@ -186,7 +200,7 @@ class _File(apsw.VFSFile):
         self._path = Path(name if isinstance(name, str) else name.filename())
         self._extent = disk.extent(self._path, self.xFileSize())
 
-    def xWrite(self, data: apsw.Buffer, offset: int) -> None:  # noqa: N802 - SQLite's name
+    def xWrite(self, data: memoryview | bytes, offset: int) -> None:  # noqa: N802 - SQLite's name
         extent = self._extent
         length = memoryview(data).nbytes
         end = offset + length
@@ -204,12 +218,12 @@ class _File(apsw.VFSFile):
         self._disk.cut(extent, newsize)
 
     def xSync(self, flags: int) -> None:  # noqa: N802 - SQLite's name
-        self._disk.syncing(self._path)
-        super().xSync(flags)
+        if self._disk.syncing(self._path):
+            super().xSync(flags)
         self._extent.undo.clear()
 
 
-def _failure(kind: type[apsw.Error], code: int, why: str) -> apsw.Error:
-    failure = kind(why)
-    failure.extendedresult = code
+def _failure(code: int, why: str) -> Exception:
+    failure = apsw.exception_for(code)
+    failure.args = (why,)
     return failure
