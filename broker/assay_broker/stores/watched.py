@@ -65,9 +65,7 @@ class WatchedDisk:
         return self._vfs.name
 
     def keep(self, descriptor: int) -> None:
-        """Flush what is written beside SQLite: no crash of this disk touches that."""
-        if self._through:
-            self._system.keep(descriptor)
+        """What is written beside SQLite no crash of this disk touches, so it need not be flushed."""
 
     def free_bytes(self, folder: Path) -> int:
         """How much may still be written to a folder."""
