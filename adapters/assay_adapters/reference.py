@@ -25,6 +25,7 @@ from assay_adapters.naming import unknown
 from assay_adapters.outcome import Ok, Outcome
 from assay_adapters.reference_admin import ReferenceAdmin
 from assay_adapters.reference_faults import Hurtable, ReferenceFaults, kid_of
+from assay_adapters.reference_stores import kind_of
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects import DEFECTS
 from assay_broker.inprocess import CAPABILITIES as WIRE_CAPABILITIES
@@ -32,13 +33,11 @@ from assay_broker.inprocess import PRODUCT, InProcessDriver, product_version
 from assay_broker.mqsc.defaults import default_settings
 from assay_broker.network import Member, network
 from assay_broker.seams import NO_SEAMS
-from assay_broker.stores.memory import MemoryStore, Operation
+from assay_broker.stores import Operation
 from assay_sdk.driver import Driver
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.runners.virtual import VirtualClock, VirtualRunner
 
-SIMULATED_DISK = "simulated disk"
-STORES = ("memory",)
 _FACES: tuple[SdkFace, ...] = ("simplified", "classic")
 _MQLIGHT: Literal["mqlight"] = "mqlight"
 _CLIENT_CAPABILITIES: Mapping[Capability, Source] = {**MQLIGHT_CAPABILITIES, **SDK_CAPABILITIES}
@@ -48,7 +47,7 @@ _SEVERAL = ("QM1", "QM2")
 """Names fit for z/OS, where a queue manager's has four characters at most."""
 
 _BROKER = Source("The reference broker has it.", "broker/assay_broker")
-_INSTANCE = Source("The reference broker runs in this process, on a virtual clock and a simulated disk.")
+_INSTANCE = Source("The reference broker runs in this process, on a virtual clock and a disk that is watched.")
 
 CAPABILITIES: Mapping[Capability, Source] = {
     **{name: source for name, source in _CLIENT_CAPABILITIES.items() if name not in WIRE_CAPABILITIES},
@@ -91,6 +90,7 @@ class ReferenceInstance:
         wire: A filter between engine and driver; None for none.
         id_prefix: What message ids begin with.
         environment: What it is.
+        disk: What the journal calls the disk below it.
     """
 
     def __init__(
@@ -100,9 +100,12 @@ class ReferenceInstance:
         wire: Callable[[Driver], Driver] | None,
         id_prefix: str,
         environment: Environment,
+        *,
+        disk: str,
     ) -> None:
         self._runner = runner
         self._members = members
+        self._disk = disk
         self._id_prefix = id_prefix
         self._sets = count(1)
         self._environment = environment
@@ -163,25 +166,26 @@ class ReferenceInstance:
         return clients
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Tell this observer what the simulated disk does with messages of the kit."""
+        """Tell this observer what the disk does with messages of the kit."""
 
         def tell(operation: Operation, records: tuple[Record, ...]) -> None:
             stored = (record.message for record in records if isinstance(record, MessageStored))
             kids = tuple(kid for kid in map(kid_of, stored) if kid is not None)
             if kids:
-                observer(DiskEvent(SIMULATED_DISK, operation, kids))
+                observer(DiskEvent(self._disk, operation, kids))
 
         for member in self._members.values():
-            member.store.observe(tell)
+            member.kept.store.observe(tell)
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
-        """Whether a simulated disk holds these octets anywhere (PD-31)."""
-        return Ok(any(member.store.holds(octets) for member in self._members.values()))
+        """Whether a disk holds these octets anywhere (PD-31)."""
+        return Ok(any(member.kept.store.holds(octets) for member in self._members.values()))
 
     def close(self) -> None:
         """Give it back: its connections are gone; the world needs no more."""
         for member in self._members.values():
             member.queue_manager.cut()
+            member.kept.close()
 
     def _observe(self, event: ClientEvent) -> None:
         if event.what == "seen" and event.seen is not None:
@@ -209,11 +213,9 @@ class ReferenceBackend:
         defect: str | None = None,
         wire: Callable[[Driver], Driver] | None = None,
     ) -> None:
-        if store not in {None, *STORES}:
-            raise LookupError(unknown("store", str(store), STORES))
         if defect is not None and defect not in DEFECTS:
             raise LookupError(unknown("defect", defect, DEFECTS))
-        self._store = store or STORES[0]
+        self._store, self._kind = kind_of(store)
         self._seed = seed
         self._defect = None if defect is None else DEFECTS[defect]
         self._wire = wire
@@ -237,10 +239,12 @@ class ReferenceBackend:
     @property
     def environment(self) -> Environment:
         """What its instances are."""
-        details = {"store": self._store, "clock": "virtual", "seed": str(self._seed)}
+        details = {"store": self._store, "disk": self._kind.disk, "clock": "virtual", "seed": str(self._seed)}
         if self._defect is not None:
             details["defect"] = self._defect.name
-        return Environment(product=PRODUCT, version=product_version(), details=details, ours=True, simulated_disk=True)
+        return Environment(
+            product=PRODUCT, version=product_version(), details=details, ours=True, simulated_disk=self._kind.simulated
+        )
 
     def identity(self, face: str | None = None) -> ClientIdentity:
         """Who the client is.
@@ -271,23 +275,24 @@ class ReferenceBackend:
             self._wire,
             f"reference-{self._seed}-{number}",
             self.environment,
+            disk=self._kind.disk,
         )
 
     def _members(self, runner: VirtualRunner, needs: Needs) -> Mapping[str, Hurtable]:
         """One queue manager, or two; a sharing group is on z/OS whatever else is asked for: there is none elsewhere."""
         platform = "zos" if needs.topology == "sharing-group" else needs.platform
         names = _SINGLE if needs.topology == "single" else _SEVERAL
-        stores = {name: MemoryStore() for name in names}
+        kept = {name: self._kind.open(name) for name in names}
         members = tuple(
             Member(
                 default_settings(name, platform=platform, level=needs.level),
-                store,
+                one.store,
                 NO_SEAMS if self._defect is None else self._defect.apply(),
             )
-            for name, store in stores.items()
+            for name, one in kept.items()
         )
         managers = network(runner, needs.topology, members)
-        return {name: Hurtable(managers[name], stores[name]) for name in names}
+        return {name: Hurtable(managers[name], kept[name]) for name in names}
 
     def close(self) -> None:
         """Nothing was started that has to be stopped."""

@@ -27,8 +27,8 @@ from assay_adapters.backend import (
 from assay_adapters.client import Source
 from assay_adapters.clients.telling import KID
 from assay_adapters.naming import unknown
+from assay_adapters.reference_stores import Kept
 from assay_broker.shell import AnswerHook, QueueManager
-from assay_broker.stores.memory import MemoryStore
 from assay_sdk.model.message import Message
 from assay_sdk.runners.virtual import VirtualRunner
 
@@ -86,11 +86,11 @@ class Hurtable(Struct, frozen=True, eq=False):
 
     Args:
         queue_manager: Can be killed, restarted, cut off.
-        store: Where it keeps what it is to remember.
+        kept: Where it keeps what it is to remember.
     """
 
     queue_manager: QueueManager
-    store: MemoryStore
+    kept: Kept
 
 
 class ReferenceFaults:
@@ -172,7 +172,7 @@ def _act(fault: FaultRequest, hurt: Hurtable) -> Callable[[], Callable[[], None]
         case Cut():
             return manager.cut
         case StoreError(times=times):
-            return partial(hurt.store.fail, times)
+            return partial(hurt.kept.fail, times)
         case WorkerDies():
             return manager.worker_dies
         case BlockWrite(queue=queue):

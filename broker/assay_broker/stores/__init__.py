@@ -5,10 +5,15 @@ A store is written to at once and flushed later; what was written and not flushe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Literal, Protocol
 
 from assay_broker.core.records import Record
+
+Operation = Literal["write", "flush", "drop"]
+"""What a disk does with records."""
+Observer = Callable[[Operation, tuple[Record, ...]], None]
+"""Told each write (one record each), flush and drop (all records covered), as it happens."""
 
 
 class StoreError(Exception):

@@ -4,13 +4,10 @@ import msgspec
 import pytest
 
 from assay_broker.core.records import (
-    MessageMarked,
     MessageRemoved,
     MessageStored,
-    Record,
     RetainedSet,
     SubscriptionDefined,
-    SubscriptionRemoved,
 )
 from assay_broker.stores import StoreError
 from assay_broker.stores.memory import MemoryStore
@@ -27,53 +24,6 @@ def stored(key: int, body: str = "body") -> MessageStored:
     return MessageStored(key=key, home="queue://Q", message=message, arrived_ms=1, expires_ms=None, due_ms=2)
 
 
-def test_what_is_flushed_can_be_loaded_as_it_was() -> None:
-    store = MemoryStore()
-    records: tuple[Record, ...] = (DEFINED, stored(1), MessageMarked(1, 3))
-    store.write(records)
-    assert store.load() == ()
-    store.flush()
-    assert store.load() == records
-
-
-def test_what_is_not_flushed_is_dropped() -> None:
-    store = MemoryStore()
-    store.write([stored(1)])
-    store.flush()
-    store.write([stored(2), MessageRemoved(1)])
-    store.drop()
-    assert store.load() == (stored(1),)
-
-
-def test_what_is_removed_takes_no_room() -> None:
-    store = MemoryStore()
-    store.write([DEFINED, stored(1), MessageMarked(1, 1), MessageRemoved(1), SubscriptionRemoved(1)])
-    store.flush()
-    assert store.load() == ()
-    assert not store.holds(b"body")
-
-
-@pytest.mark.parametrize("flushed", [True, False])
-def test_it_knows_which_octets_it_holds(*, flushed: bool) -> None:
-    store = MemoryStore()
-    store.write([stored(1, "needle")])
-    if flushed:
-        store.flush()
-    assert store.holds(b"needle")
-    assert not store.holds(b"haystack")
-
-
-def test_an_observer_is_told_each_write_flush_and_drop() -> None:
-    store = MemoryStore()
-    told: list[tuple[str, int]] = []
-    store.observe(lambda operation, records: told.append((operation, len(records))))
-    store.write([stored(1), stored(2)])
-    store.flush()
-    store.write([stored(3)])
-    store.drop()
-    assert told == [("write", 1), ("write", 1), ("flush", 2), ("write", 1), ("drop", 1)]
-
-
 def test_a_full_disk_takes_nothing_but_removals() -> None:
     capacity = len(msgspec.msgpack.encode(stored(1, "x" * 100))) * 3 // 2
     store = MemoryStore(capacity_bytes=capacity)
@@ -86,19 +36,6 @@ def test_a_full_disk_takes_nothing_but_removals() -> None:
     store.write([stored(2, "x" * 100)])
     store.flush()
     assert [record.key for record in store.load() if isinstance(record, MessageStored)] == [2]
-
-
-def test_a_retained_publication_takes_the_place_of_the_one_before_and_goes_when_it_is_cleared() -> None:
-    store = MemoryStore()
-    other = Address(AddressKind.TOPIC, "OTHER")
-    second = RetainedSet(topic=TOPIC, message=Message(body="second"), expires_ms=5, client_id="c")
-    beside = RetainedSet(topic=other, message=Message(body="beside"))
-    store.write([RetainedSet(topic=TOPIC, message=Message(body="first")), beside, second])
-    store.flush()
-    assert store.load() == (beside, second)
-    store.write([RetainedSet(topic=other, message=None)])
-    store.flush()
-    assert store.load() == (second,)
 
 
 def test_a_full_disk_takes_no_retained_publication_but_lets_one_be_cleared() -> None:

@@ -1,0 +1,176 @@
+"""The open database of a folder: transactions, its log, and the room that it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+import msgspec
+
+from assay_broker.core.records import Record
+from assay_broker.stores import StoreError, schema
+from assay_broker.stores.errors import DamagedError
+from assay_broker.stores.folder import Folder
+from assay_broker.stores.opening import open_database, reported
+from assay_broker.stores.search import pages_of_database, pages_of_log, stands_in_pages
+from assay_broker.stores.tables import Change, Tables
+
+_FRAME_BYTES = schema.PAGE_BYTES + 24
+_FREE_PAGES = 256
+_FREE_SHARE = 4
+"""So many free pages, and one page of so many, are worth giving back."""
+_VACUUM_PAGES = 4096
+"""So many at once, so that nobody waits for long."""
+
+
+class Database:
+    """An open database.
+
+    Args:
+        folder: The folder, whose files are there.
+        owner: The queue manager's name.
+        vfs: What SQLite reaches the disk by; None for the system's own way.
+
+    Raises:
+        StoreError: It cannot be used; it is left as it is.
+    """
+
+    def __init__(self, folder: Folder, owner: str, vfs: str | None) -> None:
+        self._folder = folder
+        self._connection, log_bytes = open_database(folder, owner, vfs)
+        self._log_pages = log_bytes // _FRAME_BYTES
+        self._pages = 0
+        self._doubtful = False
+        self.trouble: StoreError | None = None
+        """Why its log could lately not be copied into it; None when all is well."""
+        try:
+            with self._reported():
+                self._connection.set_wal_hook(self._logged)
+                self._tables = Tables(self._connection)
+        except BaseException:
+            self._connection.close()
+            raise
+        folder.remember()
+
+    def _logged(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
+        self._pages = pages
+        return apsw.SQLITE_OK
+
+    # transactions ------------------------------------------------------------------------------------------------
+
+    def commit(self, change: Change) -> None:
+        """Make a change durable.
+
+        Args:
+            change: What slots hold from now on.
+
+        Raises:
+            StoreError: It cannot be made durable; nothing of it is there, after a crash neither.
+        """
+        self._folder.check()
+        with self._reported():
+            if self._doubtful:
+                self._settle_doubt()
+            execute = self._connection.execute
+            execute("BEGIN IMMEDIATE")
+            try:
+                self._tables.save(change)
+                self._doubtful = True
+                execute("COMMIT")
+            except BaseException as error:
+                # A full disk stops a transaction before its end is written; what else goes wrong may come after it.
+                self._doubtful = self._doubtful and not isinstance(error, apsw.FullError)
+                self._roll_back()
+                raise
+        self._doubtful = False
+        self._tables.saved()
+
+    def _roll_back(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    def _settle_doubt(self) -> None:
+        """Make sure that nothing of a failed transaction comes back.
+
+        Its end may stand in the log although its flush has failed, and a crash would make it true.  So the log begins
+        anew, which voids all that is in it, before anything else is written.
+        """
+        self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
+        self._connection.execute(f"PRAGMA user_version={schema.VERSION}")
+        self._doubtful = False
+
+    # room --------------------------------------------------------------------------------------------------------
+
+    def tidy(self) -> None:
+        """Copy the log into the database when it has become long, and give back what much removing has left free."""
+        try:
+            with self._reported():
+                freed = self._give_back()
+                if freed or self._pages >= self._log_pages:
+                    self._copy_log()
+            self.trouble = None
+        except StoreError as error:
+            # What was committed is durable all the same; the next time may do better, and the trouble can be seen.
+            self.trouble = error
+
+    def _give_back(self) -> bool:
+        free = int(self._connection.pragma("freelist_count"))
+        if free < _FREE_PAGES or free * _FREE_SHARE < int(self._connection.pragma("page_count")):
+            return False
+        self._connection.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})")
+        return True
+
+    def _copy_log(self) -> None:
+        self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        self._pages = 0
+
+    # reading -----------------------------------------------------------------------------------------------------
+
+    def load(self) -> tuple[Record, ...]:
+        """What is committed.
+
+        Raises:
+            DamagedError: A row is not as it was written.
+            StoreError: It cannot be read.
+        """
+        with self._reported():
+            try:
+                return tuple(self._tables.load())
+            except (ValueError, msgspec.DecodeError) as error:
+                raise DamagedError(self._folder.database, str(error)) from error
+
+    def holds(self, octets: bytes) -> bool:
+        """Whether these octets stand anywhere in its files, or where pieces of a body meet.
+
+        Raises:
+            StoreError: It cannot be read.
+        """
+        with self._reported():
+            pages = (*pages_of_database(self._folder.database), *pages_of_log(self._folder.log))
+            return stands_in_pages(octets, pages) or any(octets in seam for seam in self._tables.seams(len(octets) - 1))
+
+    # the end -----------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """An orderly end: everything is in the database itself.
+
+        Raises:
+            StoreError: The disk refuses; what was committed is in the log.
+        """
+        try:
+            with self._reported():
+                if self._doubtful:
+                    self._settle_doubt()
+                self._copy_log()
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """An end as a killed process makes it: nothing more is written."""
+        self._connection.close(True)  # noqa: FBT003 - apsw knows this parameter by its place only
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        with reported(self._folder):
+            yield

@@ -1,0 +1,212 @@
+"""The folder of one queue manager: who has it, how its files begin, and whether they are still there."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from stat import S_IWGRP, S_IWOTH, S_IWUSR
+
+from assay_broker.stores import StoreError
+from assay_broker.stores.errors import (
+    DamagedError,
+    DiskError,
+    FullError,
+    GoneError,
+    InUseError,
+    NoDatabaseError,
+    ReadOnlyError,
+)
+
+DATABASE = "assay.db"
+LOG = "assay.db-wal"
+LOCK = "assay.lock"
+_BEGINNING = "assay.db.new"
+_JOURNAL = "assay.db-journal"
+
+_MAGIC = b"SQLite format 3\x00"
+_HEADER_BYTES = 100
+Keep = Callable[[int], None]
+
+_WRITABLE = S_IWUSR | S_IWGRP | S_IWOTH
+_READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+
+
+class Folder:
+    """The folder of one queue manager.
+
+    Args:
+        path: Where it is; it is made when it is not there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.database = path / DATABASE
+        self.log = path / LOG
+        self.files = (self.database, self.log)
+        self._lock_path = path / LOCK
+        self._lock: int | None = None
+        self._made_lock = False
+        self._identities: dict[Path, tuple[int, int]] = {}
+
+    # who has it --------------------------------------------------------------------------------------------------
+
+    def claim(self) -> None:
+        """Take the folder; another process that has it is left alone.
+
+        Raises:
+            InUseError: Somebody else has it.
+            ReadOnlyError: It cannot be written to.
+            StoreError: The disk refuses.
+        """
+        with told(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._made_lock = not self._lock_path.exists()
+            lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            # Not SQLite's own lock: that one is lost when anybody in this process closes the file (fcntl(2)).
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.pread(lock, 100, 0).decode(errors="replace").strip()
+            os.close(lock)
+            raise InUseError(self.path, holder) from error
+        self._lock = lock
+        with told(self._lock_path):
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, f"process {os.getpid()}\n".encode(), 0)
+
+    def release(self, *, refused: bool = False) -> None:
+        """Give the folder back.
+
+        Args:
+            refused: It was never opened: what was made for that goes again.
+        """
+        if self._lock is not None:
+            if refused and self._made_lock:
+                self._lock_path.unlink(missing_ok=True)
+            os.close(self._lock)
+            self._lock = None
+
+    # how its files begin -----------------------------------------------------------------------------------------
+
+    def prepare(self, blank: Callable[[], bytes], log_bytes: int, keep: Keep) -> None:
+        """See to it that the files are there, and look at them from outside; none that is there is touched.
+
+        Args:
+            blank: Makes the octets of a database that holds nothing yet.
+            log_bytes: How long its log is at least.
+            keep: Flushes a file or a folder, by its descriptor.
+
+        Raises:
+            RefusedError: What is there is not what it should be.
+            StoreError: The disk refuses.
+        """
+        if not self.database.exists():
+            if self.log.exists() and any(_head(self.log)):
+                raise DamagedError(self.database, "it is missing, and its log is there")
+            self._begin(blank(), log_bytes, keep)
+            return
+        head = _head(self.database)
+        if len(head) < _HEADER_BYTES or not head.startswith(_MAGIC):
+            raise NoDatabaseError(self.database, "empty" if not head else "no SQLite database")
+        if (self.path / _JOURNAL).exists():
+            raise NoDatabaseError(self.path / _JOURNAL, "a journal that this store never writes")
+        if not self.log.exists():
+            raise DamagedError(self.log, "it is missing, and its database is there")
+        for path in self.files:
+            self._check_writable(path)
+
+    def _begin(self, octets: bytes, log_bytes: int, keep: Keep) -> None:
+        """The database appears when all of it is there.
+
+        The log has its length from the start: a log that has been cut is then too short, and on a full disk there still
+        is some for what makes room.
+        """
+        new = self.path / _BEGINNING
+        try:
+            with told(self.path):
+                with self.log.open("wb") as log:
+                    os.posix_fallocate(log.fileno(), 0, log_bytes)
+                    keep(log.fileno())
+                with new.open("wb") as database:
+                    database.write(octets)
+                    database.flush()
+                    keep(database.fileno())
+                new.replace(self.database)
+                for folder in (self.path, self.path.parent):
+                    _keep_folder(folder, keep)
+        except StoreError:
+            for path in (new, self.log):
+                path.unlink(missing_ok=True)
+            raise
+
+    def _check_writable(self, path: Path) -> None:
+        """Whoever may write anything is still asked not to."""
+        with told(path):
+            os.close(os.open(path, os.O_RDWR | os.O_CLOEXEC))
+            if not path.stat().st_mode & _WRITABLE:
+                raise ReadOnlyError(path, "its mode forbids it")
+
+    # whether they are still there --------------------------------------------------------------------------------
+
+    def remember(self) -> None:
+        """Note which files these are."""
+        self._identities = {path: _identity(path) for path in self.files}
+
+    def check(self) -> None:
+        """Look whether the files are still the same.
+
+        Raises:
+            GoneError: One was deleted or replaced.
+        """
+        for path, identity in self._identities.items():
+            try:
+                same = _identity(path) == identity
+            except FileNotFoundError:
+                same = False
+            if not same:
+                raise GoneError(path)
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Say what the system refuses in a sentence.
+
+    Args:
+        path: What it is about.
+
+    Raises:
+        ReadOnlyError: It may not be written.
+        FullError: There is no room.
+        DiskError: Anything else.
+    """
+    try:
+        yield
+    except OSError as error:
+        detail = error.strerror or str(error)
+        if error.errno in _READ_ONLY:
+            raise ReadOnlyError(path, detail) from error
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise FullError(path) from error
+        raise DiskError(path, detail) from error
+
+
+def _head(path: Path) -> bytes:
+    with told(path), path.open("rb") as file:
+        return file.read(_HEADER_BYTES)
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+def _keep_folder(path: Path, keep: Keep) -> None:
+    folder = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        keep(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,134 @@
+"""The opening of a folder's database: what is not whole, not ours or not known is refused, and left as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import apsw
+
+from assay_broker.stores import schema
+from assay_broker.stores.errors import (
+    DamagedError,
+    DiskError,
+    ForeignError,
+    FullError,
+    InUseError,
+    NewerError,
+    NoDatabaseError,
+    ReadOnlyError,
+)
+from assay_broker.stores.folder import Folder
+from assay_broker.stores.frames import fault
+
+
+def open_database(folder: Folder, owner: str, vfs: str | None) -> tuple[apsw.Connection, int]:
+    """Open a folder's database.
+
+    Args:
+        folder: The folder, whose files are there.
+        owner: The queue manager's name.
+        vfs: What SQLite reaches the disk by; None for the system's own way.
+
+    Returns:
+        A connection that has the database to itself, and how long its log is at least, in octets.
+
+    Raises:
+        RefusedError: It cannot be used; nothing has been written to it.
+        StoreError: The disk refuses.
+    """
+    with reported(folder):
+        connection = apsw.Connection(str(folder.database), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
+    try:
+        with reported(folder):
+            _set_up(connection)
+            log_bytes = _check(connection, folder, owner)
+            _migrate(connection)
+            connection.pragma("journal_size_limit", log_bytes)
+    except BaseException:
+        connection.close()
+        raise
+    return connection, log_bytes
+
+
+def _set_up(connection: apsw.Connection) -> None:
+    # Whoever closes it decides about a checkpoint: closing what was refused writes nothing.
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    # Alone, SQLite keeps its index of the log in memory; there is no third file to be found wrong after a crash.
+    connection.execute("PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=FULL")
+    connection.wal_autocheckpoint(0)
+
+
+def _check(connection: apsw.Connection, folder: Folder, owner: str) -> int:
+    if connection.pragma("application_id") != schema.APPLICATION_ID:
+        raise NoDatabaseError(folder.database, "a database of another application")
+    version = int(connection.pragma("user_version"))
+    if version > schema.VERSION:
+        raise NewerError(folder.database, version, schema.VERSION)
+    if version != schema.VERSION and version not in schema.MIGRATIONS:
+        raise DamagedError(folder.database, f"there never was a version {version} of the schema")
+    if connection.readonly("main"):
+        raise DamagedError(folder.database, "its header has been altered")
+    meta = _meta(connection, folder)
+    log_bytes = int(meta[schema.LOG_BYTES])
+    recovered, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+    broken = fault(folder.log, recovered, schema.PAGE_BYTES, log_bytes)
+    if broken is not None:
+        raise DamagedError(folder.log, broken)
+    found = connection.execute("PRAGMA quick_check(1)").get
+    if found != "ok":
+        raise DamagedError(folder.database, str(found).splitlines()[-1].rstrip("."))
+    if meta[schema.OWNER] != owner:
+        raise ForeignError(folder.database, meta[schema.OWNER], owner)
+    return log_bytes
+
+
+def _meta(connection: apsw.Connection, folder: Folder) -> Mapping[str, str]:
+    """What the database says of itself."""
+    meta: dict[str, str] = {}
+    for name, value, checksum in connection.execute("SELECT name, value, checksum FROM meta"):
+        if not isinstance(value, str) or checksum != schema.checksum(str(name), value.encode()):
+            raise DamagedError(folder.database, "what it says of itself has been altered")
+        meta[str(name)] = value
+    if not {schema.OWNER, schema.LOG_BYTES} <= meta.keys():
+        raise DamagedError(folder.database, "it does not say whose it is")
+    return meta
+
+
+def _migrate(connection: apsw.Connection) -> None:
+    """Bring an older schema up to date, one version after the other, each of them whole or not at all."""
+    version = int(connection.pragma("user_version"))
+    while version < schema.VERSION:
+        with connection:
+            for statement in schema.MIGRATIONS[version]:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version={version + 1}")
+        version += 1
+
+
+@contextmanager
+def reported(folder: Folder) -> Iterator[None]:
+    """Say what SQLite refuses in a sentence.
+
+    Args:
+        folder: The folder that it is about.
+
+    Raises:
+        StoreError: What it refuses.
+    """
+    try:
+        yield
+    except apsw.NotADBError as error:
+        raise NoDatabaseError(folder.database, "no SQLite database") from error
+    except (apsw.CorruptError, apsw.SchemaChangeError) as error:
+        raise DamagedError(folder.database, str(error)) from error
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise InUseError(folder.path, "") from error
+    except (apsw.ReadOnlyError, apsw.PermissionsError, apsw.CantOpenError) as error:
+        raise ReadOnlyError(folder.database, str(error)) from error
+    except apsw.FullError as error:
+        raise FullError(folder.path) from error
+    except apsw.SQLError as error:
+        raise DamagedError(folder.database, f"its schema has been altered: {error}") from error
+    except apsw.Error as error:
+        raise DiskError(folder.database, str(error) or type(error).__name__) from error

@@ -1,0 +1,76 @@
+"""The database: its tables, its versions, and the checksum that every row carries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from zlib import crc32
+
+import apsw
+
+APPLICATION_ID = 0x41737361
+"""What the file's header calls its owner (SQLite file format, 1.3.10)."""
+VERSION = 1
+"""The schema's version, as the header's user version."""
+MIGRATIONS: Mapping[int, tuple[str, ...]] = MappingProxyType({})
+"""By version: the statements that make the next version of it."""
+PAGE_BYTES = 4096
+
+OWNER = "queue manager"
+LOG_BYTES = "log bytes"
+
+_TABLES = (
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE message (number INTEGER PRIMARY KEY, record BLOB NOT NULL, long BLOB, checksum INTEGER NOT NULL)",
+    "CREATE TABLE mark (number INTEGER PRIMARY KEY, record BLOB NOT NULL, checksum INTEGER NOT NULL)",
+    """CREATE TABLE named (
+        number INTEGER PRIMARY KEY, slot TEXT NOT NULL UNIQUE,
+        record BLOB NOT NULL, long BLOB, checksum INTEGER NOT NULL
+    )""",
+    "CREATE TABLE piece (number INTEGER PRIMARY KEY, octets BLOB NOT NULL, checksum INTEGER NOT NULL)",
+)
+_WAL_VERSIONS = b"\x02\x02"
+"""The header's versions for writing and reading of a file with a write-ahead log (SQLite file format, 1.3.3)."""
+_WAL_VERSIONS_AT = 18
+
+
+def checksum(place: str | int, record: bytes | memoryview, long: bytes | None = None) -> int:
+    """The checksum of a row: over what it holds and over where it stands.
+
+    Args:
+        place: The row's number or name.
+        record: Its octets.
+        long: What it says of its pieces; None for a row without.
+    """
+    seed = crc32(place.encode()) if isinstance(place, str) else place & 0xFFFFFFFF
+    own = crc32(record, seed)
+    return own if long is None else crc32(long, own)
+
+
+def blank(owner: str, log_bytes: int) -> bytes:
+    """The octets of a database that holds nothing yet.
+
+    Args:
+        owner: The queue manager's name.
+        log_bytes: How long the write-ahead log is at least.
+    """
+    return _blank(owner, log_bytes, VERSION, APPLICATION_ID)
+
+
+@lru_cache(maxsize=16)
+def _blank(owner: str, log_bytes: int, version: int, application: int) -> bytes:
+    """Made in memory, which takes no flush, and once for all databases that begin alike."""
+    connection = apsw.Connection(":memory:")
+    try:
+        connection.execute(f"PRAGMA page_size={PAGE_BYTES}; PRAGMA auto_vacuum=INCREMENTAL; BEGIN")
+        for statement in _TABLES:
+            connection.execute(statement)
+        for name, value in ((OWNER, owner), (LOG_BYTES, str(log_bytes))):
+            connection.execute("INSERT INTO meta VALUES (?, ?, ?)", (name, value, checksum(name, value.encode())))
+        connection.execute(f"COMMIT; PRAGMA application_id={application}; PRAGMA user_version={version}")
+        octets = bytearray(connection.serialize("main"))
+    finally:
+        connection.close()
+    octets[_WAL_VERSIONS_AT : _WAL_VERSIONS_AT + len(_WAL_VERSIONS)] = _WAL_VERSIONS
+    return bytes(octets)

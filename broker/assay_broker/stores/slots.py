@@ -1,0 +1,165 @@
+"""Which slot a record takes, and which slots it leaves empty: what a store keeps is the newest record of each slot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from types import MappingProxyType
+from typing import Any, NamedTuple, cast
+
+from assay_broker.core.records import (
+    AuthoritySet,
+    MemberTold,
+    MessageMarked,
+    MessageRemoved,
+    MessageStored,
+    ObjectDefined,
+    ObjectRemoved,
+    ParcelForgotten,
+    ParcelTaken,
+    Record,
+    RetainedSet,
+    SubscriptionDefined,
+    SubscriptionRemoved,
+)
+
+
+class Kind(IntEnum):
+    """Kinds of slots; those of messages and their marks go by numbers, all others by names."""
+
+    MESSAGE = 0
+    MARK = 1
+    SUBSCRIPTION = 2
+    RETAINED = 3
+    OBJECT = 4
+    AUTHORITY = 5
+    TOLD = 6
+    TAKEN = 7
+
+
+NUMBERED = frozenset({Kind.MESSAGE, Kind.MARK})
+GROWING = frozenset({Kind.MESSAGE, Kind.SUBSCRIPTION, Kind.RETAINED})
+"""What a full disk refuses.  All else is small, or is about what is there: that can be settled on a full disk too."""
+
+
+class Slot(NamedTuple):
+    """Where one record stands.
+
+    Args:
+        kind: Which of the store's places.
+        name: Which slot there; a number for `NUMBERED` kinds, a text for others.
+    """
+
+    kind: Kind
+    name: int | str
+
+
+class Change(NamedTuple):
+    """What a record does to the slots.
+
+    Args:
+        takes: The slot that holds the record from now on; None for none.
+        empties: The slots that hold nothing from now on.
+    """
+
+    takes: Slot | None
+    empties: tuple[Slot, ...] = ()
+
+    @property
+    def adds(self) -> bool:
+        """Whether it needs room that it does not free."""
+        return self.takes is not None and self.takes.kind in GROWING
+
+
+def change_of(record: Record) -> Change:
+    """What a record does to the slots.
+
+    Args:
+        record: The record.
+    """
+    return _CHANGES[type(record)](record)
+
+
+def _stored(record: MessageStored) -> Change:
+    return Change(Slot(Kind.MESSAGE, record.key))
+
+
+def _removed(record: MessageRemoved) -> Change:
+    return Change(None, (Slot(Kind.MESSAGE, record.key), Slot(Kind.MARK, record.key)))
+
+
+def _marked(record: MessageMarked) -> Change:
+    return Change(Slot(Kind.MARK, record.key))
+
+
+def _subscribed(record: SubscriptionDefined) -> Change:
+    return Change(_subscription(record.number))
+
+
+def _unsubscribed(record: SubscriptionRemoved) -> Change:
+    return Change(None, (_subscription(record.number),))
+
+
+def _subscription(number: int) -> Slot:
+    return Slot(Kind.SUBSCRIPTION, str(number))
+
+
+def _retained(record: RetainedSet) -> Change:
+    slot = Slot(Kind.RETAINED, str(record.topic))
+    return Change(None, (slot,)) if record.message is None else Change(slot)
+
+
+def _defined(record: ObjectDefined) -> Change:
+    return Change(_object(record.definition.namespace, record.definition.name))
+
+
+def _undefined(record: ObjectRemoved) -> Change:
+    # A queue manager begins with objects, so that one is gone has to be remembered.
+    return Change(_object(record.namespace, record.name))
+
+
+def _object(namespace: str, name: str) -> Slot:
+    return Slot(Kind.OBJECT, f"{namespace}({name})")
+
+
+def _authorised(record: AuthoritySet) -> Change:
+    one = record.record
+    return Change(Slot(Kind.AUTHORITY, f"{one.object_type}({one.profile}) {one.group}({one.entity})"))
+
+
+def _told(record: MemberTold) -> Change:
+    return Change(Slot(Kind.TOLD, record.member))
+
+
+def _taken(record: ParcelTaken) -> Change:
+    return Change(_parcel(record.member, record.number))
+
+
+def _forgotten(record: ParcelForgotten) -> Change:
+    return Change(None, (_parcel(record.member, record.number),))
+
+
+def _parcel(member: str, number: int) -> Slot:
+    return Slot(Kind.TAKEN, f"{member}?{number}")
+
+
+# Each function takes its own record; the key says which, and no type can say that of a mapping.
+_CHANGES: Mapping[type[Record], Callable[[Any], Change]] = MappingProxyType(
+    cast(
+        "dict[type[Record], Callable[[Any], Change]]",
+        {
+            MessageStored: _stored,
+            MessageRemoved: _removed,
+            MessageMarked: _marked,
+            SubscriptionDefined: _subscribed,
+            SubscriptionRemoved: _unsubscribed,
+            RetainedSet: _retained,
+            ObjectDefined: _defined,
+            ObjectRemoved: _undefined,
+            AuthoritySet: _authorised,
+            MemberTold: _told,
+            ParcelTaken: _taken,
+            ParcelForgotten: _forgotten,
+        },
+    )
+)

@@ -1,0 +1,233 @@
+"""A store in a folder: an SQLite database with a write-ahead log, one for each queue manager.
+
+What is written waits in memory; a flush makes one transaction of it, and returns when the disk has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from assay_broker.core.records import Record
+from assay_broker.stores import Observer, Operation, StoreError, schema
+from assay_broker.stores.database import Database
+from assay_broker.stores.disk import Disk, SystemDisk
+from assay_broker.stores.errors import FullError
+from assay_broker.stores.folder import Folder
+from assay_broker.stores.search import stands_in_file
+from assay_broker.stores.slots import Slot, change_of
+from assay_broker.stores.tables import Row, row_of
+
+LOG_BYTES = 4 << 20
+"""How long the write-ahead log gets before it is copied into the database, and how long it stays: 1,000 pages."""
+RESERVE_BYTES = 8 << 20
+"""What is left free on the disk, so that a full one still has room for removals and for the log's return."""
+_COPIES = 2
+"""What is added stands in the log first, and then in the database."""
+
+_Written = tuple[Record, Row]
+
+
+class SqliteStore:
+    """A store in a folder.
+
+    Args:
+        folder: The folder; it is made when it is not there.
+        queue_manager: Whose records it keeps.
+        disk: What is below it; None for the disk of this machine.
+        log_bytes: How long the write-ahead log gets, in octets; a folder that is there keeps what it was made with.
+        reserve_bytes: How many octets are left free on the disk.
+
+    Raises:
+        RefusedError: What is in the folder cannot be used; it is left as it is.
+        StoreError: The disk refuses.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        queue_manager: str,
+        disk: Disk | None = None,
+        *,
+        log_bytes: int = LOG_BYTES,
+        reserve_bytes: int = RESERVE_BYTES,
+    ) -> None:
+        self._folder = Folder(folder)
+        self._queue_manager = queue_manager
+        self._disk = disk or SystemDisk()
+        self._reserve = reserve_bytes
+        self._written: list[_Written] = []
+        self._unsynced: list[Record] = []
+        self._adding = 0
+        self._room = 0
+        self._observers: list[Observer] = []
+        self._folder.claim()
+        try:
+            self._folder.prepare(partial(schema.blank, queue_manager, log_bytes), log_bytes, self._disk.keep)
+            self._database: Database | None = self._open()
+        except BaseException:
+            self._folder.release(refused=True)
+            raise
+
+    @property
+    def folder(self) -> Path:
+        """Where it is."""
+        return self._folder.path
+
+    @property
+    def trouble(self) -> StoreError | None:
+        """Why the log could lately not be copied into the database; None when all is well."""
+        return None if self._database is None else self._database.trouble
+
+    def observe(self, observer: Observer) -> None:
+        """Tell this observer every write, flush and drop, as it happens.
+
+        A flush is told when the disk below has flushed the log that holds the records, whoever asked it to.
+        """
+        self._observers.append(observer)
+
+    # the store ---------------------------------------------------------------------------------------------------
+
+    def write(self, records: Sequence[Record]) -> None:
+        """Take records, all of them or none.
+
+        Raises:
+            FullError: There is no room for them on the disk.
+        """
+        taken: list[_Written] = []
+        adding = 0
+        for record in records:
+            row = row_of(record)
+            taken.append((record, row))
+            if change_of(record).adds:
+                adding += row.size
+        if adding:
+            self._take_room(adding)
+        self._written += taken
+        for record in records:
+            self._tell("write", (record,))
+
+    def flush(self) -> None:
+        """Make everything written durable, in one transaction.
+
+        Raises:
+            StoreError: It cannot be made durable; it is dropped.
+        """
+        written = self._take()
+        if not written:
+            return
+        change = _newest(written)
+        records = tuple(record for record, _ in written)
+        database = self._opened()
+        try:
+            database.commit(change)
+        except StoreError:
+            self._tell("drop", records)
+            raise
+        self._unsynced += records
+        self._tell_synced()
+        database.tidy()
+        self._tell_synced()
+        self._room = self._free()
+
+    def drop(self) -> None:
+        """Lose everything that was written and not flushed; what holds the files begins anew, as a process does."""
+        dropped = (*self._unsynced, *(record for record, _ in self._take()))
+        self._unsynced = []
+        if self._database is not None:
+            self._database.abandon()
+            self._database = None
+        self._disk.crash()
+        self._tell("drop", dropped)
+
+    def load(self) -> tuple[Record, ...]:
+        """What is durable.
+
+        Raises:
+            DamagedError: A row is not as it was written.
+            StoreError: The files cannot be used, or read.
+        """
+        return self._opened().load()
+
+    def holds(self, octets: bytes) -> bool:
+        """Whether these octets stand anywhere in the folder's files, used or not, or are about to.
+
+        Args:
+            octets: Not more than `search.LONGEST`; of more, the beginning is looked for.
+
+        Raises:
+            StoreError: The files cannot be read.
+        """
+        if any(octets in piece for _, row in self._written for piece in row.all_octets()):
+            return True
+        database = self._opened()
+        others = (path for path in sorted(self.folder.iterdir()) if path not in self._folder.files)
+        return database.holds(octets) or any(stands_in_file(octets, path) for path in others)
+
+    def close(self) -> None:
+        """Give the folder back; everything flushed is in the database itself then.
+
+        Raises:
+            StoreError: The disk refuses; what was flushed is in the log.
+        """
+        database, self._database = self._database, None
+        try:
+            if database is not None:
+                database.close()
+        finally:
+            self._folder.release()
+
+    def abandon(self) -> None:
+        """Give the folder back as a killed process does: nothing more is written."""
+        self.drop()
+        self._folder.release()
+
+    # inside ------------------------------------------------------------------------------------------------------
+
+    def _open(self) -> Database:
+        self._room = self._free()
+        return Database(self._folder, self._queue_manager, self._disk.vfs)
+
+    def _opened(self) -> Database:
+        if self._database is None:
+            self._database = self._open()
+        return self._database
+
+    def _take(self) -> list[_Written]:
+        written, self._written = self._written, []
+        self._adding = 0
+        return written
+
+    def _take_room(self, adding: int) -> None:
+        wanted = (self._adding + adding) * _COPIES
+        if wanted > self._room:
+            self._room = self._free()  # somebody may have freed some
+            if wanted > self._room:
+                raise FullError(self.folder)
+        self._adding += adding
+
+    def _free(self) -> int:
+        return self._disk.free_bytes(self.folder) - self._reserve
+
+    def _tell_synced(self) -> None:
+        if self._unsynced and self._disk.synced(self._folder.log):
+            flushed, self._unsynced = tuple(self._unsynced), []
+            self._tell("flush", flushed)
+
+    def _tell(self, operation: Operation, records: tuple[Record, ...]) -> None:
+        for observer in self._observers:
+            observer(operation, records)
+
+
+def _newest(written: list[_Written]) -> dict[Slot, Row | None]:
+    """What slots hold after all of it, in the order in which they came to hold it."""
+    slots: dict[Slot, Row | None] = {}
+    for record, row in written:
+        change = change_of(record)
+        for slot in change.empties:
+            slots[slot] = None
+        if change.takes is not None:
+            slots.pop(change.takes, None)
+            slots[change.takes] = row
+    return slots

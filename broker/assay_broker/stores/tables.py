@@ -1,0 +1,227 @@
+"""The rows of a database: what slots hold, saved and loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import apsw
+import msgspec
+
+from assay_broker.core.records import Record
+from assay_broker.stores.chunks import Light, Long, complete, lighten
+from assay_broker.stores.schema import checksum
+from assay_broker.stores.slots import Kind, Slot
+
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODER: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(Record)
+_LONGS: msgspec.msgpack.Decoder[tuple[Long, ...]] = msgspec.msgpack.Decoder(tuple[Long, ...])
+
+_PIECE_BITS = 16
+"""So many low bits of a piece's number count the pieces of one record: 4 GiB of them."""
+
+
+class Row(NamedTuple):
+    """A record as it is going to stand in its table.
+
+    Args:
+        octets: The record, without what is long in it.
+        light: What is long in it; None when nothing is.
+    """
+
+    octets: bytes
+    light: Light | None
+
+    @property
+    def size(self) -> int:
+        """How many octets it takes, about."""
+        return len(self.octets) + (0 if self.light is None else self.light.size)
+
+    def all_octets(self) -> Iterator[bytes | memoryview]:
+        """Everything that is going to stand on the disk, piece by piece."""
+        yield self.octets
+        if self.light is not None:
+            yield from self.light.pieces()
+
+    @property
+    def long(self) -> bytes | None:
+        """What is said of the pieces."""
+        return None if self.light is None else _ENCODER.encode(self.light.longs)
+
+
+Change = Mapping[Slot, Row | None]
+"""What slots hold from now on; None for nothing."""
+
+
+def row_of(record: Record) -> Row:
+    """A record as it is going to stand in its table; what is long in it is left where it is.
+
+    Args:
+        record: The record.
+    """
+    light = lighten(record)
+    return Row(_ENCODER.encode(light.record), light if light.longs else None)
+
+
+class Tables:
+    """The tables of one database.
+
+    Args:
+        connection: The database.
+    """
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        found = connection.execute("SELECT DISTINCT number >> ? FROM piece", (_PIECE_BITS,))
+        self._owners: set[int] = {int(number) for (number,) in found}
+        self._added: set[int] = set()
+        self._removed: set[int] = set()
+
+    # saving ------------------------------------------------------------------------------------------------------
+
+    def save(self, change: Change) -> None:
+        """Change what slots hold, inside the transaction that is open.
+
+        Args:
+            change: The slots that change.
+
+        Raises:
+            apsw.Error: SQLite cannot.
+        """
+        self._added, self._removed = set(), set()
+        messages: list[tuple[int, Row]] = []
+        marks: list[tuple[int, Row]] = []
+        gone: list[tuple[int | str]] = []
+        unmarked: list[tuple[int | str]] = []
+        for slot, row in change.items():
+            if slot.kind is Kind.MESSAGE:
+                self._forget(_owner(int(slot.name)))
+                if row is None:
+                    gone.append((slot.name,))
+                else:
+                    messages.append((int(slot.name), row))
+            elif slot.kind is Kind.MARK:
+                if row is None:
+                    unmarked.append((slot.name,))
+                else:
+                    marks.append((int(slot.name), row))
+            else:
+                self._save_named(f"{slot.kind.name} {slot.name}", row)
+        execute = self._connection.executemany
+        execute("DELETE FROM message WHERE number = ?", gone)
+        execute("DELETE FROM mark WHERE number = ?", unmarked)
+        execute("REPLACE INTO message VALUES (?, ?, ?, ?)", _rows(messages))
+        execute("REPLACE INTO mark VALUES (?, ?, ?)", ((n, row.octets, checksum(n, row.octets)) for n, row in marks))
+        for number, row in messages:
+            self._save_pieces(_owner(number), row)
+
+    def saved(self) -> None:
+        """The transaction has come to its end."""
+        self._owners -= self._removed
+        self._owners |= self._added
+
+    def _save_named(self, slot: str, row: Row | None) -> None:
+        for (number,) in self._connection.execute("DELETE FROM named WHERE slot = ? RETURNING number", (slot,)):
+            self._forget(_named_owner(int(number)))
+        if row is None:
+            return
+        self._connection.execute(
+            "INSERT INTO named (slot, record, long, checksum) VALUES (?, ?, ?, ?)",
+            (slot, row.octets, row.long, checksum(slot, row.octets, row.long)),
+        )
+        self._save_pieces(_named_owner(self._connection.last_insert_rowid()), row)
+
+    def _save_pieces(self, owner: int, row: Row) -> None:
+        if row.light is not None:
+            self._added.add(owner)
+            self._connection.executemany(
+                "REPLACE INTO piece VALUES (?, ?, ?)",
+                (
+                    (number, piece, checksum(number, piece))
+                    for number, piece in enumerate(row.light.pieces(), owner << _PIECE_BITS)
+                ),
+            )
+
+    def _forget(self, owner: int) -> None:
+        if owner in self._owners:
+            self._removed.add(owner)
+            self._connection.execute("DELETE FROM piece WHERE number BETWEEN ? AND ?", _range(owner))
+
+    # loading -----------------------------------------------------------------------------------------------------
+
+    def load(self) -> Iterator[Record]:
+        """What the slots hold: what goes by names in the order in which it came, then messages, then marks.
+
+        Raises:
+            ValueError: A row is not as it was written.
+            apsw.Error: SQLite cannot.
+        """
+        named = "SELECT number, slot, record, long, checksum FROM named ORDER BY number"
+        for number, slot, record, long, found in self._connection.execute(named):
+            _check("record", slot, record, long, found)
+            yield self._decode(_named_owner(number), record, long)
+        messages = "SELECT number, record, long, checksum FROM message ORDER BY number"
+        for number, record, long, found in self._connection.execute(messages):
+            _check("message", number, record, long, found)
+            yield self._decode(_owner(number), record, long)
+        for number, record, found in self._connection.execute("SELECT number, record, checksum FROM mark"):
+            _check("mark", number, record, None, found)
+            yield _DECODER.decode(record)
+
+    def _decode(self, owner: int, record: bytes, long: bytes | None) -> Record:
+        light = _DECODER.decode(record)
+        return light if long is None else complete(light, _LONGS.decode(long), self._pieces(owner))
+
+    def _pieces(self, owner: int) -> Iterator[bytes]:
+        pieces = "SELECT number, octets, checksum FROM piece WHERE number BETWEEN ? AND ? ORDER BY number"
+        for number, octets, found in self._connection.execute(pieces, _range(owner)):
+            _check("piece", number, octets, None, found)
+            yield octets
+
+    def seams(self, length: int) -> Iterator[bytes]:
+        """Where one piece of a record goes on in the next: the last octets of one and the first of the other.
+
+        Args:
+            length: How many octets of each.
+        """
+        pairs = (
+            "SELECT substr(a.octets, -?1), substr(b.octets, 1, ?1) FROM piece a JOIN piece b ON b.number = a.number + 1"
+        )
+        for end, beginning in self._connection.execute(pairs, (length,)):
+            yield end + beginning
+
+
+def _rows(messages: Iterable[tuple[int, Row]]) -> Iterator[tuple[int, bytes, bytes | None, int]]:
+    for number, row in messages:
+        long = row.long
+        yield number, row.octets, long, checksum(number, row.octets, long)
+
+
+def _owner(number: int) -> int:
+    """Whose pieces a message's are."""
+    return number << 1
+
+
+def _named_owner(number: int) -> int:
+    """Whose pieces those of what goes by a name are."""
+    return number << 1 | 1
+
+
+def _range(owner: int) -> tuple[int, int]:
+    first = owner << _PIECE_BITS
+    return first, first + (1 << _PIECE_BITS) - 1
+
+
+def _check(what: str, place: object, octets: object, long: object, found: object) -> None:
+    """Look at a row's checksum; SQLite keeps a value of any type in any column.
+
+    Raises:
+        ValueError: It is another one.
+    """
+    if not (
+        isinstance(place, int | str)
+        and isinstance(octets, bytes)
+        and isinstance(long, bytes | None)
+        and found == checksum(place, octets, long)
+    ):
+        raise ValueError(f"{what} {place} has been altered")

@@ -1,0 +1,227 @@
+"""A real disk whose weak moments can be had at will: it notes what was not flushed, and takes it back at a crash.
+
+It is SQLite's way to files (a VFS over the system's own one): writes go through, and until the file is flushed the disk
+knows what stood there before.  Nothing is left to chance, so the same run has the same crash.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import apsw
+
+from assay_broker.stores.disk import SystemDisk
+
+SyncObserver = Callable[[Path], None]
+"""Told each file that is about to be flushed."""
+
+_Undo = tuple[int, bytes, int]
+"""Where something was written, what stood there, and how long the file was."""
+
+_names = count(1)
+
+
+class Extent:
+    """What a disk knows of one file.
+
+    Args:
+        size: Its length in octets.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.allocated = size
+        self.undo: list[_Undo] = []
+
+
+class WatchedDisk:
+    """The disk of this machine, seen and disturbed by a test.
+
+    Args:
+        through: Whether a flush goes on to the disk itself: it need not where nothing but `crash` is going to happen.
+    """
+
+    def __init__(self, *, through: bool = True) -> None:
+        self.before_sync: list[SyncObserver] = []
+        """Told each flush before it happens: what one of them does takes as long as it takes."""
+        self.syncs: Counter[str] = Counter()
+        """Flushes that have happened, by the file's name."""
+        self._system = SystemDisk()
+        self._extents: dict[Path, Extent] = {}
+        self._through = through
+        self._room: int | None = None
+        self._failing_syncs = 0
+        self._failing_writes = 0
+        self._vfs = _Vfs(f"assay-{next(_names)}", self)
+
+    # what a store asks -------------------------------------------------------------------------------------------
+
+    @property
+    def vfs(self) -> str:
+        """What SQLite reaches it by."""
+        return self._vfs.name
+
+    def keep(self, descriptor: int) -> None:
+        """What is written beside SQLite no crash of this disk touches, so it need not be flushed."""
+
+    def free_bytes(self, folder: Path) -> int:
+        """How much may still be written to a folder."""
+        return self._system.free_bytes(folder) if self._room is None else self._room
+
+    def synced(self, path: Path) -> bool:
+        """Whether everything written to a file has been flushed."""
+        extent = self._extents.get(path)
+        return extent is None or not extent.undo
+
+    def crash(self) -> None:
+        """Take back whatever was not flushed; no file is open any more."""
+        for path, extent in self._extents.items():
+            if extent.undo:
+                with path.open("r+b") as file:
+                    while extent.undo:
+                        at, octets, extent.size = extent.undo.pop()
+                        file.seek(at)
+                        file.write(octets)
+                        file.truncate(extent.size)
+
+    # what a test asks --------------------------------------------------------------------------------------------
+
+    def fail_syncs(self, times: int = 1) -> None:
+        """The next so many flushes fail."""
+        self._failing_syncs = times
+
+    def fail_writes(self, times: int = 1) -> None:
+        """The next so many writes fail."""
+        self._failing_writes = times
+
+    def fill(self, room_bytes: int | None = 0) -> None:
+        """Somebody else's files take up the disk.
+
+        Args:
+            room_bytes: How much they leave; None gives back what they took.
+        """
+        self._room = room_bytes
+
+    def close(self) -> None:
+        """No database is opened by it any more."""
+        self._vfs.unregister()
+
+    # what its files ask ------------------------------------------------------------------------------------------
+
+    def extent(self, path: Path, size: int) -> Extent:
+        """What it knows of a file that is being opened.
+
+        Args:
+            path: The file.
+            size: Its length in octets.
+        """
+        extent = self._extents.setdefault(path, Extent(size))
+        extent.size = size
+        return extent
+
+    def writing(self, extent: Extent, end: int) -> None:
+        """A file is about to be written to.
+
+        Args:
+            extent: What is known of it.
+            end: Where the writing ends.
+
+        Raises:
+            apsw.IOError: The write fails.
+            apsw.FullError: There is no room.
+        """
+        if self._failing_writes:
+            self._failing_writes -= 1
+            raise _failure(apsw.SQLITE_IOERR_WRITE, "it could not write")
+        more = end - extent.allocated
+        if more <= 0:
+            return
+        if self._room is not None:
+            if more > self._room:
+                raise _failure(apsw.SQLITE_FULL, "it is full")
+            self._room -= more
+        extent.allocated = end
+
+    def cut(self, extent: Extent, size: int) -> None:
+        """A file has been cut.
+
+        Args:
+            extent: What is known of it.
+            size: How long it is now.
+        """
+        if size < extent.allocated:
+            if self._room is not None:
+                self._room += extent.allocated - size
+            extent.allocated = size
+        extent.size = size
+
+    def syncing(self, path: Path) -> bool:
+        """A file is about to be flushed.
+
+        Args:
+            path: The file.
+
+        Returns:
+            Whether the machine's own disk is to be asked for it.
+
+        Raises:
+            apsw.IOError: The flush fails.
+        """
+        for observer in tuple(self.before_sync):
+            observer(path)
+        if self._failing_syncs:
+            self._failing_syncs -= 1
+            raise _failure(apsw.SQLITE_IOERR_FSYNC, "it could not flush")
+        self.syncs[path.name] += 1
+        return self._through
+
+
+class _Vfs(apsw.VFS):
+    def __init__(self, name: str, disk: WatchedDisk) -> None:
+        super().__init__(name, "", maxpathname=0)
+        self.name = name
+        self._disk = disk
+
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802 - SQLite's name
+        if name is None:
+            return apsw.VFSFile("", name, flags)
+        return _File(self._disk, name, flags)
+
+
+class _File(apsw.VFSFile):
+    def __init__(self, disk: WatchedDisk, name: str | apsw.URIFilename, flags: list[int]) -> None:
+        super().__init__("", name, flags)
+        self._disk = disk
+        self._path = Path(name if isinstance(name, str) else name.filename())
+        self._extent = disk.extent(self._path, self.xFileSize())
+
+    def xWrite(self, data: memoryview | bytes, offset: int) -> None:  # noqa: N802 - SQLite's name
+        extent = self._extent
+        length = memoryview(data).nbytes
+        end = offset + length
+        self._disk.writing(extent, end)
+        there = min(length, extent.size - offset)
+        extent.undo.append((offset, self.xRead(there, offset) if there > 0 else b"", extent.size))
+        super().xWrite(data, offset)
+        extent.size = max(extent.size, end)
+
+    def xTruncate(self, newsize: int) -> None:  # noqa: N802 - SQLite's name
+        extent = self._extent
+        gone = extent.size - newsize
+        extent.undo.append((newsize, self.xRead(gone, newsize), extent.size))
+        super().xTruncate(newsize)
+        self._disk.cut(extent, newsize)
+
+    def xSync(self, flags: int) -> None:  # noqa: N802 - SQLite's name
+        if self._disk.syncing(self._path):
+            super().xSync(flags)
+        self._extent.undo.clear()
+
+
+def _failure(code: int, why: str) -> Exception:
+    failure = apsw.exception_for(code)
+    failure.args = (why,)
+    return failure
