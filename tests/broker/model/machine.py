@@ -223,6 +223,9 @@ class BrokerMachine(RuleBasedStateMachine):
         closed = sorted((one.connection, one.link) for one in effects if isinstance(one, CloseLink))
         if closed != sorted(self.model.closed):
             raise Difference(f"the core closes links {closed}, and the model {self.model.closed}")
+        woken = self.shell.core.next_due_ms()
+        if woken is None or woken > self.shell.now_ms:
+            self.model.looked_at()
         overdue = self.model.overdue()
         if overdue:
             link, one = overdue[0]

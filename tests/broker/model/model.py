@@ -426,9 +426,17 @@ class Model:
         if self.runs():
             self._release_due()
 
+    def looked_at(self) -> None:
+        """What came too late was discarded when a receiver looked for something, not only when time came for it."""
+        for one in self._late():
+            if not one.staged and any(link.queue == one.queue for link in self.links.values()):
+                self._discard(one)
+
+    def _late(self) -> list[Copy]:
+        return [one for one in self.alive() if self.expired(one) and not (one.held or one.unit or one.tried)]
+
     def _expire(self) -> None:
-        late = [one for one in self.alive() if self.expired(one) and not (one.held or one.unit or one.tried)]
-        for one in sorted(late, key=lambda each: (each.sent.expires_ms or 0, each.made)):
+        for one in sorted(self._late(), key=lambda each: (each.sent.expires_ms or 0, each.made)):
             if one.staged:
                 self._release(one)  # DD-57
             else:

@@ -5,7 +5,7 @@ A mistake stands at a seam, in a cell of a table, or in one small function of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from assay_broker.core import core as core_module
+from assay_broker.core import recovery
 from assay_broker.core.clients.units import UnitAction, UnitInput, UnitState
 from assay_broker.core.delay.dispositions import Act, Result, Step
 from assay_broker.core.delay.processor import ProcessorAction, ProcessorInput, ProcessorState
@@ -68,8 +69,11 @@ def _delivered_at_once(effect: Effect) -> Effect:
     return replace(effect, after=None) if isinstance(effect, Deliver) else effect
 
 
-def _shuffled(records: Sequence[Record]) -> tuple[Record, ...]:
-    return tuple(replace(one, arrived_ms=-one.key) if isinstance(one, MessageStored) else one for one in records)
+def _reversed_at_a_start(patch: pytest.MonkeyPatch) -> None:
+    def backwards(stored: Iterable[MessageStored], **how: Any) -> list[MessageStored]:
+        return sorted(stored, **how, reverse=True)
+
+    patch.setattr(recovery, "sorted", backwards, raising=False)
 
 
 def _cell(table: str, pair: object, result: object) -> Seams:
@@ -174,7 +178,7 @@ MUTANTS = (
     Mutant("delayed message early", patch=_early),
     Mutant("unsubscribed subscription still fed", patch=_patch(core_module, "unsubscribe", lambda *_given: None)),
     Mutant("non-persistent survives a kill", patch=_patch(arriving, "enter", _recorded_all_the_same)),
-    Mutant("order changed after recovery", Seams(read=_shuffled)),
+    Mutant("order changed after recovery", patch=_reversed_at_a_start),
     Mutant("credit ignored", patch=_without_credit),
     Mutant("given to two receivers", patch=_patch(Queue, "take", _hand_out_and_keep)),
     Mutant("selector ignored", patch=_patch(Line, "lets_through", lambda _line, _entry: True)),
