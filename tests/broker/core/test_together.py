@@ -228,3 +228,17 @@ def test_an_alteration_of_a_queue_is_taken_back_with_its_batch(bench: Bench) -> 
     bench.put(1, 1, message("a"))
     assert bench.answers[bench.put(1, 1, message("b"))].refused is not None
     assert bench.browse(QUEUE) == ["a"]
+
+
+def test_no_copy_of_a_delayed_publication_is_left_that_the_store_has_refused(bench: Bench) -> None:
+    bench.receiver(1, 2, TOPIC, durable="durable")
+    bench.receiver(1, 3, TOPIC)
+    bench.sender(1, 4, TOPIC)
+    bench.auto = False
+    token = bench.put(1, 4, message("refused", delivery_time_ms=T0 + 5))
+    bench.fail()
+    bench.auto = True
+    assert bench.answers[token].refused is not None
+    assert bench.browse(STAGED) == []
+    bench.tick(T0 + 5)
+    assert bench.bodies() == []

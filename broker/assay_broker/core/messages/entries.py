@@ -31,7 +31,7 @@ class Entry(Struct, eq=False, kw_only=True):
     """One copy of a message.
 
     Args:
-        key: Its number; never used again.
+        key: Its number; never used again, and higher than those of all that came before it to its queue.
         home: The queue it stands on, or what it is staged for: the name that its sender used, so that an alias is
             resolved again when the delay is over (DD-50).
         message: The message, as it was sent.

@@ -12,6 +12,8 @@ is what applications rely on, on a queue and on the queue of a subscription alik
    it is closed or the group's last member (JMS_IBM_Last_Msg_In_Group) is consumed.  A member that its selector does not
    let through goes to others; so an application may get one member of a group by a selector and the rest by another.
 5. A member that comes back is a waiting member again, at its place in the sequence.
+6. What a session has put and not committed (DD-25) does not wait yet: it is in sequence among its own kind, and comes
+   before or after the members that wait as priority and arrival say.
 
 A queue remembers so many groups without an end; beyond that, the one that was served longest ago is free again.
 """

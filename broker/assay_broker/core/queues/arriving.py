@@ -58,6 +58,9 @@ def commit(state: State, turn: Turn, unit: Unit, pending: Pending) -> None:
     turn.touch(queue)
     if entry.place is Place.GONE:
         return  # the unit itself has consumed it
+    # It comes now, after everything that came since the send, and a start finds it at that place.
+    del queue.entries[entry.key]
+    entry.key, entry.arrived_ms = state.next_key(), turn.now_ms
     _arrive(state, turn, queue, entry)
 
 
@@ -81,14 +84,8 @@ def place(state: State, turn: Turn, pending: Pending) -> None:
     due_ms = pending.message.delivery_time_ms
     if pending.staged and due_ms is not None:
         # DD-27: a commit after the delay stages it all the same, and the processor moves it at once.
-        for home in pending.homes:
-            entry = new_entry(
-                state, home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms, due_ms=due_ms
-            )
-            queue = state.queues.find(home)
-            if queue is None and home.startswith(SUBSCRIPTION_HOME):
-                continue
-            stage(state, turn, entry, due_ms, recorded=queue is None or queue.recorded)
+        with turn.together():
+            _stage(state, turn, pending, due_ms)
         return
     with turn.together():
         if pending.retained is not None:
@@ -99,6 +96,18 @@ def place(state: State, turn: Turn, pending: Pending) -> None:
                     state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms, dead=dead
                 )
                 _arrive(state, turn, queue, entry)
+
+
+def _stage(state: State, turn: Turn, pending: Pending, due_ms: int) -> None:
+    """Stage a copy for each of the homes."""
+    for home in pending.homes:
+        entry = new_entry(
+            state, home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms, due_ms=due_ms
+        )
+        queue = state.queues.find(home)
+        if queue is None and home.startswith(SUBSCRIPTION_HOME):
+            continue
+        stage(state, turn, entry, due_ms, recorded=queue is None or queue.recorded)
 
 
 def _arrive(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:

@@ -28,6 +28,19 @@ def test_what_is_sent_in_a_unit_comes_with_the_commit_in_order(bench: Bench) -> 
     assert bench.bodies() == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("later", [0, 5])
+def test_a_start_finds_what_was_sent_in_a_unit_where_the_commit_has_put_it(bench: Bench, later: int) -> None:
+    bench.begin(1, 8, session=1)
+    bench.put(1, 1, message("in a unit"), unit=8)
+    bench.tick(bench.now + later)
+    bench.put(1, 1, message("outside"))
+    bench.commit(1, 8)
+    before = bench.browse()
+    bench.restart()
+    bench.connect(1)
+    assert (before, bench.browse()) == (["outside", "in a unit"], ["outside", "in a unit"])
+
+
 def test_what_is_sent_in_a_unit_that_is_backed_out_never_comes(bench: Bench) -> None:
     bench.receiver(1, 2)
     bench.put(1, 1, message("a"), unit=7)

@@ -1,0 +1,183 @@
+"""The smallest shell that keeps the contract of `assay_broker.core.effects`, and waits for nothing by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Generic, TypeVar
+
+from msgspec.structs import replace
+from tests.broker.model.words import DEAD, DEPTHS, REPLY, RETRY_MS, STAGING, UNIT_LIMIT
+
+from assay_broker.core.commands import Command, Stored, StoreFailed
+from assay_broker.core.core import Core
+from assay_broker.core.effects import Answer, Deliver, Effect, Persist, ToMember
+from assay_broker.core.objects.attributes import defaults
+from assay_broker.core.objects.factory import DURABLE_MODEL, NON_DURABLE_MODEL
+from assay_broker.core.objects.model import Definition, Kind, Value
+from assay_broker.core.settings import Platform, Settings
+from assay_broker.core.tables import TABLES, Tables
+from assay_broker.mqsc.defaults import default_objects
+from assay_broker.seams import NO_SEAMS, Seams
+from assay_broker.stores.memory import MemoryStore
+
+Cell = TypeVar("Cell")
+Result = TypeVar("Result")
+
+
+class Counted(Mapping[Cell, Result], Generic[Cell, Result]):
+    """A table that counts how often each pair was looked up, those that it lacks included."""
+
+    def __init__(self, table: Mapping[Cell, Result], hits: dict[Cell, int]) -> None:
+        self._table = table
+        self._hits = hits
+
+    def __getitem__(self, cell: Cell) -> Result:
+        self._hits[cell] = self._hits.get(cell, 0) + 1
+        return self._table[cell]
+
+    def __iter__(self) -> Iterator[Cell]:
+        return iter(self._table)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+
+class Hits:
+    """How often each pair of each table was looked up, over many cores."""
+
+    def __init__(self) -> None:
+        self.units: dict[object, int] = {}
+        self.links: dict[object, int] = {}
+        self.release: dict[object, int] = {}
+        self.processor: dict[Platform, dict[object, int]] = {"distributed": {}, "zos": {}}
+
+    def counted(self, tables: Tables) -> Tables:
+        """Tables that count here."""
+        return Tables(
+            units=Counted(tables.units, self.units),  # type: ignore[arg-type]  # keys of any table
+            links=Counted(tables.links, self.links),  # type: ignore[arg-type]  # keys of any table
+            release=Counted(tables.release, self.release),  # type: ignore[arg-type]  # keys of any table
+            processor={
+                platform: Counted(table, self.processor[platform])  # type: ignore[arg-type]  # keys of any table
+                for platform, table in tables.processor.items()
+            },
+        )
+
+
+@lru_cache(maxsize=2)
+def small_world(platform: Platform) -> Settings:
+    """Settings of a queue manager with the queues and limits of `words`."""
+    beginning = default_objects("ASSAY", zos=platform == "zos")
+    given: dict[str, dict[str, Value]] = {
+        "ASSAY": {"MAXUMSGS": UNIT_LIMIT},
+        DURABLE_MODEL: {"MAXDEPTH": DEPTHS["sub"]},
+        NON_DURABLE_MODEL: {"MAXDEPTH": DEPTHS["sub"]},
+    }
+    local = {name: {"MAXDEPTH": depth} for name, depth in DEPTHS.items() if name != "sub"}
+    objects = [
+        Definition(one.kind, one.name, one.attributes | given.get(one.name, {}))
+        for one in beginning.objects
+        if one.name not in local
+    ]
+    objects += [
+        Definition(Kind.QLOCAL, name, {**defaults(Kind.QLOCAL), "MSGDLVSQ": "FIFO" if name == STAGING else "PRIORITY", **one})
+        for name, one in local.items()
+    ]
+    return replace(
+        Settings(platform=platform),
+        objects=tuple(objects),
+        authorities=beginning.authorities,
+        retry_ms=RETRY_MS,
+    )
+
+
+class Shell:
+    """A core with a disk.
+
+    Args:
+        platform: The core's platform.
+        hits: Where lookups of its tables are counted.
+        seams: Where a defect may stand.
+        let_out: Told everything that leaves, when it leaves.
+    """
+
+    def __init__(
+        self, platform: Platform, hits: Hits, seams: Seams, let_out: Callable[[Answer | Deliver], None]
+    ) -> None:
+        self.now_ms = 1_000_000
+        self.pending: list[Persist] = []
+        self.held: list[Answer | Deliver] = []
+        self._settings = seams.settings(small_world(platform))
+        self._hits = hits
+        self._seams = seams or NO_SEAMS
+        self._let_out = let_out
+        self._disk = MemoryStore()
+        self.core = self._recover()[0]
+
+    def _recover(self) -> tuple[Core, tuple[Effect, ...]]:
+        tables = self._hits.counted(self._seams.tables(TABLES))
+        records = self._seams.read(self._disk.load())
+        return Core.recover(records, self._settings, self.now_ms, tables)
+
+    def handle(self, command: Command) -> tuple[Effect, ...]:
+        """The effects of a command; what is not held is out."""
+        effects: list[Effect] = []
+        for passed in self._seams.command(command, self.now_ms):
+            effects += self._seams.effects(self.core.handle(passed, self.now_ms), self.now_ms)
+        self._take(effects)
+        return tuple(effects)
+
+    def _take(self, effects: list[Effect]) -> None:
+        for effect in effects:
+            if isinstance(effect, Persist):
+                self.pending.append(effect)
+            elif isinstance(effect, Answer | Deliver):
+                if effect.after is None:
+                    self._let_out(effect)
+                else:
+                    self.held.append(effect)
+            elif isinstance(effect, ToMember):
+                raise TypeError("there is nobody else")
+
+    def store_oldest(self) -> int:
+        """The oldest batch becomes durable; its number, of which `stored` is to be called."""
+        persist = self.pending.pop(0)
+        self._disk.write(self._seams.written(persist.records))
+        self._disk.flush()
+        return persist.batch
+
+    def stored(self, batch: int) -> tuple[Effect, ...]:
+        """The core is told that a batch is durable, and what waited for it leaves."""
+        effects = self.handle(Stored(batch))
+        for effect in [one for one in self.held if one.after is not None and one.after <= batch]:
+            self.held.remove(effect)
+            self._let_out(effect)
+        return effects
+
+    def refuse(self, persist: Persist) -> tuple[tuple[Answer | Deliver, ...], tuple[Effect, ...]]:
+        """The disk refuses a batch: what waited for it never leaves.
+
+        Returns:
+            What that was, and the effects.
+        """
+        if persist in self.pending:
+            self.pending.remove(persist)
+        dropped = tuple(one for one in self.held if one.after == persist.batch)
+        self.held = [one for one in self.held if one.after != persist.batch]
+        return dropped, self.handle(StoreFailed(persist.batch, "no room"))
+
+    def kill(self) -> tuple[Effect, ...]:
+        """The process dies, and starts again from what is on disk."""
+        self.pending, self.held = [], []
+        self.core, effects = self._recover()
+        self._take(list(effects))
+        return effects
+
+    def flush_unheard(self) -> None:
+        """Everything written becomes durable, and the core, which is being stopped, is not told."""
+        while self.pending:
+            self.store_oldest()
+
+
+OWN = (DEAD, REPLY, STAGING)

@@ -1,0 +1,68 @@
+"""The small world in which core and model are compared: two queues, two topics, few words, and small numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
+
+DEAD, STAGING, REPLY = DEAD_LETTER_QUEUE, STAGING_QUEUE, "REPLY"
+QUEUES = ("P", "Q")
+TOPICS = ("T", "T/U")
+FITS = {"T": {"T"}, "T/U": {"T/U"}, "T/#": {"T", "T/U"}}
+"""Subscriptions' topics, and the topics that they fit."""
+
+DEPTHS = {"P": 4, "Q": 9, "sub": 3, REPLY: 3, DEAD: 3, STAGING: 4}
+"""MAXDEPTH of each queue; `sub` of those behind subscriptions."""
+
+UNIT_LIMIT = 5
+RETRY_MS = 40
+
+
+class Difference(AssertionError):
+    """Core and model differ."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sent:
+    """A message as its sender sent it.
+
+    Args:
+        text: Its id, and its body.
+        due_ms: When its delay is over; None without one.
+        report: Whether reports on exception and expiration are asked for.
+        discard: Whether it is to be discarded when it cannot be put.
+    """
+
+    text: str
+    persistent: bool
+    priority: int
+    expires_ms: int | None = None
+    due_ms: int | None = None
+    color: int | None = 0
+    group: str | None = None
+    seq: int = 0
+    last: bool = False
+    report: bool = False
+    discard: bool = False
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a subscription is opened with."""
+
+    topic: str
+    client_id: str | None
+    name: str | None
+    selector: str | None
+    shared: bool
+    durable: bool
+
+
+SELECTORS: dict[str | None, Callable[[Sent], bool]] = {
+    None: lambda _sent: True,
+    "color = 1": lambda sent: sent.color == 1,
+    "color <> 1": lambda sent: sent.color is not None and sent.color != 1,
+}
+"""JMS selectors, and what they say here: of a message without a colour, a report, nobody knows (JMS 3.8.1.2)."""
