@@ -20,6 +20,9 @@ from assay_broker.defects.keeping import KEEPING_DEFECTS
 from assay_broker.defects.members import MEMBER_DEFECTS
 from assay_broker.defects.model import Defect
 from assay_broker.defects.processor import PROCESSOR_DEFECTS
+from assay_broker.defects.qos import QOS_DEFECTS
+from assay_broker.defects.qos_lasting import LASTING_DEFECTS
+from assay_broker.defects.qos_persistence import QOS_PERSISTENCE_DEFECTS
 from assay_broker.defects.queues import QUEUE_DEFECTS
 from assay_broker.defects.reporting import REPORTING_DEFECTS
 from assay_broker.defects.resolving import RESOLVING_DEFECTS
@@ -60,6 +63,9 @@ DEFECTS: Mapping[str, Defect] = MappingProxyType(
             *PROCESSOR_DEFECTS,
             *ZOS_DEFECTS,
             *MEMBER_DEFECTS,
+            *QOS_DEFECTS,
+            *LASTING_DEFECTS,
+            *QOS_PERSISTENCE_DEFECTS,
         )
     }
 )

@@ -76,6 +76,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       When messages "m1" to "m3" are sent to the topic with the durable header true
       And "once" has seen "m1" to "m3"
       And the connection of "once" is lost
+      And 1 s pass
       Then the queue of the subscription to the topic is empty
 
   @QS-07 @needs-topic @needs-quality-of-service @needs-subscription-ttl

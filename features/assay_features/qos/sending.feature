@@ -27,12 +27,14 @@ Feature: What a sender knows of its message, by quality of service
       Then "sure" sees "control" exactly once
       And "sure" sees "m1" to "m5" at most once
 
-    @needs-kill @needs-subscription-ttl
+    @needs-kill @needs-subscription-ttl @needs-admin
     Scenario: With the broker killed right after the send it arrives once, or not at all
-      Given a topic
+      Given a topic with DEFPSIST(YES)
       And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
       And subscriber "sure" is inactive
-      When messages "m1" to "m5" are sent to the topic with quality of service at-most-once
+      When messages "m1" to "m3" are sent to the topic with quality of service at-most-once
+      And 1 s pass
+      And messages "m4" and "m5" are sent to the topic with quality of service at-most-once
       And the broker is killed and comes back
       And 10 s pass
       And subscriber "sure" comes back

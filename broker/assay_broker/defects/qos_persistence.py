@@ -1,0 +1,148 @@
+"""Defects of what makes a message persistent on a subscriber's queue: header, topic, quality, kind of subscription."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from assay_broker.core.administration.changes import AlterObject, DefineObject
+from assay_broker.core.commands import Administer, Attach, Command, Put
+from assay_broker.core.objects.model import Kind
+from assay_broker.defects.model import Defect, Watch, commands, dropped, is_topic, puts
+from assay_broker.seams import Seams
+from assay_sdk.driver import Durability
+from assay_sdk.model.message import Address
+
+
+def _says(*, given: bool | None, instead: bool | None, hit: Callable[[Attach], bool] = lambda _attach: True) -> Seams:
+    """A publication with one durable header is taken as with another, where its topic has, or has had, such receivers.
+
+    Only receivers count that say how long their subscriptions are to live, as those of MQ Light do.
+    """
+    known: dict[Address, dict[tuple[str | None, str | None], Attach]] = {}
+
+    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        if isinstance(command, Attach) and command.timeout_ms is not None:
+            known.setdefault(command.address, {})[watch.clients.get(command.connection), command.name] = command
+        target = watch.target(command) if isinstance(command, Put) else None
+        if not isinstance(command, Put) or target is None or command.message.durable is not given:
+            return None
+        if not any(hit(attach) for attach in known.get(target, {}).values()):
+            return None
+        return (replace(command, message=replace(command.message, durable=instead)),)
+
+    return commands(rewrite)
+
+
+def _once(attach: Attach) -> bool:
+    return attach.settled
+
+
+def _durable(attach: Attach) -> bool:
+    return attach.durability is Durability.DURABLE
+
+
+def _never_lossy(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    if isinstance(command, Attach) and command.settled and not _durable(command):
+        return (replace(command, settled=False),)
+    return None
+
+
+def _survives(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+    if isinstance(command, Attach) and command.settled and not _durable(command) and command.name is not None:
+        return (replace(command, durability=Durability.DURABLE, timeout_ms=None),)
+    return None
+
+
+def _not_inherited() -> Seams:
+    """A topic that does not say itself whether messages are persistent makes them non-persistent."""
+    says: dict[str, object] = {}
+
+    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        change = command.change if isinstance(command, Administer) else None
+        if isinstance(change, DefineObject | AlterObject) and change.kind is Kind.TOPIC:
+            says[change.name] = change.attributes.get("DEFPSIST", says.get(change.name))
+        target = watch.target(command) if isinstance(command, Put) else None
+        if (
+            not isinstance(command, Put)
+            or target is None
+            or not is_topic(target)
+            or command.message.durable is not None
+        ):
+            return None
+        if says.get(target.name) in {"YES", "NO"}:
+            return None
+        return (replace(command, message=replace(command.message, durable=False)),)
+
+    return commands(rewrite)
+
+
+def _false_dropped(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    if put.message.durable is not False or not any(attach.timeout_ms is not None for attach in watch.on(target)):
+        return None
+    return (dropped(put, now_ms),)
+
+
+QOS_PERSISTENCE_DEFECTS = (
+    Defect(
+        name="qos0-persistent",
+        rules=("QS-30", "QS-36"),
+        text="At most once on a non-durable subscription, a message is as its sender says.",
+        apply=lambda: commands(_never_lossy),
+    ),
+    Defect(
+        name="qos0-durable-nonpersistent",
+        rules=("QS-30", "QS-32", "QS-36"),
+        text="At most once, a message is non-persistent on a durable subscription, too.",
+        apply=lambda: _says(given=True, instead=False, hit=lambda attach: _once(attach) and _durable(attach)),
+    ),
+    Defect(
+        name="qos1-nondurable-nonpersistent",
+        rules=("QS-30", "QS-32", "QS-36"),
+        text="On a non-durable subscription a message is non-persistent at least once, too.",
+        apply=lambda: _says(given=True, instead=False, hit=lambda attach: not _once(attach) and not _durable(attach)),
+    ),
+    Defect(
+        name="qos0-outlives-a-stop",
+        rules=("QS-31",),
+        text="An at-most-once subscriber's non-durable subscription outlives a stop of the queue manager.",
+        apply=lambda: commands(_survives),
+    ),
+    Defect(
+        name="header-ignored",
+        rules=("QS-32", "QS-36"),
+        text="The durable header is ignored where it is true: the topic decides.",
+        apply=lambda: _says(given=True, instead=None),
+    ),
+    Defect(
+        name="false-header-persistent",
+        rules=("QS-36",),
+        text="A message with the durable header false is persistent.",
+        apply=lambda: _says(given=False, instead=True),
+    ),
+    Defect(
+        name="false-header-lost",
+        rules=("QS-33", "QS-36"),
+        text="A message with the durable header false reaches no subscriber's queue.",
+        apply=lambda: puts(_false_dropped),
+    ),
+    Defect(
+        name="defpsist-ignored",
+        rules=("QS-33", "QS-34", "QS-36"),
+        text="A message without a durable header is non-persistent, whatever the topic says.",
+        apply=lambda: _says(given=None, instead=False),
+    ),
+    Defect(
+        name="headerless-persistent",
+        rules=("QS-33", "QS-34", "QS-36"),
+        text="A message without a durable header is persistent, whatever the topic says.",
+        apply=lambda: _says(given=None, instead=True),
+    ),
+    Defect(
+        name="defpsist-not-inherited",
+        rules=("QS-33", "QS-34"),
+        text="A topic that leaves DEFPSIST to its parent makes messages non-persistent.",
+        apply=_not_inherited,
+    ),
+)
