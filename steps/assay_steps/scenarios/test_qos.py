@@ -1,0 +1,9 @@
+"""Scenarios of `features/qos`."""
+
+from __future__ import annotations
+
+from pytest_bdd import scenarios
+
+from assay_features import feature_root
+
+scenarios(str(feature_root() / "qos"))
