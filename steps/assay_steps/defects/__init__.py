@@ -14,9 +14,16 @@ from assay_steps.defects.batch import BATCH_DEFECTS
 from assay_steps.defects.delay import DELAY_DEFECTS
 from assay_steps.defects.model import Defect
 from assay_steps.defects.persistence import PERSISTENCE_DEFECTS
+from assay_steps.defects.qos import QOS_DEFECTS
 from assay_steps.defects.refusals import REFUSAL_DEFECTS
 
-CLIENT_DEFECTS: tuple[Defect, ...] = (*PERSISTENCE_DEFECTS, *DELAY_DEFECTS, *REFUSAL_DEFECTS, *BATCH_DEFECTS)
+CLIENT_DEFECTS: tuple[Defect, ...] = (
+    *PERSISTENCE_DEFECTS,
+    *DELAY_DEFECTS,
+    *REFUSAL_DEFECTS,
+    *BATCH_DEFECTS,
+    *QOS_DEFECTS,
+)
 
 
 def all_defects() -> Mapping[str, Defect]:

@@ -13,6 +13,7 @@ VOCABULARY = (
     "assay_steps.vocabulary.receiving",
     "assay_steps.vocabulary.subscribing",
     "assay_steps.vocabulary.qualities",
+    "assay_steps.vocabulary.confirming",
     "assay_steps.vocabulary.units",
     "assay_steps.vocabulary.batches",
     "assay_steps.vocabulary.faults",

@@ -1,0 +1,37 @@
+Feature: A client of MQ Light leaves the persistence of its messages to the topic
+  MQ Light and AMQP, line 42.
+
+  @QS-35 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-admin
+  Rule: What a client of MQ Light sends has no durable header, so that DEFPSIST decides
+    Line 42, in the document a remark on a product: tried on our own client, which has no option for the header.
+
+    Scenario Outline: With DEFPSIST(<defpsist>) what is sent <quality> has persistence <persistence>
+      Given a topic with DEFPSIST(<defpsist>)
+      And subscriber "s" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "s" is inactive
+      When message "m1" is sent to the topic with quality of service <quality>
+      Then "m1" on the queue of the subscription to the topic has Persistence "<persistence>"
+
+      Examples:
+        | defpsist | quality       | persistence |
+        | YES      | at-most-once  | 1           |
+        | YES      | at-least-once | 1           |
+        | NO       | at-most-once  | 0           |
+        | NO       | at-least-once | 0           |
+
+    @needs-restart @needs-reconnect
+    Scenario Outline: With DEFPSIST(<defpsist>) it is <kept> after a restart of the broker
+      Given a topic with DEFPSIST(<defpsist>)
+      And subscriber "s" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "s" is inactive
+      When message "m1" is sent to the topic with quality of service at-least-once
+      And the broker is restarted
+      And subscriber "s" comes back
+      And message "control" is sent to the topic with quality of service at-least-once
+      Then "s" sees "control" exactly once
+      And "s" sees "m1" exactly <times> times
+
+      Examples:
+        | defpsist | kept  | times |
+        | YES      | there | 1     |
+        | NO       | gone  | 0     |

@@ -1,0 +1,77 @@
+Feature: Two qualities of service, chosen by each sender and each subscriber
+  MQ Light and AMQP, lines 11 to 15.  What a sender has chosen is seen on the wire: a settled transfer is one that its
+  sender has forgotten.  What a subscriber has chosen is seen when its application fails with a message in its hands.
+
+  @QS-01 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-subscription-ttl
+  Rule: At most once and at least once are chosen for each sender and for each subscriber
+    Lines 11 to 13.  Reading: line 13 speaks of the disposition; at most once, a subscriber is sent settled messages.
+
+    Scenario Outline: A sender <sender> and a subscriber <subscriber> have each what they chose
+      Given a topic
+      And subscriber "s" on the topic with quality of service <subscriber>, no automatic confirmation and a subscription that lives for 1 h
+      When message "m1" is sent to the topic with quality of service <sender>
+      And "s" has seen "m1"
+      And the application of "s" fails
+      And subscriber "s" comes back
+      Then "m1" went over the wire once, <settled>
+      And "s" sees "m1" exactly <times> times
+
+      Examples:
+        | sender        | subscriber    | settled     | times |
+        | at-most-once  | at-most-once  | settled     | 1     |
+        | at-most-once  | at-least-once | settled     | 2     |
+        | at-least-once | at-most-once  | not settled | 1     |
+        | at-least-once | at-least-once | not settled | 2     |
+
+    Scenario: Two senders of one client have each their own
+      Given a topic "one"
+      And a topic "two"
+      When message "m1" is sent to topic "one" with quality of service at-least-once
+      And message "m2" is sent to topic "two" with quality of service at-most-once
+      And message "m3" is sent to topic "one" with quality of service at-most-once
+      And message "m4" is sent to topic "two" with quality of service at-least-once
+      Then "m1" and "m4" went over the wire once, not settled
+      And "m2" and "m3" went over the wire once, settled
+
+    Scenario: Two subscribers of one topic have each their own
+      Given a topic
+      And subscriber "once" on the topic with quality of service at-most-once, no automatic confirmation and a subscription that lives for 1 h
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
+      And "once" has seen "m1" to "m3"
+      And "sure" has seen "m1" to "m3"
+      And the application of "once" fails
+      And the application of "sure" fails
+      And subscriber "once" comes back
+      And subscriber "sure" comes back
+      Then "once" sees "m1" to "m3" exactly once
+      And "sure" sees "m1" to "m3" exactly 2 times
+
+  @QS-02 @needs-topic @needs-quality-of-service
+  Rule: At most once, a sender waits for no answer and keeps no copy
+    Line 15.  Each transfer is settled as it is sent, and none is sent a second time.
+
+    Scenario: Each message is settled as it is sent, and arrives
+      Given a topic
+      And a non-durable subscriber "reader" on the topic
+      When messages "m1" to "m5" are sent to the topic with quality of service at-most-once
+      Then "m1" to "m5" went over the wire once, settled
+      And "reader" sees "m1" to "m5" exactly once
+
+    Scenario: A message that nobody has subscribed to is settled, too
+      Given a topic
+      When message "m1" is sent to the topic with quality of service at-most-once
+      Then sending "m1" is accepted
+      And "m1" went over the wire once, settled
+
+    @needs-cut @needs-reconnect
+    Scenario: What was sent before the connection was cut is not sent again
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with quality of service at-most-once
+      And every connection is cut
+      And 10 s pass
+      And message "control" is sent to the topic with quality of service at-most-once
+      Then "sure" sees "control" exactly once
+      And "m1" to "m3" went over the wire once, settled
+      And "sure" sees "m1" to "m3" at most once

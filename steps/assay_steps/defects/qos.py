@@ -1,0 +1,340 @@
+"""Defects of a client that lets quality of service be chosen (QS-01, QS-02, QS-05, QS-11 to QS-14, QS-35).
+
+They know a sender of the kind by what its messages leave to the topic, and a subscriber by its link's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from assay_adapters.client import Client, ClientEvent
+from assay_sdk.driver import (
+    Arrived,
+    Done,
+    Driver,
+    DriverCommand,
+    DriverEvent,
+    OpenReceiver,
+    Outcome,
+    Send,
+    Settle,
+)
+from assay_sdk.engine.subscribing import PRIVATE, SHARE
+from assay_sdk.model.message import Message
+from assay_steps.defects.consumers import ConsumingClientFilter
+from assay_steps.defects.model import Defect
+from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
+
+
+def _is_ours(message: Message) -> bool:
+    """Whether a client of the kind sends it: neither persistence nor priority is said."""
+    return message.durable is None and message.priority is None
+
+
+def _subscribes(command: DriverCommand) -> bool:
+    """Whether a client of the kind subscribes."""
+    return isinstance(command, OpenReceiver) and str(command.name).startswith((f"{PRIVATE}:", f"{SHARE}:"))
+
+
+# sending -----------------------------------------------------------------------------------------------------------
+
+
+def _sends_as(change: Callable[[Send], Send]) -> Callable[[DriverCommand], tuple[DriverCommand, ...] | None]:
+    def rewrite(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+        return (change(command),) if isinstance(command, Send) and _is_ours(command.message) else None
+
+    return rewrite
+
+
+def _never_settled(command: Send) -> Send:
+    return replace(command, settled=False)
+
+
+def _always_settled(command: Send) -> Send:
+    return replace(command, settled=True)
+
+
+def _marked(*, durable: bool) -> Callable[[Send], Send]:
+    return lambda command: replace(command, message=replace(command.message, durable=durable))
+
+
+def _never_resends(driver: Driver) -> Driver:
+    """A message that went out once does not go out again, whatever became of it."""
+    sent: set[str | None] = set()
+
+    class Once(WireFilter):
+        def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+            if isinstance(command, Send) and _is_ours(command.message):
+                if command.message.message_id in sent:
+                    return ()
+                sent.add(command.message.message_id)
+            return (command,)
+
+    return wires(Once)(driver)
+
+
+def _resends(*, settled: bool) -> Callable[[Driver], Driver]:
+    """What was sent in one quality, and is over, goes out once more when the client sends on its next connection."""
+
+    def filtered(driver: Driver) -> Driver:
+        over: dict[int, list[Message]] = {}
+
+        class Again(WireFilter):
+            def __init__(self, line: FilteredWire) -> None:
+                super().__init__(line)
+                self._open: dict[int, Message] = {}
+
+            def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+                if not isinstance(command, Send) or not _is_ours(command.message):
+                    return (command,)
+                if command.settled is settled:
+                    self._open[command.token] = command.message
+                earlier = [message for epoch in list(over) if epoch < self.line.epoch for message in over.pop(epoch)]
+                again = (Send(self.line.own_token(), command.link, message, settled=settled) for message in earlier)
+                return (*again, command)
+
+            def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+                if isinstance(event, Done) and event.token in self._open:
+                    over.setdefault(self.line.epoch, []).append(self._open.pop(event.token))
+                return (event,)
+
+        return wires(Again)(driver)
+
+    return filtered
+
+
+# subscribing ---------------------------------------------------------------------------------------------------------
+
+
+def _subscribes_as(*, settled: bool) -> Callable[[DriverCommand], tuple[DriverCommand, ...] | None]:
+    def rewrite(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+        if isinstance(command, OpenReceiver) and _subscribes(command):
+            return (replace(command, settled=settled),)
+        return None
+
+    return rewrite
+
+
+def _attaches_once(driver: Driver) -> Driver:
+    """A subscription is attached on the first connection only."""
+    attached: set[str | None] = set()
+
+    class Once(WireFilter):
+        def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+            if isinstance(command, OpenReceiver) and _subscribes(command):
+                if command.name in attached:
+                    return ()
+                attached.add(command.name)
+            return (command,)
+
+    return wires(Once)(driver)
+
+
+class _Links(WireFilter):
+    """Knows the links of subscribers of the kind that are sent unsettled messages."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self.links: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, OpenReceiver) and _subscribes(command) and not command.settled:
+            self.links.add(command.link)
+        if isinstance(command, Settle) and command.link in self.links and command.outcome is Outcome.ACCEPTED:
+            return self.accepting(command)
+        return (command,)
+
+    def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
+        """What goes to the driver instead of a confirmation."""
+        return (command,)
+
+
+class _OnReceipt(_Links):
+    """Everything is confirmed as it comes, whoever is to confirm it."""
+
+    def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
+        del command
+        return ()
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Arrived) and event.link in self.links:
+            token = self.line.own_token()
+            self.line.wire.submit(Settle(token, event.link, (event.delivery,), Outcome.ACCEPTED))
+        return (event,)
+
+
+class _Never(_Links):
+    """Nothing is confirmed."""
+
+    def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
+        del command
+        return ()
+
+
+class _Cumulatively(_Links):
+    """A confirmation speaks of everything that came before as well."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._came: dict[int, list[int]] = {}
+
+    def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
+        came = self._came.get(command.link, [])
+        upto = tuple(one for one in came if one <= max(command.deliveries))
+        self._came[command.link] = [one for one in came if one not in upto]
+        return (replace(command, deliveries=upto),) if upto else ()
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Arrived):
+            self._came.setdefault(event.link, []).append(event.delivery)
+        return (event,)
+
+
+class _Twice(_Links):
+    """Each message is handed over twice."""
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        return (event, event) if isinstance(event, Arrived) and event.link in self.links else (event,)
+
+
+class _Altered(_Links):
+    """The body of each message is altered."""
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Arrived) and event.link in self.links:
+            body = f"{event.message.body!s} or so"
+            return (replace(event, message=replace(event.message, body=body)),)
+        return (event,)
+
+
+class _AfterTheCallback:
+    """What is confirmed on receipt goes out when the callback has returned: noted at the port, done on the wire."""
+
+    def __init__(self) -> None:
+        self._held: list[Callable[[], None]] = []
+
+    def port(self, client: Client) -> Client:
+        def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
+            if event.what == "callback" and event.outcome == "returned":
+                held, self._held[:] = tuple(self._held), ()
+                for job in held:
+                    job()
+            return (event,)
+
+        return ConsumingClientFilter(client, tell=tell)
+
+    def wire(self, driver: Driver) -> Driver:
+        held = self._held
+
+        class Later(_Links):
+            def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
+                late = replace(command, token=self.line.own_token())
+                held.append(lambda: self.line.wire.submit(late))
+                return ()
+
+        return wires(Later)(driver)
+
+
+_LATE = _AfterTheCallback()
+
+QOS_DEFECTS: tuple[Defect, ...] = (
+    Defect(
+        name="at-most-once-waits",
+        rules=("QS-01", "QS-02"),
+        text="At most once, the client sends unsettled and waits for the answer.",
+        wire=commands(_sends_as(_never_settled)),
+    ),
+    Defect(
+        name="at-least-once-waits-not",
+        rules=("QS-01",),
+        text="At least once, the client sends settled and waits for no answer.",
+        wire=commands(_sends_as(_always_settled)),
+    ),
+    Defect(
+        name="at-most-once-resends",
+        rules=("QS-02",),
+        text="What was sent at most once is sent again on the next connection.",
+        wire=_resends(settled=True),
+    ),
+    Defect(
+        name="never-resends",
+        rules=("QS-05",),
+        text="What was sent at least once and not answered is not sent again on the next connection.",
+        wire=_never_resends,
+    ),
+    Defect(
+        name="resends-answered",
+        rules=("QS-05",),
+        text="What was sent at least once and answered is sent again on the next connection.",
+        wire=_resends(settled=False),
+    ),
+    Defect(
+        name="subscribes-at-least-once",
+        rules=("QS-01",),
+        text="Whatever a subscriber chooses, it is sent unsettled messages.",
+        wire=commands(_subscribes_as(settled=False)),
+    ),
+    Defect(
+        name="subscribes-at-most-once",
+        rules=("QS-01", "QS-13"),
+        text="Whatever a subscriber chooses, it is sent settled messages.",
+        wire=commands(_subscribes_as(settled=True)),
+    ),
+    Defect(
+        name="subscriptions-not-attached-again",
+        rules=("QS-11",),
+        text="A subscription is not attached again when the client is back.",
+        wire=_attaches_once,
+    ),
+    Defect(
+        name="auto-confirm-after-callback",
+        rules=("QS-11",),
+        text="With automatic confirmation a message is acknowledged after the callback has returned.",
+        port=_LATE.port,
+        wire=_LATE.wire,
+    ),
+    Defect(
+        name="never-confirms",
+        rules=("QS-11", "QS-13", "QS-14"),
+        text="The client acknowledges nothing.",
+        wire=wires(_Never),
+    ),
+    Defect(
+        name="hands-over-twice",
+        rules=("QS-12",),
+        text="The client hands each message to the application twice.",
+        wire=wires(_Twice),
+    ),
+    Defect(
+        name="bodies-altered",
+        rules=("QS-12",),
+        text="The client alters the bodies of messages.",
+        wire=wires(_Altered),
+    ),
+    Defect(
+        name="confirms-on-receipt",
+        rules=("QS-13", "QS-14"),
+        text="The client acknowledges what it receives although the application is to do it.",
+        wire=wires(_OnReceipt),
+    ),
+    Defect(
+        name="confirms-cumulatively",
+        rules=("QS-14",),
+        text="An acknowledgement counts for every message that came before, too.",
+        wire=wires(_Cumulatively),
+    ),
+    Defect(
+        name="durable-header-set",
+        rules=("QS-35",),
+        text="The client marks its messages as durable.",
+        wire=commands(_sends_as(_marked(durable=True))),
+    ),
+    Defect(
+        name="durable-header-false",
+        rules=("QS-35",),
+        text="The client marks its messages as not durable.",
+        wire=commands(_sends_as(_marked(durable=False))),
+    ),
+)
