@@ -118,7 +118,8 @@ class Database:
         free = int(self._connection.pragma("freelist_count"))
         if free < _FREE_PAGES or free * _FREE_SHARE < int(self._connection.pragma("page_count")):
             return False
-        self._connection.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})")
+        # Each step of the statement gives one page back.
+        self._connection.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
         return True
 
     def _copy_log(self) -> None:
