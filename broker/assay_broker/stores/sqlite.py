@@ -172,7 +172,7 @@ class SqliteStore:
         database, self._database = self._database, None
         try:
             if database is not None:
-                database.close()
+                database.close(self._disk.keep)
         finally:
             self._folder.release()
 
