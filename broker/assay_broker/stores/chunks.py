@@ -127,12 +127,12 @@ def _cut(value: str | bytes) -> Iterator[memoryview | bytes]:
 
 
 def _join(long: Long, pieces: Iterator[bytes]) -> str | bytes:
-    """Both kinds of buffer hand out what they have built without copying it."""
+    """A text grows where it stands as long as nobody else has it, and a buffer hands out its octets uncopied."""
     if long.text:
-        text = io.StringIO()
+        text = ""
         for _ in range(long.pieces):
-            text.write(_next(pieces).decode(errors=_ERRORS))
-        return text.getvalue()
+            text += _next(pieces).decode(errors=_ERRORS)
+        return text
     octets = io.BytesIO()
     for _ in range(long.pieces):
         octets.write(_next(pieces))

@@ -11,7 +11,7 @@ import msgspec
 from assay_broker.core.records import Record
 from assay_broker.stores import StoreError, schema
 from assay_broker.stores.errors import DamagedError
-from assay_broker.stores.folder import Folder
+from assay_broker.stores.folder import Folder, Keep
 from assay_broker.stores.opening import open_database, reported
 from assay_broker.stores.search import pages_of_database, pages_of_log, stands_in_pages
 from assay_broker.stores.tables import Change, Tables
@@ -118,12 +118,15 @@ class Database:
         free = int(self._connection.pragma("freelist_count"))
         if free < _FREE_PAGES or free * _FREE_SHARE < int(self._connection.pragma("page_count")):
             return False
-        self._connection.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})")
+        # Each step of the statement gives one page back.
+        self._connection.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
         return True
 
-    def _copy_log(self) -> None:
-        self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    def _copy_log(self) -> bool:
+        """Whether all of it has been copied."""
+        pages, copied = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         self._pages = 0
+        return pages == copied
 
     # reading -----------------------------------------------------------------------------------------------------
 
@@ -152,8 +155,11 @@ class Database:
 
     # the end -----------------------------------------------------------------------------------------------------
 
-    def close(self) -> None:
-        """An orderly end: everything is in the database itself.
+    def close(self, keep: Keep) -> None:
+        """An orderly end: everything is in the database itself, and the log says nothing.
+
+        Args:
+            keep: Flushes a file by its descriptor.
 
         Raises:
             StoreError: The disk refuses; what was committed is in the log.
@@ -162,9 +168,11 @@ class Database:
             with self._reported():
                 if self._doubtful:
                     self._settle_doubt()
-                self._copy_log()
+                copied = self._copy_log()
         finally:
             self.abandon()
+        if copied:
+            self._folder.void_log(keep)
 
     def abandon(self) -> None:
         """An end as a killed process makes it: nothing more is written."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Protocol
 
@@ -47,7 +46,8 @@ class SystemDisk:
 
     def free_bytes(self, folder: Path) -> int:
         """How much may still be written to a folder."""
-        return shutil.disk_usage(folder).free
+        status = os.statvfs(folder)
+        return status.f_bavail * status.f_frsize
 
     def synced(self, path: Path) -> bool:
         """SQLite has flushed what it has committed: `synchronous` is FULL, and what the system refuses is an error."""

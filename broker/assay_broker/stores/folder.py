@@ -29,7 +29,10 @@ _JOURNAL = "assay.db-journal"
 
 _MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
+LOG_HEADER_BYTES = 32
+"""SQLite file format, 4.1."""
 Keep = Callable[[int], None]
+"""Flushes a file or a folder, by its descriptor."""
 
 _WRITABLE = S_IWUSR | S_IWGRP | S_IWOTH
 _READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
@@ -149,6 +152,20 @@ class Folder:
             os.close(os.open(path, os.O_RDWR | os.O_CLOEXEC))
             if not path.stat().st_mode & _WRITABLE:
                 raise ReadOnlyError(path, "its mode forbids it")
+
+    def void_log(self, keep: Keep) -> None:
+        """Make the log say nothing: all of it is in the database.
+
+        Args:
+            keep: Flushes a file or a folder, by its descriptor.
+
+        Raises:
+            StoreError: The disk refuses.
+        """
+        with told(self.log), self.log.open("r+b") as log:
+            log.write(bytes(LOG_HEADER_BYTES))
+            log.flush()
+            keep(log.fileno())
 
     # whether they are still there --------------------------------------------------------------------------------
 

@@ -60,7 +60,6 @@ class SqliteStore:
         self._written: list[_Written] = []
         self._unsynced: list[Record] = []
         self._adding = 0
-        self._room = 0
         self._observers: list[Observer] = []
         self._folder.claim()
         try:
@@ -129,7 +128,6 @@ class SqliteStore:
         self._tell_synced()
         database.tidy()
         self._tell_synced()
-        self._room = self._free()
 
     def drop(self) -> None:
         """Lose everything that was written and not flushed; what holds the files begins anew, as a process does."""
@@ -174,7 +172,7 @@ class SqliteStore:
         database, self._database = self._database, None
         try:
             if database is not None:
-                database.close()
+                database.close(self._disk.keep)
         finally:
             self._folder.release()
 
@@ -186,7 +184,6 @@ class SqliteStore:
     # inside ------------------------------------------------------------------------------------------------------
 
     def _open(self) -> Database:
-        self._room = self._free()
         return Database(self._folder, self._queue_manager, self._disk.vfs)
 
     def _opened(self) -> Database:
@@ -200,15 +197,10 @@ class SqliteStore:
         return written
 
     def _take_room(self, adding: int) -> None:
-        wanted = (self._adding + adding) * _COPIES
-        if wanted > self._room:
-            self._room = self._free()  # somebody may have freed some
-            if wanted > self._room:
-                raise FullError(self.folder)
+        free = self._disk.free_bytes(self.folder) - self._reserve
+        if (self._adding + adding) * _COPIES > free:
+            raise FullError(self.folder)
         self._adding += adding
-
-    def _free(self) -> int:
-        return self._disk.free_bytes(self.folder) - self._reserve
 
     def _tell_synced(self) -> None:
         if self._unsynced and self._disk.synced(self._folder.log):

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.broker.stores.samples import DEFINED, TOPIC, stored
 
 from assay_broker.core.records import (
     MessageMarked,
     MessageRemoved,
-    MessageStored,
     Record,
     RetainedSet,
-    SubscriptionDefined,
     SubscriptionRemoved,
 )
 from assay_broker.stores.memory import MemoryStore
@@ -19,16 +18,6 @@ from assay_broker.stores.sqlite import SqliteStore
 from assay_sdk.model.message import Address, AddressKind, Message
 
 Either = MemoryStore | SqliteStore
-
-TOPIC = Address(AddressKind.TOPIC, "T")
-DEFINED = SubscriptionDefined(
-    number=1, client_id="c", name="d", topic=TOPIC, selector=None, no_local=False, shared=False
-)
-
-
-def stored(key: int, body: str = "body") -> MessageStored:
-    message = Message(body=body, properties={"n": 1, "b": b"\x00", "t": True, "x": None, "f": 1.5}, to=TOPIC)
-    return MessageStored(key=key, home="queue://Q", message=message, arrived_ms=1, expires_ms=None, due_ms=2)
 
 
 @pytest.fixture(params=["memory", "sqlite"])

@@ -2,26 +2,16 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from tests.broker.stores.samples import TOPIC, stored
 
 from assay_broker.core.records import (
     MessageRemoved,
     MessageStored,
     RetainedSet,
-    SubscriptionDefined,
 )
 from assay_broker.stores import StoreError
 from assay_broker.stores.memory import MemoryStore
-from assay_sdk.model.message import Address, AddressKind, Message
-
-TOPIC = Address(AddressKind.TOPIC, "T")
-DEFINED = SubscriptionDefined(
-    number=1, client_id="c", name="d", topic=TOPIC, selector=None, no_local=False, shared=False
-)
-
-
-def stored(key: int, body: str = "body") -> MessageStored:
-    message = Message(body=body, properties={"n": 1, "b": b"\x00", "t": True, "x": None, "f": 1.5}, to=TOPIC)
-    return MessageStored(key=key, home="queue://Q", message=message, arrived_ms=1, expires_ms=None, due_ms=2)
+from assay_sdk.model.message import Message
 
 
 def test_a_full_disk_takes_nothing_but_removals() -> None:
