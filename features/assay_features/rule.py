@@ -145,7 +145,7 @@ class Rule(Struct, frozen=True):
     note: str | None = None
     """What else a reader of a verdict should know."""
     history: bool = False
-    """Whether the rule is also an invariant over the recorded history of a run."""
+    """Whether a history of sends and receives can show a breach, so that the rule can be an invariant over journals."""
 
     @property
     def family(self) -> Family:
