@@ -275,11 +275,13 @@ class Callback(Event, frozen=True, kw_only=True, tag="callback"):
 
     Args:
         actor: The consumer's name.
+        link: Which attachment of it: a callback may end when its connection is lost and the consumer has another.
         batch: Number of the batch, from 0; None for single messages.
         ended: Whether it returned or raised.
     """
 
     actor: str
+    link: str
     batch: int | None = None
     ended: Literal["returned", "raised"]
 

@@ -65,7 +65,7 @@ def build_history(events: DataFrame) -> History:
         actors=actors,
         arrivals=came.unionByName(began),
         browses=browses.select(*CASE, "destination", F.col("answered_at").alias("at")),
-        admins=told.where(F.col("kind") == "admin").select(*CASE, "at"),
+        admins=told.where(F.col("kind") == "admin").select(*CASE, "at", "command"),
         batches=_batches(told, calls),
     )
 
@@ -213,8 +213,8 @@ def _faults(told: DataFrame) -> DataFrame:
 def _batches(told: DataFrame, calls: DataFrame) -> DataFrame:
     """Count each batch's messages; a callback with none before it ended an empty batch.
 
-    A batch's number may come again, after a new listener or on a new link; so batches are told apart by their turn as
-    well, which ends with a callback and with a link.
+    A batch's number may come again, after a new listener or on a new link; so batches are told apart by their link and
+    by their turn on it, which ends with a callback.
     """
     settings = calls.where(
         (F.col("op") == "listen-batch") & F.col("accepted") & (F.coalesce(F.col("args")["on"], F.lit("true")) == "true")
@@ -223,18 +223,16 @@ def _batches(told: DataFrame, calls: DataFrame) -> DataFrame:
         *IN_WRITER, "actor", "at", "kind", "batch", "link"
     )
     order = Window.partitionBy(*IN_WRITER, "actor").orderBy("at.seq")
-    earlier = order.rowsBetween(Window.unboundedPreceding, -1)
+    earlier = Window.partitionBy(*IN_WRITER, "link").orderBy("at.seq").rowsBetween(Window.unboundedPreceding, -1)
     ended = F.coalesce(F.sum(F.when(F.col("kind") == "callback", 1).otherwise(0)).over(earlier), F.lit(0))
-    moved = F.when(F.col("link") != F.last("link", ignorenulls=True).over(earlier), 1).otherwise(0)
     return (
         handed.unionByName(settings, allowMissingColumns=True)
         .withColumn("size", F.last("size", ignorenulls=True).over(order))
-        .withColumn("moved", moved)
-        .withColumn("turn", ended + F.sum("moved").over(order))
         .where(F.col("batch").isNotNull())
-        .groupBy(*IN_WRITER, "actor", "turn", "batch")
+        .withColumn("turn", ended)
+        .groupBy(*IN_WRITER, "link", "turn", "batch")
         .agg(
-            F.min("size").alias("size"),
+            F.min_by("size", "at.seq").alias("size"),
             F.count(F.when(F.col("kind") == "seen", 1)).alias("messages"),
             F.min_by("at", "at.seq").alias("at"),
         )

@@ -48,7 +48,7 @@ class Sightings:
             self._transferred(event)
         elif event.what == "callback":
             ended = "raised" if event.outcome == "raised" else "returned"
-            self._journal.write(events.Callback, actor=event.actor, batch=event.batch, ended=ended)
+            self._journal.write(events.Callback, actor=event.actor, link=event.link, batch=event.batch, ended=ended)
         elif event.seen is not None:
             (self._settled if event.what == "settle" else self._handed)(event, event.seen)
 

@@ -141,8 +141,12 @@ def _restarted_mortal(tale: Tale) -> None:
     tale.at(9_000).stops(watch)
 
 
-def _published(seen: str = "ab", *, to_ms: int = 5_000, ttl_ms: int = 0, fault: bool = False) -> Telling:
+def _published(
+    seen: str = "ab", *, to_ms: int = 5_000, ttl_ms: int = 0, fault: bool = False, admin: str | None = None
+) -> Telling:
     def tell(tale: Tale) -> None:
+        if admin is not None:
+            tale.tell(ev.Admin, call="c", command=admin)
         watches = {}
         for actor in "ab":
             tale.consumes(actor, TOPIC, name="sub" if actor == "a" else None)
@@ -224,9 +228,17 @@ def _unit_name_again(tale: Tale) -> None:
 
 
 def _killed(
-    after: str = "", *, before: str = "", to_ms: int = 5_000, what: str = "kill", mode: str = "persistent"
+    after: str = "",
+    *,
+    before: str = "",
+    to_ms: int = 5_000,
+    what: str = "kill",
+    mode: str = "persistent",
+    admin: str | None = None,
 ) -> Telling:
     def tell(tale: Tale) -> None:
+        if admin is not None:
+            tale.tell(ev.Admin, call="c", command=admin)
         tale.sends(mode=mode)
         for kid in before:
             tale.handed(kid)
@@ -309,7 +321,18 @@ def _link_again(tale: Tale) -> None:
     for link in (1, 2):
         tale.handed(f"{link}-a", batch=0, link=link)
         tale.handed(f"{link}-b", batch=0, link=link)
-    tale.returns(batch=0)
+    tale.returns(batch=0, link=2)
+    tale.stops(watch)
+
+
+def _ends_late(tale: Tale) -> None:
+    """A connection was lost within a callback, which ends when the new link's first batch is being handed over."""
+    watch = tale.listens(size=2)
+    tale.handed("1-a", batch=0, link=1)
+    tale.handed("2-a", batch=0, link=2)
+    tale.returns(batch=0, link=1)
+    tale.handed("2-b", batch=0, link=2)
+    tale.returns(batch=0, link=2)
     tale.stops(watch)
 
 
@@ -354,6 +377,18 @@ CASES = (
     Case("PD-11", "the watch ends too early to say", _published("a", to_ms=900), {"m>a": KEPT}),
     Case("PD-11", "a message that may expire is no subject", _published("a", ttl_ms=100), {}),
     Case("PD-11", "a fault excuses the missing copy", _published("a", fault=True), {"m>a": KEPT}),
+    Case(
+        "PD-11",
+        "an administrator may have kept it back",
+        _published("a", admin="ALTER QLOCAL(S) GET(DISABLED)"),
+        {"m>a": KEPT},
+    ),
+    Case(
+        "PD-11",
+        "a definition keeps nothing back",
+        _published("a", admin="DEFINE QLOCAL(Q)"),
+        {"m>a": KEPT, "m>b": BROKEN},
+    ),
     Case("PD-11", "a selector excuses the missing copy", _selecting, {}),
     Case("PD-11", "a listener still at work is not silent", _at_work, {"first>a": KEPT}),
     Case("PD-11", "a listener that raised is not silent", _raising, {"first>a": KEPT}),
@@ -373,33 +408,42 @@ CASES = (
     Case("PD-20", "a unit that never ended may go", _uncommitted, {}),
     Case("PD-20", "another consumer may hold it", _another_consumer, {}),
     Case("PD-20", "an administrator may have taken it", _cleared, {}),
+    Case(
+        "PD-20", "an administrator may have closed the queue before", _killed(admin="ALTER QLOCAL(Q) GET(DISABLED)"), {}
+    ),
     Case("PD-20", "a fault before the send proves nothing", _fault_before_the_send, {}),
     Case(
         "BT-04",
         "batches of one to the size",
         _batches(3, 1),
-        {"receiver/0/0": KEPT, "receiver/1/1": KEPT},
+        {"receiver-1/0/0": KEPT, "receiver-1/1/1": KEPT},
     ),
-    Case("BT-04", "a batch too large", _batches(4), {"receiver/0/0": BROKEN}),
-    Case("BT-04", "an empty batch", _batches(0, 2), {"receiver/0/0": BROKEN, "receiver/1/1": KEPT}),
+    Case("BT-04", "a batch too large", _batches(4), {"receiver-1/0/0": BROKEN}),
+    Case("BT-04", "an empty batch", _batches(0, 2), {"receiver-1/0/0": BROKEN, "receiver-1/1/1": KEPT}),
     Case("BT-04", "a listener of unknown size", _batches(2, size=None), {}),
     Case(
         "BT-04",
         "a second listener counts from 0 again",
         _listener_again,
-        {"receiver/0/0": KEPT, "receiver/1/0": KEPT},
+        {"receiver-1/0/0": KEPT, "receiver-1/1/0": KEPT},
     ),
     Case(
         "BT-04",
         "a new link counts from 0 again",
         _link_again,
-        {"receiver/0/0": KEPT, "receiver/1/0": KEPT},
+        {"receiver-1/0/0": KEPT, "receiver-2/0/0": KEPT},
+    ),
+    Case(
+        "BT-04",
+        "a lost link's callback ends when another link has its batch already",
+        _ends_late,
+        {"receiver-1/0/0": KEPT, "receiver-2/0/0": KEPT},
     ),
     Case(
         "BT-04",
         "a callback for nothing bears the number of a batch",
         _called_for_nothing,
-        {"receiver/0/0": KEPT, "receiver/1/0": BROKEN},
+        {"receiver-1/0/0": KEPT, "receiver-1/1/0": BROKEN},
     ),
 )
 """All of them."""

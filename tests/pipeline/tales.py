@@ -88,10 +88,14 @@ class Tale(Story):
         )
 
     def returns(
-        self, actor: str = "receiver", batch: int | None = None, ended: Literal["returned", "raised"] = "returned"
+        self,
+        actor: str = "receiver",
+        batch: int | None = None,
+        ended: Literal["returned", "raised"] = "returned",
+        link: int = 1,
     ) -> None:
         """A listener's callback is over."""
-        self.tell(ev.Callback, actor=actor, batch=batch, ended=ended)
+        self.tell(ev.Callback, actor=actor, link=f"{actor}-{link}", batch=batch, ended=ended)
 
     def suffers(self, what: str = "kill", took_ms: int = 10) -> None:
         """A fault of the broker begins now; the clock goes on to its end."""

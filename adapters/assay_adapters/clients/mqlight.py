@@ -111,7 +111,8 @@ class LightTeller:
             case Settled(handed=handed, outcome=outcome):
                 self._tell(self._event("settle", handed, outcome=outcome.value))
             case CallbackEnded(consumer=consumer, ended=ended):
-                self._tell(ClientEvent(what="callback", actor=self._actors[consumer], outcome=ended))
+                link = self._link(consumer)
+                self._tell(ClientEvent(what="callback", actor=self._actors[consumer], link=link, outcome=ended))
             case ConnectionLost():
                 self._tell_all("lost")
             case Reconnected():
@@ -129,12 +130,14 @@ class LightTeller:
         for actor in tuple(self._actors.values()):
             self._tell(ClientEvent(what=what, actor=actor))
 
+    def _link(self, subscription: int) -> str:
+        return f"{self._actors[subscription]}/{self._connection}.{self._attempt}/{subscription}"
+
     def _event(self, what: Literal["seen", "settle"], handed: Handed, outcome: str = "") -> ClientEvent:
-        actor = self._actors[handed.consumer]
         return ClientEvent(
             what=what,
-            actor=actor,
-            link=f"{actor}/{self._connection}.{self._attempt}/{handed.consumer}",
+            actor=self._actors[handed.consumer],
+            link=self._link(handed.consumer),
             destination=str(handed.source),
             seen=seen_of(handed, handed.delivery),
             outcome=outcome,

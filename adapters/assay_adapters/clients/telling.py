@@ -122,7 +122,15 @@ class Teller:
             case Settled(handed=handed):
                 self._tell_settled(event, handed)
             case CallbackEnded(consumer=consumer, batch=batch, ended=ended):
-                self._tell(ClientEvent(what="callback", actor=self._actors[consumer], batch=batch, outcome=ended))
+                self._tell(
+                    ClientEvent(
+                        what="callback",
+                        actor=self._actors[consumer],
+                        link=self._link(consumer),
+                        batch=batch,
+                        outcome=ended,
+                    )
+                )
             case ConnectionLost():
                 # One for each consumer: nobody on this connection watches any more.
                 for actor in tuple(self._actors.values()) or ("",):
@@ -153,6 +161,9 @@ class Teller:
         else:
             self._enlisted.setdefault(event.unit, []).append(key)
 
+    def _link(self, consumer: int) -> str:
+        return f"{self._actors[consumer]}/{self._connection}/{consumer}"
+
     def _forget(self, key: tuple[int, int]) -> None:
         seen = self._seen.pop(key, None)
         if seen is not None:
@@ -170,7 +181,7 @@ class Teller:
         return ClientEvent(
             what=what,
             actor=self._actors[handed.consumer],
-            link=f"{self._actors[handed.consumer]}/{self._connection}/{handed.consumer}",
+            link=self._link(handed.consumer),
             destination=str(handed.source),
             seen=seen,
             batch=handed.batch,

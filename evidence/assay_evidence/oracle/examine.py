@@ -13,6 +13,7 @@ from assay_evidence.oracle.subjects import LIMITS, Limits, Outcome, Subject
 Examined = tuple[str, Outcome, int, Event]
 """Subject, outcome, figure, and the event that stands for it."""
 FATAL = ("kill", "restart")
+DEFINE = "DEFINE"
 
 
 def early(story: Story, limits: Limits) -> Iterator[Examined]:
@@ -132,6 +133,7 @@ def _missed(story: Story, send: Send, span: Span, limits: Limits) -> bool:
     who = story.consumer(span.begin.actor)
     return (
         not (who.shared and who.subscription is not None)
+        and not _withheld(story, send)
         and not story.disturbed(send, send.since(span.begin), send.since(span.end))
         and story.quiet(send, span, _due(send), limits.quiet_ms * NS_PER_MS)
     )
@@ -158,7 +160,7 @@ def _after(fault: Trouble, at: Event) -> bool:
 
 def _drained(story: Story, send: Send, fatal: list[Trouble], limits: Limits) -> bool:
     ends = [fault.end for fault in fatal if fault.end is not None]
-    if len(ends) < len(fatal) or any(precedes(send.call, act) for act in story.admins):
+    if len(ends) < len(fatal) or _withheld(story, send):
         return False
     start = max(*(send.since(end) for end in ends), _due(send))
     quiet = {
@@ -170,15 +172,19 @@ def _drained(story: Story, send: Send, fatal: list[Trouble], limits: Limits) -> 
     return bool(quiet) and came <= quiet
 
 
+def _withheld(story: Story, send: Send) -> bool:
+    """Whether an administrator may have kept a message back: all acts count but definitions before the send."""
+    return any(not act.command.startswith(DEFINE) or precedes(send.call, act) for act in story.admins)
+
+
 def batches(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG001 - every invariant has one shape
     """BT-04: no batch is empty or larger than its size.
 
-    A batch's number may come again, after a new listener or on a new link; so batches are told apart by their turn as
-    well, which ends with a callback and with a link.
+    A batch's number may come again, after a new listener or on a new link; so batches are told apart by their link and
+    by their turn on it, which ends with a callback.
     """
     sizes: dict[tuple[str, str], int] = {}
     turns: dict[tuple[str, str], int] = defaultdict(int)
-    links: dict[tuple[str, str], str] = {}
     counts: dict[tuple[str, str, int, int], int] = defaultdict(int)
     firsts: dict[tuple[str, str, int, int], tuple[Event, int]] = {}
     listened = {id(call) for call, _ in story.accepted("listen-batch") if call.args.get("on", True) is True}
@@ -188,19 +194,16 @@ def batches(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG001
             if isinstance(size, int):
                 sizes[event.writer, event.actor] = size
         if isinstance(event, (Seen, Callback)) and event.batch is not None:
-            who = (event.writer, event.actor)
-            if isinstance(event, Seen):
-                turns[who] += links.get(who, event.link) != event.link
-                links[who] = event.link
-            key = (*who, turns[who], event.batch)
+            link = (event.writer, event.link)
+            key = (*link, turns[link], event.batch)
             counts[key] += isinstance(event, Seen)
-            turns[who] += isinstance(event, Callback)
-            if who in sizes:
-                firsts.setdefault(key, (event, sizes[who]))
+            turns[link] += isinstance(event, Callback)
+            if (event.writer, event.actor) in sizes:
+                firsts.setdefault(key, (event, sizes[event.writer, event.actor]))
     for key, (first, size) in firsts.items():
-        _, actor, turn, batch = key
+        _, link_name, turn, batch = key
         fits = 1 <= counts[key] <= size
-        yield f"{actor}/{turn}/{batch}", Outcome.KEPT if fits else Outcome.BROKEN, counts[key], first
+        yield f"{link_name}/{turn}/{batch}", Outcome.KEPT if fits else Outcome.BROKEN, counts[key], first
 
 
 INVARIANTS: Mapping[str, Callable[[Story, Limits], Iterator[Examined]]] = {

@@ -82,23 +82,21 @@ def _expected(claim: Claim, actor: str, least: int, largest: int) -> str:
 def _batches(history: History, actor: str, kids: tuple[str, ...]) -> list[Batch]:
     """What the actor was handed, batch by batch, as the oracle and the pipeline part it too.
 
-    A batch's number may come again, after a new listener or on a new link; so batches are told apart by their turn as
-    well, which ends with a callback and with a link.
+    A batch's number may come again, after a new listener or on a new link; so batches are told apart by their link and
+    by their turn on it, which ends with a callback.
     """
     handed = [seen for seen in history.sightings(None, {actor}) if seen.batch is not None]
     ended = [callback for callback in history.callbacks if callback.actor == actor and callback.batch is not None]
-    turns: Counter[str] = Counter()
-    links: dict[str, str] = {}
-    groups: dict[tuple[str, int, int | None], list[Seen]] = {}
+    turns: Counter[tuple[str, str]] = Counter()
+    groups: dict[tuple[str, str, int, int | None], list[Seen]] = {}
     told: list[Seen | Callback] = [*handed, *ended]
     for event in sorted(told, key=lambda event: (event.writer, event.seq)):
+        link = event.writer, event.link
+        batch = groups.setdefault((*link, turns[link], event.batch), [])
         if isinstance(event, Seen):
-            turns[event.writer] += links.get(event.writer, event.link) != event.link
-            links[event.writer] = event.link
-            groups.setdefault((event.writer, turns[event.writer], event.batch), []).append(event)
+            batch.append(event)
         else:
-            groups.setdefault((event.writer, turns[event.writer], event.batch), [])
-            turns[event.writer] += 1
+            turns[link] += 1
     batches = [Batch(tuple(messages)) for messages in groups.values()]
     return [batch for batch in batches if not kids or any(seen.msg.kid in kids for seen in batch.messages)]
 

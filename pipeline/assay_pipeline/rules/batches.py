@@ -29,7 +29,7 @@ def examine(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - ev
     return subjects(
         history.batches.where(F.col("size").isNotNull()),
         RULE,
-        subject=F.concat_ws("/", "actor", F.col("turn").cast("string"), F.col("batch").cast("string")),
+        subject=F.concat_ws("/", "link", F.col("turn").cast("string"), F.col("batch").cast("string")),
         outcome=outcome,
         figure=F.col("messages"),
     )

@@ -10,7 +10,7 @@ touched the watch.
 
 *Not examinable*: a watch that ended too early to say, that a fault touched, or whose silence tells nothing (a selector,
 a batch listener, a listener still at work or raising); a shared subscription without the message, since another of its
-consumers may hold it unseen.
+consumers may hold it unseen; an administrator who may have kept the message back (`quiet.withheld`).
 
 *Figure*: how often the subscription was handed the message.
 """
@@ -22,8 +22,8 @@ from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows 
 
 from assay_evidence.oracle import Limits, Outcome
 from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
-from assay_pipeline.moments import any_of, precedes
-from assay_pipeline.rules.quiet import due, fault_touches, quiet_after, since_send
+from assay_pipeline.moments import any_of, no, precedes
+from assay_pipeline.rules.quiet import due, fault_touches, quiet_after, since_send, withheld
 from assay_pipeline.rules.subjects import subjects
 
 RULE = "PD-11"
@@ -54,9 +54,12 @@ def examine(history: History, limits: Limits) -> DataFrame:
         .groupBy(*MESSAGE, "holder")
         .agg(F.count("*").alias("copies"))
     )
-    outcome = F.when(F.col("copies") > 0, Outcome.KEPT.value).when(F.col("missed"), Outcome.BROKEN.value)
+    missing = F.col("missed") & ~F.coalesce(F.col("withheld"), no())
+    outcome = F.when(F.col("copies") > 0, Outcome.KEPT.value).when(missing, Outcome.BROKEN.value)
     return subjects(
-        open_for.join(copies, [*MESSAGE, "holder"], "left"),
+        open_for.join(copies, [*MESSAGE, "holder"], "left").join(
+            withheld(published, history.admins), list(MESSAGE), "left"
+        ),
         RULE,
         subject=F.concat_ws(">", "kid", "holder"),
         outcome=outcome,

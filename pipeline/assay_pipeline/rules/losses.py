@@ -9,7 +9,7 @@ drained afterwards: a consumer of it had a quiet tail (`Limits.quiet_ms`) after 
 message was due, and so had every other consumer that came to the queue after them.
 
 *Not examinable*: a message seen before the fault only (it may be settled); a queue that nobody drained, or to which a
-consumer came that may hold the message unseen; an administrator who acted after the send (the queue may be cleared).
+consumer came that may hold the message unseen; an administrator who may have kept it back (`quiet.withheld`).
 
 *Figure*: how often it was seen after the fault.
 """
@@ -22,7 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows 
 from assay_evidence.oracle import Limits, Outcome
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, History
 from assay_pipeline.moments import any_of, elapsed, no, precedes, uncertainty
-from assay_pipeline.rules.quiet import due, quiet_after, since_send
+from assay_pipeline.rules.quiet import due, quiet_after, since_send, withheld
 from assay_pipeline.rules.subjects import subjects
 
 RULE = "PD-20"
@@ -43,13 +43,13 @@ def examine(history: History, limits: Limits) -> DataFrame:
     verdict = (
         tried.join(_seen(tried, history.sightings), list(MESSAGE), "left")
         .join(_drained(tried, history, limits), list(MESSAGE), "left")
-        .join(_administered(tried, history.admins), list(MESSAGE), "left")
+        .join(withheld(tried, history.admins), list(MESSAGE), "left")
     )
     lost = (
         F.col("seen").isNull()
         & F.forall("fatal", lambda fault: fault["end"].isNotNull())
         & F.coalesce(F.col("drained"), no())
-        & ~F.coalesce(F.col("administered"), no())
+        & ~F.coalesce(F.col("withheld"), no())
     )
     outcome = F.when(F.col("outlived") > 0, Outcome.KEPT.value).when(lost, Outcome.BROKEN.value)
     return subjects(verdict, RULE, subject=F.col("kid"), outcome=outcome, figure=F.col("outlived"))
@@ -94,8 +94,3 @@ def _drained(tried: DataFrame, history: History, limits: Limits) -> DataFrame:
     return consumers.groupBy(*MESSAGE).agg(
         (any_of(F.col("quiet")) & ~any_of(F.col("present") & ~F.col("quiet"))).alias("drained")
     )
-
-
-def _administered(tried: DataFrame, admins: DataFrame) -> DataFrame:
-    acts = tried.join(admins.withColumnRenamed("at", "acted_at"), list(CASE))
-    return acts.groupBy(*MESSAGE).agg(any_of(precedes(F.col("at"), F.col("acted_at"))).alias("administered"))

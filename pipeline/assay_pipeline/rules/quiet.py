@@ -10,10 +10,12 @@ consumer takes everything (no selector, no batches), and its listener was not st
 
 from __future__ import annotations
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
 
-from assay_pipeline.moments import NS_PER_MS, elapsed, no
+from assay_evidence.oracle.examine import DEFINE
+from assay_pipeline.history import CASE, MESSAGE
+from assay_pipeline.moments import NS_PER_MS, any_of, elapsed, no, precedes
 
 FOREVER = 2**62
 
@@ -49,3 +51,20 @@ def quiet_after(start: Column, quiet_ms: int) -> Column:
     tail = F.greatest(since_send(F.col("begin")), since_send(F.col("last")), start)
     end = since_send(F.col("end"))
     return F.col("telling") & (end - tail >= F.lit(quiet_ms * NS_PER_MS)) & ~fault_touches(tail, end)
+
+
+def withheld(sends: DataFrame, admins: DataFrame) -> DataFrame:
+    """Which messages an administrator may have kept back: all acts count but definitions before the send.
+
+    A queue may have been disabled for gets, or cleared; a staging queue altered long before the send.
+
+    Args:
+        sends: The messages (`MESSAGE`, with ``at``).
+        admins: When administrators acted, and how.
+
+    Returns:
+        `MESSAGE` and ``withheld``, for messages of scenarios in which one acted.
+    """
+    acts = sends.join(admins.withColumnRenamed("at", "acted_at"), list(CASE))
+    defined = F.col("command").startswith(DEFINE)
+    return acts.groupBy(*MESSAGE).agg(any_of(~defined | precedes(F.col("at"), F.col("acted_at"))).alias("withheld"))

@@ -86,7 +86,10 @@ def _empty_before_the_first(client: Client) -> Client:
         if event.what != "seen" or event.batch is None or event.actor in called:
             return (event,)
         called.add(event.actor)
-        return (ClientEvent(what="callback", actor=event.actor, batch=event.batch, outcome="returned"), event)
+        nothing = ClientEvent(
+            what="callback", actor=event.actor, link=event.link, batch=event.batch, outcome="returned"
+        )
+        return (nothing, event)
 
     return ConsumingClientFilter(client, tell=tell)
 

@@ -21,7 +21,7 @@ def batches(story: Story, *sizes: int) -> None:
         for _ in range(size):
             story.seen(f"m{number}", batch=batch)
             number += 1
-        story.tell(Callback, actor="receiver", batch=batch, ended="returned")
+        story.tell(Callback, actor="receiver", link="receiver/1", batch=batch, ended="returned")
 
 
 @rows.expect(Verdict.PASS)
@@ -63,7 +63,7 @@ def a_callback_without_a_message_is_an_empty_batch(story: Story) -> Finding:
 @rows.expect(Verdict.FAIL)
 def an_empty_batch_that_bears_the_number_of_another_is_one_still(story: Story) -> Finding:
     batches(story, 2)
-    story.tell(Callback, actor="receiver", batch=0, ended="returned")
+    story.tell(Callback, actor="receiver", link="receiver/1", batch=0, ended="returned")
     return story.finds("batch-shape", OF, max=2)
 
 
