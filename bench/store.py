@@ -211,7 +211,8 @@ def bare(folder: Path, messages: list[Message]) -> float:
     path = folder / "bare.db"
     path.write_bytes(schema.blank("ASSAY", 0))
     connection = apsw.Connection(str(path))
-    connection.execute("PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=FULL")
+    connection.pragma("locking_mode", "EXCLUSIVE")
+    connection.pragma("synchronous", "FULL")
     rows = [(number, row_of(stored(number, one)).octets, None, number) for number, one in enumerate(messages)]
     start = time.perf_counter()
     for first in range(0, len(rows), A_COMMIT):
