@@ -1,7 +1,7 @@
 """The seams of a queue manager: where a named defect may stand, and nowhere else.
 
-Commands on their way in, effects on their way out, records on their way to the store and from it, the settings, and
-the cells of the state tables.
+Commands on their way in, effects on their way out, records on their way to the store and from it, the store itself, the
+settings, and the cells of the state tables.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from assay_broker.core.effects import Effect
 from assay_broker.core.records import Record
 from assay_broker.core.settings import Settings
 from assay_broker.core.tables import Tables
+from assay_broker.stores import Store
 
 
 def _same_command(command: Command, _now_ms: int) -> tuple[Command, ...]:
@@ -37,6 +38,10 @@ def _same_tables(tables: Tables) -> Tables:
     return tables
 
 
+def _same_store(store: Store) -> Store:
+    return store
+
+
 class Seams(Struct, frozen=True, kw_only=True):
     """Filters; each lets everything through unless it is given.
 
@@ -47,6 +52,7 @@ class Seams(Struct, frozen=True, kw_only=True):
         read: Records that are durable to those from which the core starts.
         settings: The settings at each start.
         tables: The state tables at each start.
+        store: The store, to the one that the shell works with.
     """
 
     command: Callable[[Command, int], tuple[Command, ...]] = _same_command
@@ -55,6 +61,7 @@ class Seams(Struct, frozen=True, kw_only=True):
     read: Callable[[Sequence[Record]], tuple[Record, ...]] = _same_records
     settings: Callable[[Settings], Settings] = _same_settings
     tables: Callable[[Tables], Tables] = _same_tables
+    store: Callable[[Store], Store] = _same_store
 
 
 NO_SEAMS = Seams()

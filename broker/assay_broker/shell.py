@@ -109,7 +109,7 @@ class QueueManager:
         self.after_answer: list[AnswerHook] = []
         """Told each message whose send has just been answered."""
         self._runner = runner
-        self._store = store
+        self._store = seams.store(store)
         self._seams = seams
         self._given = settings or default_settings()
         self._settings = seams.settings(self._given)

@@ -9,6 +9,7 @@ from assay_broker.inprocess import CAPABILITIES, InProcessDriver, InProcessWire
 from assay_broker.mqsc.defaults import default_settings
 from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
+from assay_broker.stores.sqlite import SqliteStore
 from assay_sdk import driver
 from assay_sdk.driver import DriverCommand, DriverEvent, PeerProperties, Target
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -22,7 +23,7 @@ MS = 1_000_000
 class World:
     """A queue manager, a driver and what its wires say."""
 
-    def __init__(self, store: MemoryStore | None = None, settings: Settings | None = None) -> None:
+    def __init__(self, store: MemoryStore | SqliteStore | None = None, settings: Settings | None = None) -> None:
         self.runner = VirtualRunner()
         self.store = store or MemoryStore()
         self.queue_manager = QueueManager(self.runner, self.store, settings)

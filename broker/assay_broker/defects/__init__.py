@@ -29,6 +29,7 @@ from assay_broker.defects.resolving import RESOLVING_DEFECTS
 from assay_broker.defects.staged import STAGED_DEFECTS
 from assay_broker.defects.staging import STAGING_DEFECTS
 from assay_broker.defects.staging_queue import STAGING_QUEUE_DEFECTS
+from assay_broker.defects.storing import STORING_DEFECTS
 from assay_broker.defects.subscribers import SUBSCRIBER_DEFECTS
 from assay_broker.defects.subscriptions import SUBSCRIPTION_DEFECTS
 from assay_broker.defects.uncommitted import UNCOMMITTED_DEFECTS
@@ -49,6 +50,7 @@ DEFECTS: Mapping[str, Defect] = MappingProxyType(
             *QUEUE_DEFECTS,
             *CONSUMER_DEFECTS,
             *KEEPING_DEFECTS,
+            *STORING_DEFECTS,
             *SUBSCRIPTION_DEFECTS,
             *SUBSCRIBER_DEFECTS,
             *BACKLOG_DEFECTS,

@@ -21,7 +21,8 @@ _PIECE_CHARACTERS = PIECE_BYTES // 4
 """UTF-8 takes four octets for a character at most."""
 
 Field = Literal["body", "encoded"]
-_FIELDS: tuple[Field, ...] = ("body", "encoded")
+_BURDENED = (MessageStored, RetainedSet)
+"""The records that bring a message."""
 _ERRORS = "surrogatepass"
 """What can be in a text can be in its pieces."""
 
@@ -46,12 +47,12 @@ class Light(Struct, frozen=True, eq=False):
     Args:
         record: The record.
         longs: What has left it, in the order of its pieces.
-        message: Where that still stands; None when nothing has left.
+        message: Where that still stands.
     """
 
     record: Record
-    longs: tuple[Long, ...] = ()
-    message: Message | None = None
+    longs: tuple[Long, ...]
+    message: Message
 
     @property
     def size(self) -> int:
@@ -60,27 +61,32 @@ class Light(Struct, frozen=True, eq=False):
 
     def pieces(self) -> Iterator[memoryview | bytes]:
         """What has left the record, piece by piece; each is made when it is asked for."""
-        if self.message is not None:
-            for long in self.longs:
-                yield from _cut(getattr(self.message, long.field))
+        for long in self.longs:
+            yield from _cut(getattr(self.message, long.field))
 
 
-def lighten(record: Record) -> Light:
+def lighten(record: Record) -> Light | None:
     """Take out of a record what is long.
 
     Args:
         record: The record; it stays as it is.
+
+    Returns:
+        The record without it; None when nothing is long.
     """
-    if not isinstance(record, MessageStored | RetainedSet) or record.message is None:
-        return Light(record)
+    if not isinstance(record, _BURDENED) or record.message is None:
+        return None
     message = record.message
+    if _is_short(message.body) and _is_short(message.encoded):
+        return None
+    values: tuple[tuple[Field, str | bytes | None], ...] = (("body", message.body), ("encoded", message.encoded))
     longs = tuple(
         Long(field, isinstance(value, str), _count(value))
-        for field in _FIELDS
-        if (value := getattr(message, field)) is not None and _is_long(value)
+        for field, value in values
+        if value is not None and _is_long(value)
     )
     if not longs:
-        return Light(record)
+        return None
     rest = replace(message, **{long.field: None for long in longs})
     return Light(replace(record, message=rest), longs, message)
 
@@ -96,10 +102,15 @@ def complete(record: Record, longs: tuple[Long, ...], pieces: Iterator[bytes]) -
     Raises:
         ValueError: The record has no place for it, or a piece is missing or no text.
     """
-    if not isinstance(record, MessageStored | RetainedSet) or record.message is None:
+    if not isinstance(record, _BURDENED) or record.message is None:
         raise ValueError("a record without a message has pieces of one")
     values = {long.field: _join(long, pieces) for long in longs}
     return replace(record, message=replace(record.message, **values))
+
+
+def _is_short(value: str | bytes | None) -> bool:
+    """Whether it is short whatever it consists of, as most are."""
+    return value is None or len(value) <= _PIECE_CHARACTERS
 
 
 def _is_long(value: str | bytes) -> bool:

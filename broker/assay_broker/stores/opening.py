@@ -21,6 +21,9 @@ from assay_broker.stores.errors import (
 from assay_broker.stores.folder import Folder
 from assay_broker.stores.frames import fault
 
+_SYNCHRONOUS = "FULL"
+"""Every transaction is flushed before its commit returns."""
+
 
 def open_database(folder: Folder, owner: str, vfs: str | None) -> tuple[apsw.Connection, int]:
     """Open a folder's database.
@@ -55,7 +58,8 @@ def _set_up(connection: apsw.Connection) -> None:
     # Whoever closes it decides about a checkpoint: closing what was refused writes nothing.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     # Alone, SQLite keeps its index of the log in memory; there is no third file to be found wrong after a crash.
-    connection.execute("PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=FULL")
+    connection.pragma("locking_mode", "EXCLUSIVE")
+    connection.pragma("synchronous", _SYNCHRONOUS)
     connection.wal_autocheckpoint(0)
 
 

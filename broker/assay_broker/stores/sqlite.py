@@ -16,7 +16,7 @@ from assay_broker.stores.disk import Disk, SystemDisk
 from assay_broker.stores.errors import FullError
 from assay_broker.stores.folder import Folder
 from assay_broker.stores.search import stands_in_file
-from assay_broker.stores.slots import Slot, change_of
+from assay_broker.stores.slots import Change, Slot, change_of
 from assay_broker.stores.tables import Row, row_of
 
 LOG_BYTES = 4 << 20
@@ -26,7 +26,7 @@ RESERVE_BYTES = 8 << 20
 _COPIES = 2
 """What is added stands in the log first, and then in the database."""
 
-_Written = tuple[Record, Row]
+_Written = tuple[Record, Change, Row | None]
 
 
 class SqliteStore:
@@ -60,6 +60,7 @@ class SqliteStore:
         self._written: list[_Written] = []
         self._unsynced: list[Record] = []
         self._adding = 0
+        self._free = 0
         self._observers: list[Observer] = []
         self._folder.claim()
         try:
@@ -97,15 +98,17 @@ class SqliteStore:
         taken: list[_Written] = []
         adding = 0
         for record in records:
-            row = row_of(record)
-            taken.append((record, row))
-            if change_of(record).adds:
+            change = change_of(record)
+            row = None if change.takes is None else row_of(record)
+            taken.append((record, change, row))
+            if row is not None and change.adds:
                 adding += row.size
         if adding:
             self._take_room(adding)
         self._written += taken
-        for record in records:
-            self._tell("write", (record,))
+        if self._observers:
+            for record in records:
+                self._tell("write", (record,))
 
     def flush(self) -> None:
         """Make everything written durable, in one transaction.
@@ -117,12 +120,12 @@ class SqliteStore:
         if not written:
             return
         change = _newest(written)
-        records = tuple(record for record, _ in written)
+        records = [record for record, _, _ in written]
         database = self._opened()
         try:
             database.commit(change)
         except StoreError:
-            self._tell("drop", records)
+            self._tell("drop", tuple(records))
             raise
         self._unsynced += records
         self._tell_synced()
@@ -131,7 +134,7 @@ class SqliteStore:
 
     def drop(self) -> None:
         """Lose everything that was written and not flushed; what holds the files begins anew, as a process does."""
-        dropped = (*self._unsynced, *(record for record, _ in self._take()))
+        dropped = (*self._unsynced, *(record for record, _, _ in self._take()))
         self._unsynced = []
         if self._database is not None:
             self._database.abandon()
@@ -157,7 +160,7 @@ class SqliteStore:
         Raises:
             StoreError: The files cannot be read.
         """
-        if any(octets in piece for _, row in self._written for piece in row.all_octets()):
+        if any(octets in piece for _, _, row in self._written if row is not None for piece in row.all_octets()):
             return True
         database = self._opened()
         others = (path for path in sorted(self.folder.iterdir()) if path not in self._folder.files)
@@ -197,8 +200,9 @@ class SqliteStore:
         return written
 
     def _take_room(self, adding: int) -> None:
-        free = self._disk.free_bytes(self.folder) - self._reserve
-        if (self._adding + adding) * _COPIES > free:
+        if self._adding == 0:  # once for each flush
+            self._free = self._disk.free_bytes(self.folder) - self._reserve
+        if (self._adding + adding) * _COPIES > self._free:
             raise FullError(self.folder)
         self._adding += adding
 
@@ -215,11 +219,10 @@ class SqliteStore:
 def _newest(written: list[_Written]) -> dict[Slot, Row | None]:
     """What slots hold after all of it, in the order in which they came to hold it."""
     slots: dict[Slot, Row | None] = {}
-    for record, row in written:
-        change = change_of(record)
-        for slot in change.empties:
+    for _, (taken, emptied), row in written:
+        for slot in emptied:
             slots[slot] = None
-        if change.takes is not None:
-            slots.pop(change.takes, None)
-            slots[change.takes] = row
+        if taken is not None:
+            slots.pop(taken, None)
+            slots[taken] = row
     return slots

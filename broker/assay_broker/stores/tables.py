@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import apsw
@@ -60,7 +60,7 @@ def row_of(record: Record) -> Row:
         record: The record.
     """
     light = lighten(record)
-    return Row(_ENCODER.encode(light.record), light if light.longs else None)
+    return Row(_ENCODER.encode(record if light is None else light.record), light)
 
 
 class Tables:
@@ -89,31 +89,30 @@ class Tables:
             apsw.Error: SQLite cannot.
         """
         self._added, self._removed = set(), set()
-        messages: list[tuple[int, Row]] = []
-        marks: list[tuple[int, Row]] = []
-        gone: list[tuple[int | str]] = []
-        unmarked: list[tuple[int | str]] = []
-        for slot, row in change.items():
-            if slot.kind is Kind.MESSAGE:
-                self._forget(_owner(int(slot.name)))
+        messages: list[tuple[int, bytes, bytes | None, int]] = []
+        marks: list[tuple[int, bytes, int]] = []
+        gone: list[tuple[int]] = []
+        unmarked: list[tuple[int]] = []
+        for (kind, name), row in change.items():
+            if isinstance(name, str):
+                self._save_named(f"{kind.name} {name}", row)
+            elif kind is Kind.MESSAGE:
+                self._forget(_owner(name))
                 if row is None:
-                    gone.append((slot.name,))
+                    gone.append((name,))
                 else:
-                    messages.append((int(slot.name), row))
-            elif slot.kind is Kind.MARK:
-                if row is None:
-                    unmarked.append((slot.name,))
-                else:
-                    marks.append((int(slot.name), row))
+                    long = row.long
+                    messages.append((name, row.octets, long, checksum(name, row.octets, long)))
+                    self._save_pieces(_owner(name), row)
+            elif row is None:
+                unmarked.append((name,))
             else:
-                self._save_named(f"{slot.kind.name} {slot.name}", row)
+                marks.append((name, row.octets, checksum(name, row.octets)))
         execute = self._connection.executemany
         execute("DELETE FROM message WHERE number = ?", gone)
         execute("DELETE FROM mark WHERE number = ?", unmarked)
-        execute("REPLACE INTO message VALUES (?, ?, ?, ?)", _rows(messages))
-        execute("REPLACE INTO mark VALUES (?, ?, ?)", ((n, row.octets, checksum(n, row.octets)) for n, row in marks))
-        for number, row in messages:
-            self._save_pieces(_owner(number), row)
+        execute("REPLACE INTO message VALUES (?, ?, ?, ?)", messages)
+        execute("REPLACE INTO mark VALUES (?, ?, ?)", marks)
 
     def saved(self) -> None:
         """The transaction has come to its end."""
@@ -189,12 +188,6 @@ class Tables:
         )
         for end, beginning in self._connection.execute(pairs, (length,)):
             yield end + beginning
-
-
-def _rows(messages: Iterable[tuple[int, Row]]) -> Iterator[tuple[int, bytes, bytes | None, int]]:
-    for number, row in messages:
-        long = row.long
-        yield number, row.octets, long, checksum(number, row.octets, long)
 
 
 def _owner(number: int) -> int:

@@ -10,16 +10,32 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from typing import BinaryIO
 
 import apsw
+from msgspec import Struct
 
 from assay_broker.stores.disk import SystemDisk
 
 SyncObserver = Callable[[Path], None]
 """Told each file that is about to be flushed."""
 
-_Undo = tuple[int, bytes, int]
-"""Where something was written, what stood there, and how long the file was."""
+
+class Write(Struct, frozen=True):
+    """Something was written to a file, or cut off it.
+
+    Args:
+        at: Where.
+        octets: What; None where the file was cut.
+        before: What stood there.
+        size: How long the file was.
+    """
+
+    at: int
+    octets: bytes | None
+    before: bytes
+    size: int
+
 
 _names = count(1)
 
@@ -34,7 +50,7 @@ class Extent:
     def __init__(self, size: int) -> None:
         self.size = size
         self.allocated = size
-        self.undo: list[_Undo] = []
+        self.undo: list[Write] = []
 
 
 class WatchedDisk:
@@ -47,6 +63,8 @@ class WatchedDisk:
     def __init__(self, *, through: bool = True) -> None:
         self.before_sync: list[SyncObserver] = []
         """Told each flush before it happens: what one of them does takes as long as it takes."""
+        self.survives: Callable[[int], bool] = lambda _: False
+        """Which of the writes that were not flushed a crash leaves, by their numbers: a disk is free to."""
         self.syncs: Counter[str] = Counter()
         """Flushes that have happened, by the file's name."""
         self._system = SystemDisk()
@@ -77,15 +95,12 @@ class WatchedDisk:
         return extent is None or not extent.undo
 
     def crash(self) -> None:
-        """Take back whatever was not flushed; no file is open any more."""
+        """Take back what was not flushed, but for what `survives`; no file is open any more."""
+        numbers = count()
         for path, extent in self._extents.items():
             if extent.undo:
                 with path.open("r+b") as file:
-                    while extent.undo:
-                        at, octets, extent.size = extent.undo.pop()
-                        file.seek(at)
-                        file.write(octets)
-                        file.truncate(extent.size)
+                    _take_back(file, extent, [write for write in extent.undo if self.survives(next(numbers))])
 
     # what a test asks --------------------------------------------------------------------------------------------
 
@@ -121,6 +136,10 @@ class WatchedDisk:
         extent = self._extents.setdefault(path, Extent(size))
         extent.size = size
         return extent
+
+    def forget(self, path: Path) -> None:
+        """A file has been deleted; it does not come back."""
+        self._extents.pop(path, None)
 
     def writing(self, extent: Extent, end: int) -> None:
         """A file is about to be written to.
@@ -190,6 +209,10 @@ class _Vfs(apsw.VFS):
             return apsw.VFSFile("", name, flags)
         return _File(self._disk, name, flags)
 
+    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802 - SQLite's name
+        super().xDelete(filename, syncdir)
+        self._disk.forget(Path(filename))
+
 
 class _File(apsw.VFSFile):
     def __init__(self, disk: WatchedDisk, name: str | apsw.URIFilename, flags: list[int]) -> None:
@@ -204,14 +227,15 @@ class _File(apsw.VFSFile):
         end = offset + length
         self._disk.writing(extent, end)
         there = min(length, extent.size - offset)
-        extent.undo.append((offset, self.xRead(there, offset) if there > 0 else b"", extent.size))
+        before = self.xRead(there, offset) if there > 0 else b""
+        extent.undo.append(Write(offset, bytes(data), before, extent.size))
         super().xWrite(data, offset)
         extent.size = max(extent.size, end)
 
     def xTruncate(self, newsize: int) -> None:  # noqa: N802 - SQLite's name
         extent = self._extent
         gone = extent.size - newsize
-        extent.undo.append((newsize, self.xRead(gone, newsize), extent.size))
+        extent.undo.append(Write(newsize, None, self.xRead(gone, newsize), extent.size))
         super().xTruncate(newsize)
         self._disk.cut(extent, newsize)
 
@@ -219,6 +243,20 @@ class _File(apsw.VFSFile):
         if self._disk.syncing(self._path):
             super().xSync(flags)
         self._extent.undo.clear()
+
+
+def _take_back(file: BinaryIO, extent: Extent, survivors: list[Write]) -> None:
+    while extent.undo:
+        write = extent.undo.pop()
+        file.seek(write.at)
+        file.write(write.before)
+        file.truncate(write.size)
+        extent.size = write.size
+    for write in survivors:
+        if write.octets is not None:
+            file.seek(write.at)
+            file.write(write.octets)
+            extent.size = max(extent.size, write.at + len(write.octets))
 
 
 def _failure(code: int, why: str) -> Exception:

@@ -38,7 +38,9 @@ def run(
     out: Annotated[Path, typer.Option(help="Folder for journals, verdicts and the report.")] = Path("assay-out"),
     workers: Annotated[int | None, typer.Option(min=0, help="Processes; 0 runs in this one.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of whatever is random.")] = 0,
-    store: Annotated[str | None, typer.Option(help="The reference broker's store.")] = None,
+    store: Annotated[
+        str | None, typer.Option(help="The reference broker's store: memory (the default) or sqlite.")
+    ] = None,
     face: Annotated[str | None, typer.Option(help="The client's face: simplified (the default) or classic.")] = None,
     defect: Annotated[str | None, typer.Option(help="Switch a named defect of the reference pair on.")] = None,
     pytest_args: Annotated[list[str] | None, typer.Argument(help="After --: arguments for pytest.")] = None,

@@ -8,7 +8,7 @@ import pytest
 from tests.broker.stores.samples import LOG_BYTES, TOPIC, keys, opened, stored
 
 from assay_broker.core.records import MessageRemoved, MessageStored, RetainedSet
-from assay_broker.stores import StoreError, schema
+from assay_broker.stores import StoreError, opening, schema
 from assay_broker.stores.errors import DamagedError, FullError, GoneError
 from assay_broker.stores.watched import WatchedDisk
 from assay_sdk.model.message import Message
@@ -125,6 +125,28 @@ def test_the_log_does_not_grow_with_the_number_of_flushes(tmp_path: Path) -> Non
     assert size_of(tmp_path / "assay.db") < 16 * schema.PAGE_BYTES
     assert keys(store) == [200]
     store.close()
+
+
+def test_every_flush_is_the_disks_and_nobody_is_told_of_one_that_was_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for synchronous, told, kept in (("FULL", [1], [1]), ("OFF", [], [])):
+        monkeypatch.setattr(opening, "_SYNCHRONOUS", synchronous)
+        disk = WatchedDisk()
+        store = opened(tmp_path / synchronous, disk)
+        flushed: list[int] = []
+        store.observe(
+            lambda operation, records, flushed=flushed: (
+                flushed.extend(getattr(record, "key", 0) for record in records) if operation == "flush" else None
+            )
+        )
+        store.write([stored(1)])
+        store.flush()
+        assert flushed == told
+        assert bool(disk.syncs) == bool(told)
+        store.drop()
+        assert keys(store) == kept
+        store.close()
 
 
 # the disk refuses ------------------------------------------------------------------------------------------------

@@ -26,6 +26,9 @@ _KNOWN = int(
     | Mqro.DISCARD_MSG
 )
 
+_NAMES = frozenset({*REPORT_PROPERTIES, WHOLE_REPORT})
+_NONE = Mqro(0)
+
 FEEDBACK: Mapping[Mqro, Mqfb] = MappingProxyType(
     {Mqro.EXPIRATION: Mqfb.EXPIRATION, Mqro.COA: Mqfb.COA, Mqro.COD: Mqfb.COD}
 )
@@ -34,8 +37,10 @@ FEEDBACK: Mapping[Mqro, Mqfb] = MappingProxyType(
 
 def options(message: Message) -> Mqro:
     """What a message says in MQMD.Report."""
-    found = Mqro(0)
-    for name in (*REPORT_PROPERTIES, WHOLE_REPORT):
+    if _NAMES.isdisjoint(message.properties):
+        return _NONE  # as most messages do, and each is asked more than once
+    found = _NONE
+    for name in _NAMES:
         value = message.properties.get(name)
         if isinstance(value, int):
             found |= Mqro(value & 0xFFFFFFFF)

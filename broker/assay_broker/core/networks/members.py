@@ -70,6 +70,8 @@ class Members:
 
     def instances(self, name: str) -> list[Instance]:
         """Where else there is a queue of that name in a cluster."""
+        if not self._neighbours:
+            return []
         return [
             Instance(member, definition, neighbour.up)
             for member, neighbour in self

@@ -23,6 +23,10 @@ class Obstacle(Struct, frozen=True):
     why: str
 
 
+_SLICE = 65_536
+"""Characters that are measured at once."""
+
+
 def length(message: Message) -> int:
     """Bytes of the body: what MAXMSGL of a queue limits (DD-36, DD-78).
 
@@ -46,7 +50,10 @@ def size(message: Message) -> int:
 def _octets(value: str | bytes | None) -> int:
     if value is None:
         return 0
-    return len(value) if isinstance(value, bytes) or value.isascii() else len(value.encode(errors="surrogatepass"))
+    if isinstance(value, bytes) or value.isascii():
+        return len(value)
+    # Slice by slice: a long body is never there a second time.
+    return sum(len(value[at : at + _SLICE].encode(errors="surrogatepass")) for at in range(0, len(value), _SLICE))
 
 
 def obstacles(target: Target, octets: int, further: int = 1) -> list[Obstacle]:

@@ -1,6 +1,6 @@
 """What a selector costs: reading it, and asking it of a message.
 
-Run with the source roots on the path: ``python bench/selectors.py``.
+Run with the source roots on the path: ``python bench/selector.py``.
 """
 
 from __future__ import annotations
