@@ -15,7 +15,7 @@ from msgspec import Struct
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Refused
-from assay_sdk.model.xa import End, Start
+from assay_sdk.model.xa import XaEnd, XaStart
 from assay_sdk.time import Runner
 
 PeerProperties = dict[str, str | int | bool]
@@ -204,7 +204,7 @@ class Begin(Struct, frozen=True, tag=True):
     session: int
     unit: int
     xid: bytes | None = None
-    start: Start = Start.NEW
+    start: XaStart = XaStart.NEW
 
 
 class Enlist(Struct, frozen=True, tag=True):
@@ -235,11 +235,11 @@ class EndXa(Struct, frozen=True, tag=True):
 
     token: int
     xid: bytes
-    end: End
+    end: XaEnd
 
 
 class Prepare(Struct, frozen=True, tag=True):
-    """Prepare a branch, whoever worked in it; `Done.value` is a `Vote`.
+    """Prepare a branch, whoever worked in it; `Done.value` is a `XaVote`.
 
     Once prepared it is bound to no connection, and no link holds what it has accepted.
     """

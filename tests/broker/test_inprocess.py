@@ -13,7 +13,7 @@ from assay_sdk import driver
 from assay_sdk.driver import DriverCommand, DriverEvent, PeerProperties, Target
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-from assay_sdk.model.xa import End, XaCode, Xid
+from assay_sdk.model.xa import XaCode, XaEnd, Xid
 from assay_sdk.runners.virtual import VirtualRunner
 
 QUEUE = Address(AddressKind.QUEUE, "Q")
@@ -235,7 +235,7 @@ def test_a_branch_outlives_its_connection_and_a_kill_once_it_is_prepared(
     line.submit(driver.OpenSession(line.token(), 2), driver.Begin(line.token(), 2, 5, XID))
     line.submit(driver.Enlist(line.token(), 2, (line.arrived()[0].delivery,), 5))
     line.send("out", unit=5)
-    line.submit(driver.EndXa(line.token(), XID, End.SUCCESS), driver.Prepare(vote := line.token(), XID))
+    line.submit(driver.EndXa(line.token(), XID, XaEnd.SUCCESS), driver.Prepare(vote := line.token(), XID))
     done = line.outcome(vote)
     assert isinstance(done, driver.Done)
     assert done.value == "prepared"

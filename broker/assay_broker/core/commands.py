@@ -12,7 +12,7 @@ from assay_broker.core.administration.changes import Change
 from assay_broker.core.networks.parcels import Parcel
 from assay_sdk.driver import Durability, Outcome
 from assay_sdk.model.message import Address, Message
-from assay_sdk.model.xa import End, Start
+from assay_sdk.model.xa import XaEnd, XaStart
 
 
 class Connect(Struct, frozen=True, tag=True):
@@ -148,7 +148,7 @@ class Begin(Struct, frozen=True, tag=True):
     unit: int
     session: int | None = None
     xid: bytes | None = None
-    start: Start = Start.NEW
+    start: XaStart = XaStart.NEW
 
 
 class EndBranch(Struct, frozen=True, tag=True):
@@ -157,11 +157,11 @@ class EndBranch(Struct, frozen=True, tag=True):
     connection: int
     token: int | None
     xid: bytes
-    end: End
+    end: XaEnd
 
 
 class PrepareBranch(Struct, frozen=True, tag=True):
-    """Prepare a branch; the answer's value is a `Vote`."""
+    """Prepare a branch; the answer's value is a `XaVote`."""
 
     connection: int
     token: int | None

@@ -67,7 +67,7 @@ def xa_refused(code: XaCode, why: str) -> Refused:
     return Refused(kind=KINDS[code], text=f"{code.name}: {why}", xa=int(code))
 
 
-class Start(StrEnum):
+class XaStart(StrEnum):
     """How work for a branch begins (XA, 3.3.1: TMNOFLAGS, TMJOIN, TMRESUME)."""
 
     NEW = "new"
@@ -75,7 +75,7 @@ class Start(StrEnum):
     RESUME = "resume"
 
 
-class End(StrEnum):
+class XaEnd(StrEnum):
     """How work for a branch ends (XA, 3.3.1: TMSUCCESS, TMFAIL, TMSUSPEND)."""
 
     SUCCESS = "success"
@@ -83,7 +83,7 @@ class End(StrEnum):
     SUSPEND = "suspend"
 
 
-class Vote(StrEnum):
+class XaVote(StrEnum):
     """What a branch answers to prepare, if it does not refuse."""
 
     PREPARED = "prepared"

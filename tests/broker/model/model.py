@@ -659,7 +659,7 @@ class Model:
 
     # ---- sending --------------------------------------------------------------------------------------------------------
 
-    def put(self, connection: int, number: int, to: str, sent: Sent, unit_number: int | None) -> str | None:  # noqa: PLR0911
+    def put(self, connection: int, number: int, to: str, sent: Sent, unit_number: int | None) -> str | None:  # noqa: PLR0911, PLR0917
         """A message to a queue or topic, in a unit of work or not."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"

@@ -29,13 +29,13 @@ from assay_broker.core.refusals import RefusalError
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.reasons import Refused
-from assay_sdk.model.xa import XID_BYTES, End, Start, Vote, XaCode, xa_refused
+from assay_sdk.model.xa import XID_BYTES, XaCode, XaEnd, XaStart, XaVote, xa_refused
 
-_ENDS: Mapping[End, BranchInput] = MappingProxyType(
-    {End.SUCCESS: BranchInput.END, End.FAIL: BranchInput.FAIL, End.SUSPEND: BranchInput.SUSPEND}
+_ENDS: Mapping[XaEnd, BranchInput] = MappingProxyType(
+    {XaEnd.SUCCESS: BranchInput.END, XaEnd.FAIL: BranchInput.FAIL, XaEnd.SUSPEND: BranchInput.SUSPEND}
 )
-_STARTS: Mapping[Start, BranchInput] = MappingProxyType(
-    {Start.JOIN: BranchInput.JOIN, Start.RESUME: BranchInput.RESUME}
+_STARTS: Mapping[XaStart, BranchInput] = MappingProxyType(
+    {XaStart.JOIN: BranchInput.JOIN, XaStart.RESUME: BranchInput.RESUME}
 )
 _IN_DOUBT = frozenset({BranchState.PREPARED, BranchState.COMMITTING, BranchState.BACKING_OUT, BranchState.COMPLETING})
 _REMEMBERED = frozenset({BranchState.COMPLETED, BranchState.FORGETTING})
@@ -48,11 +48,11 @@ def begin_branch(state: State, connection: Connection, command: Begin, xid: byte
         RefusalError: The name is none (XAER_INVAL) or known (XAER_DUPID), there are too many branches (XAER_RMERR), or
             the branch is unknown (XAER_NOTA) or in another state (XAER_PROTO).
     """
-    if command.start is Start.NEW:
+    if command.start is XaStart.NEW:
         branch = _new(state, command, xid)
     else:
         branch = state.branches.get(xid)
-        if command.start is Start.RESUME:
+        if command.start is XaStart.RESUME:
             _check_seat(branch, connection)
         branch.step(_STARTS[command.start])
         _leave_seat(state, branch)
@@ -113,11 +113,11 @@ def prepare_branch(state: State, turn: Turn, command: PrepareBranch) -> None:
     _leave_seat(state, branch)
     if action is BranchAction.DROP:
         state.branches.drop(branch)
-        turn.answer(command.connection, command.token, value=Vote.READ_ONLY)
+        turn.answer(command.connection, command.token, value=XaVote.READ_ONLY)
         return
     secure(state, turn, branch)
     turn.batch.unit = branch
-    turn.answer(command.connection, command.token, value=Vote.PREPARED)
+    turn.answer(command.connection, command.token, value=XaVote.PREPARED)
 
 
 def commit_branch(state: State, turn: Turn, command: CommitBranch) -> None:

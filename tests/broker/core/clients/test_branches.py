@@ -9,7 +9,7 @@ from tests.broker.core.harness import Bench, message
 from assay_broker.core import commands
 from assay_broker.core.commands import Command
 from assay_sdk.model.reasons import Refused
-from assay_sdk.model.xa import End, Start, Vote, XaCode
+from assay_sdk.model.xa import XaCode, XaEnd, XaStart, XaVote
 
 XID = b"\x00\x00\x00\x07\x01G1"
 OTHER = b"\x00\x00\x00\x07\x01H1"
@@ -32,22 +32,22 @@ class Manager:
         self.bench.handle(command)
         return self.bench.answers[token].refused
 
-    def start(self, xid: bytes = XID, start: Start = Start.NEW, session: int | None = 3) -> int:
+    def start(self, xid: bytes = XID, start: XaStart = XaStart.NEW, session: int | None = 3) -> int:
         unit, token = next(self._units), self.bench.token()
         refused = self.ask(commands.Begin(self.connection, token, unit, session, xid, start), token)
         assert refused is None, refused
         return unit
 
-    def end(self, xid: bytes = XID, end: End = End.SUCCESS) -> Refused | None:
+    def end(self, xid: bytes = XID, end: XaEnd = XaEnd.SUCCESS) -> Refused | None:
         token = self.bench.token()
         return self.ask(commands.EndBranch(self.connection, token, xid, end), token)
 
-    def prepare(self, xid: bytes = XID) -> Refused | Vote:
+    def prepare(self, xid: bytes = XID) -> Refused | XaVote:
         token = self.bench.token()
         refused = self.ask(commands.PrepareBranch(self.connection, token, xid), token)
         value = self.bench.answers[token].value
-        assert refused is not None or isinstance(value, Vote)
-        return refused if refused is not None else Vote(str(value))
+        assert refused is not None or isinstance(value, XaVote)
+        return refused if refused is not None else XaVote(str(value))
 
     def commit(self, xid: bytes = XID, *, one_phase: bool = False) -> Refused | None:
         token = self.bench.token()
@@ -98,7 +98,7 @@ def prepared(bench: Bench, manager: Manager) -> None:
     bench.settle(1, 2, 1, unit=unit)
     bench.put(1, 1, message("out"), unit=unit)
     manager.end()
-    assert manager.prepare() is Vote.PREPARED
+    assert manager.prepare() is XaVote.PREPARED
 
 
 def back_with(bench: Bench, *, kill: bool) -> Manager:

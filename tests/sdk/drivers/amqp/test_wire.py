@@ -50,7 +50,7 @@ from assay_sdk.drivers.amqp import codec
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
-from assay_sdk.model.xa import End
+from assay_sdk.model.xa import XaEnd
 
 QUEUE = Address(AddressKind.QUEUE, "Q")
 TOPIC = Address(AddressKind.TOPIC, "T")
@@ -669,7 +669,7 @@ def test_a_broker_without_a_coordinator_has_no_units_of_work(opened: Bench) -> N
 
 def test_what_amqp_cannot_say_is_unsupported(opened: Bench) -> None:
     xa = (
-        (EndXa, (b"x", End.SUCCESS)),
+        (EndXa, (b"x", XaEnd.SUCCESS)),
         (RecoverXa, ()),
         *((one, (b"x",)) for one in (Prepare, CommitXa, RollbackXa, ForgetXa)),
     )
