@@ -38,6 +38,7 @@ _STARTS: Mapping[XaStart, BranchInput] = MappingProxyType(
     {XaStart.JOIN: BranchInput.JOIN, XaStart.RESUME: BranchInput.RESUME}
 )
 _IN_DOUBT = frozenset({BranchState.PREPARED, BranchState.COMMITTING, BranchState.BACKING_OUT, BranchState.COMPLETING})
+_STORING = frozenset({BranchAction.SECURE, BranchAction.APPLY, BranchAction.CARRY_OUT, BranchAction.GIVE_BACK})
 _REMEMBERED = frozenset({BranchState.COMPLETED, BranchState.FORGETTING})
 
 
@@ -106,53 +107,58 @@ def prepare_branch(state: State, turn: Turn, command: PrepareBranch) -> None:
     """xa_prepare: from its answer on either end is possible, whatever happens."""
     state.connections.get(command.connection)
     branch = state.branches.get(command.xid)
-    action = branch.step(BranchInput.PREPARE if len(branch) else BranchInput.PREPARE_EMPTY)
-    if action is BranchAction.BREAK:
-        _break(state, turn, command, branch)
-        return
-    _leave_seat(state, branch)
-    if action is BranchAction.DROP:
-        state.branches.drop(branch)
-        turn.answer(command.connection, command.token, value=XaVote.READ_ONLY)
-        return
-    secure(state, turn, branch)
-    turn.batch.unit = branch
-    turn.answer(command.connection, command.token, value=XaVote.PREPARED)
+    _decide(state, turn, command, branch, BranchInput.PREPARE if len(branch) else BranchInput.PREPARE_EMPTY)
 
 
 def commit_branch(state: State, turn: Turn, command: CommitBranch) -> None:
     """xa_commit, in the second phase or the only one."""
     state.connections.get(command.connection)
     branch = state.branches.get(command.xid)
-    action = branch.step(BranchInput.COMMIT_AT_ONCE if command.one_phase else BranchInput.COMMIT)
-    if action is BranchAction.BREAK:
-        _break(state, turn, command, branch)
-    elif action is BranchAction.TELL:
-        turn.answer(command.connection, command.token, _heuristic(branch))
-    else:
-        _leave_seat(state, branch)
-        if action is BranchAction.APPLY:
-            _apply(state, turn, branch)
-        else:
-            carry_out(state, turn, branch, UnitResolved(branch.number))
-        _await(state, turn, branch)
-        turn.answer(command.connection, command.token)
+    _decide(state, turn, command, branch, BranchInput.COMMIT_AT_ONCE if command.one_phase else BranchInput.COMMIT)
 
 
 def back_out_branch(state: State, turn: Turn, command: BackOutBranch) -> None:
     """xa_rollback, before or after a prepare."""
     state.connections.get(command.connection)
-    branch = state.branches.get(command.xid)
-    action = branch.step(BranchInput.BACK_OUT)
-    if action is BranchAction.TELL:
-        turn.answer(command.connection, command.token, _heuristic(branch))
-        return
-    if action is BranchAction.DISCARD:
+    _decide(state, turn, command, state.branches.get(command.xid), BranchInput.BACK_OUT)
+
+
+def _decide(
+    state: State,
+    turn: Turn,
+    command: PrepareBranch | CommitBranch | BackOutBranch,
+    branch: Branch,
+    happened: BranchInput,
+) -> None:
+    """The transaction manager has asked for a vote or an end: do what the table says, and answer."""
+    action = branch.step(happened)
+    _leave_seat(state, branch)
+    refused, vote = None, None
+    match action:
+        case BranchAction.DROP:
+            state.branches.drop(branch)
+            vote = XaVote.READ_ONLY
+        case BranchAction.SECURE:
+            secure(state, turn, branch)
+            vote = XaVote.PREPARED
+        case BranchAction.APPLY:
+            _apply(state, turn, branch)
+        case BranchAction.CARRY_OUT:
+            carry_out(state, turn, branch, UnitResolved(branch.number))
+        case BranchAction.GIVE_BACK:
+            give_back(state, turn, branch, UnitResolved(branch.number))
+        case BranchAction.TELL:
+            refused = _heuristic(branch)
+        case BranchAction.BREAK:
+            why = f"The work in the branch {branch.name} has failed, so it was backed out."
+            refused = xa_refused(XaCode.XA_RBROLLBACK, why)
+        case _:
+            pass
+    if action in {BranchAction.DISCARD, BranchAction.BREAK}:
         _discard(state, turn, branch)
-    else:
-        give_back(state, turn, branch, UnitResolved(branch.number))
+    elif action in _STORING:
         _await(state, turn, branch)
-    turn.answer(command.connection, command.token)
+    turn.answer(command.connection, command.token, refused, vote)
 
 
 def recover_branches(state: State, turn: Turn, command: RecoverBranches) -> None:
@@ -188,6 +194,7 @@ def resolve_branch(state: State, turn: Turn, branch: Branch, *, committed: bool)
 def lose_branch(state: State, turn: Turn, branch: Branch) -> None:
     """The connection that works in it goes."""
     branch.step(BranchInput.LOST)
+    _leave_seat(state, branch)
     _discard(state, turn, branch)
 
 
@@ -223,7 +230,6 @@ def _apply(state: State, turn: Turn, branch: Branch) -> None:
 
 def _discard(state: State, turn: Turn, branch: Branch) -> None:
     """Nothing was sent; what was accepted goes back, since who asks need not have the links that hold it."""
-    _leave_seat(state, branch)
     state.branches.drop(branch)
     for pending in branch.puts:
         back_out(state, turn, branch, pending)
@@ -231,12 +237,6 @@ def _discard(state: State, turn: Turn, branch: Branch) -> None:
         delivery.unit = None
         delivery.link.unsettled.pop(delivery.number, None)
         return_delivery(state, turn, delivery, failed=True)
-
-
-def _break(state: State, turn: Turn, command: PrepareBranch | CommitBranch, branch: Branch) -> None:
-    _discard(state, turn, branch)
-    why = f"The work in the branch {branch.name} has failed, so it was backed out."
-    turn.answer(command.connection, command.token, xa_refused(XaCode.XA_RBROLLBACK, why))
 
 
 def _heuristic(branch: Branch) -> Refused:
