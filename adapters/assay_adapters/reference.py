@@ -75,7 +75,6 @@ CAPABILITIES: Mapping[Capability, Source] = {
     ),
 }
 LACKS: Mapping[Capability, Source] = {
-    Capability.XA: Source("The reference broker has local units of work only."),
     Capability.CANCEL: Source("The client port has no call that takes a delayed message back."),
     Capability.TEMPORARY_DESTINATION: Source("The client port has no call that makes a temporary destination."),
 }

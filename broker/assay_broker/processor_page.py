@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from enum import Enum
 from pathlib import Path
-from typing import TypeVar
 
 from assay_broker.core.delay.dispositions import RELEASE
 from assay_broker.core.delay.processor import PROCESSOR
+from assay_broker.table_pages import diagram, listing
 
 _HEAD = """# The delivery delay processor
 
@@ -51,48 +50,6 @@ all: a plan that is backed out leaves the message staged, to be tried again late
 *refused publication* the copy for a subscription, *refused persistent* the report on a persistent message, except on a
 publication that was given up (DD-77); *gone* is a subscription that is no longer there.
 """
-
-State = TypeVar("State", bound=Enum)
-Input = TypeVar("Input", bound=Enum)
-Action = TypeVar("Action", bound=Enum)
-
-
-def diagram(table: Mapping[tuple[State, Input], tuple[State, Action]], start: State) -> str:
-    """A table as a Mermaid state diagram.
-
-    Args:
-        table: (state, input) to (next state, action).
-        start: The first state.
-    """
-    lines = ["```mermaid", "stateDiagram-v2", f"    [*] --> {start.name}"]
-    arrows: dict[tuple[State, State], list[str]] = {}
-    for (state, happened), (following, action) in table.items():
-        arrows.setdefault((state, following), []).append(f"{_words(happened)} / {_words(action)}")
-    lines += [
-        f"    {state.name} --> {following.name}: {'<br>'.join(labels)}" for (state, following), labels in arrows.items()
-    ]
-    leaving = {state for state, _ in table}
-    ends = dict.fromkeys(following for following, _ in table.values() if following not in leaving)
-    lines += [f"    {end.name} --> [*]" for end in ends]
-    return "\n".join([*lines, "```"]) + "\n"
-
-
-def listing(table: Mapping[tuple[State, Input], tuple[State, Action]], heads: tuple[str, str, str, str]) -> str:
-    """A table as Markdown, a row a cell.
-
-    Args:
-        table: (state, input) to (next state, action).
-        heads: The columns' heads: state, input, next state, action.
-    """
-    rows = [
-        f"| {_words(state)} | {_words(happened)} | {_words(following)} | {_words(action)} |"
-        for (state, happened), (following, action) in table.items()
-    ]
-    return "\n".join([f"| {' | '.join(heads)} |", "|---|---|---|---|", *rows]) + "\n"
-
-
-def _words(cell: Enum) -> str:
-    return cell.name.lower().replace("_", " ")
 
 
 def processor_page() -> str:

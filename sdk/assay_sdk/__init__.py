@@ -36,18 +36,21 @@ from assay_sdk.errors import (
     TransactionRolledBackRuntimeError,
     UnsupportedError,
     UnsupportedRuntimeError,
+    XAError,
 )
 from assay_sdk.faces.calling import Duration
-from assay_sdk.faces.classic import Connection, ConnectionFactory, MessageConsumer, MessageProducer, Session
+from assay_sdk.faces.classic import Connection, ConnectionFactory, MessageConsumer, MessageProducer, Session, XaSession
 from assay_sdk.faces.message import Message
 from assay_sdk.faces.mqlight import Client, Delivery, Subscription, connect_mqlight
 from assay_sdk.faces.producing import Receipt
 from assay_sdk.faces.sessions import QueueBrowser
-from assay_sdk.faces.simplified import Consumer, Context, Producer, connect
+from assay_sdk.faces.simplified import Consumer, Context, Producer, XaContext, connect
+from assay_sdk.faces.xa import XaResource
 from assay_sdk.model.converters import ConversionError, Converter
 from assay_sdk.model.destinations import Destination, DestinationError, Queue, Topic
 from assay_sdk.model.message import Address, AddressKind, Property
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
+from assay_sdk.model.xa import XaCode, XaEnd, XaStart, XaVote, Xid
 from assay_sdk.observer import Observer, SdkEvent
 from assay_sdk.time import StalledError
 
@@ -115,6 +118,15 @@ __all__ = [
     "TransactionRolledBackRuntimeError",
     "UnsupportedError",
     "UnsupportedRuntimeError",
+    "XAError",
+    "XaCode",
+    "XaContext",
+    "XaEnd",
+    "XaResource",
+    "XaSession",
+    "XaStart",
+    "XaVote",
+    "Xid",
     "connect",
     "connect_mqlight",
 ]

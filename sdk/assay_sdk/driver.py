@@ -15,6 +15,7 @@ from msgspec import Struct
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Refused
+from assay_sdk.model.xa import XaEnd, XaStart
 from assay_sdk.time import Runner
 
 PeerProperties = dict[str, str | int | bool]
@@ -191,12 +192,19 @@ class Settle(Struct, frozen=True, tag=True):
 
 
 class Begin(Struct, frozen=True, tag=True):
-    """Begin a local unit of work (``xid`` None) or a branch of a global one."""
+    """Begin a local unit of work (``xid`` None), or work for a branch of a global one.
+
+    Args:
+        unit: The number under which sends and deliveries join it; a branch has a new one each time.
+        xid: The branch, as `assay_sdk.model.xa.Xid.encoded` has it.
+        start: Whether the branch is new, joined, or resumed.
+    """
 
     token: int
     session: int
     unit: int
     xid: bytes | None = None
+    start: XaStart = XaStart.NEW
 
 
 class Enlist(Struct, frozen=True, tag=True):
@@ -208,32 +216,68 @@ class Enlist(Struct, frozen=True, tag=True):
     unit: int
 
 
-class Prepare(Struct, frozen=True, tag=True):
-    """Prepare a branch of a global unit of work."""
-
-    token: int
-    unit: int
-
-
 class Commit(Struct, frozen=True, tag=True):
-    """Commit a unit of work."""
+    """Commit a local unit of work."""
 
     token: int
     unit: int
 
 
 class Rollback(Struct, frozen=True, tag=True):
-    """Back a unit of work out."""
+    """Back a local unit of work out."""
 
     token: int
     unit: int
 
 
-class RecoverXa(Struct, frozen=True, tag=True):
-    """List the prepared branches; `Done.value` is a tuple of xids."""
+class EndXa(Struct, frozen=True, tag=True):
+    """End the connection's work for a branch, for good or for a while."""
 
     token: int
-    session: int
+    xid: bytes
+    end: XaEnd
+
+
+class Prepare(Struct, frozen=True, tag=True):
+    """Prepare a branch, whoever worked in it; `Done.value` is a `XaVote`.
+
+    Once prepared it is bound to no connection, and no link holds what it has accepted.
+    """
+
+    token: int
+    xid: bytes
+
+
+class CommitXa(Struct, frozen=True, tag=True):
+    """Commit a branch, whoever worked in it.
+
+    Args:
+        one_phase: Whether it has not been prepared.
+    """
+
+    token: int
+    xid: bytes
+    one_phase: bool = False
+
+
+class RollbackXa(Struct, frozen=True, tag=True):
+    """Back a branch out, whoever worked in it; what it has accepted comes again, without its link being asked."""
+
+    token: int
+    xid: bytes
+
+
+class RecoverXa(Struct, frozen=True, tag=True):
+    """List the branches that are in doubt or were completed heuristically; `Done.value` is a tuple of xids."""
+
+    token: int
+
+
+class ForgetXa(Struct, frozen=True, tag=True):
+    """Forget how a branch was completed heuristically."""
+
+    token: int
+    xid: bytes
 
 
 class Unsubscribe(Struct, frozen=True, tag=True):
@@ -285,10 +329,14 @@ DriverCommand = (
     | Settle
     | Begin
     | Enlist
-    | Prepare
     | Commit
     | Rollback
+    | EndXa
+    | Prepare
+    | CommitXa
+    | RollbackXa
     | RecoverXa
+    | ForgetXa
     | Unsubscribe
     | Cancel
     | Browse

@@ -1,6 +1,7 @@
 """The error tree: one class for each refusal, once for each face.
 
     JmsError
+    ├── XAError
     ├── MessagingError
     │   ├── IllegalStateError
     │   ├── InvalidClientIdError
@@ -30,6 +31,7 @@
 
 The classic face raises the first branch (JMS's checked exceptions), the simplified face the second (its runtime ones).
 Reason, objects and text are the same in both (DD-18); `CHECKED` and `RUNTIME` say which class stands for which kind.
+What an XA resource answers to a transaction manager is an `XAError` in both, as JTA's XAException stands apart too.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
+from assay_sdk.model.xa import XaCode
 
 
 class JmsError(Exception):
@@ -91,6 +94,15 @@ class MessagingError(JmsError):
 
 class MessagingRuntimeError(JmsError, RuntimeError):
     """The simplified face's errors: what JMS calls runtime."""
+
+
+class XAError(JmsError):
+    """What an XA resource answers other than "done"."""
+
+    @property
+    def code(self) -> XaCode:
+        """The answer, as X/Open XA numbers it."""
+        return XaCode(self.refused.xa or XaCode.XAER_RMERR)
 
 
 class IllegalStateError(MessagingError):

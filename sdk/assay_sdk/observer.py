@@ -47,12 +47,13 @@ class Settled(Struct, frozen=True, tag=True):
     """The client tells the broker what became of a message.
 
     Args:
-        unit: The local unit of work within which it is accepted; None for none.
+        unit: The unit of work within which it is accepted: a local one's number, or the encoded xid of a branch; None
+            for none.
     """
 
     handed: Handed
     outcome: Outcome
-    unit: int | None = None
+    unit: int | bytes | None = None
 
 
 class CallbackEnded(Struct, frozen=True, tag=True):
@@ -69,10 +70,14 @@ class CallbackEnded(Struct, frozen=True, tag=True):
 
 
 class UnitTurned(Struct, frozen=True, tag=True):
-    """A local unit of work has begun, or has ended: the broker has said so."""
+    """A unit of work has begun, is prepared, or has ended: the broker has said so.
 
-    unit: int
-    op: Literal["begin", "commit", "rollback"]
+    Args:
+        unit: A local one's number, or the encoded xid of a branch.
+    """
+
+    unit: int | bytes
+    op: Literal["begin", "prepare", "commit", "rollback"]
 
 
 class ConnectionLost(Struct, frozen=True, tag=True):

@@ -103,12 +103,16 @@ class Session:
         self.ack = ack
         self.port = port
         self._recorder = recorder
+        self.branch: str | None = None
+        """The branch of a global unit of work in which it works; None for none."""
         self._units = 0
         self._working = False
 
     @property
     def unit(self) -> str | None:
-        """The unit of work that an operation belongs to; begun by the first that asks."""
+        """The unit of work that an operation belongs to; a local one is begun by the first that asks."""
+        if self.ack is AckMode.XA:
+            return self.branch
         if self.ack is not AckMode.TRANSACTED:
             return None
         name = f"{self.name}/{self._units}"
@@ -116,6 +120,20 @@ class Session:
             self._working = True
             self._recorder.journal.write(events.Unit, actor=self.name, unit=name, op="begin")
         return name
+
+    @property
+    def hands_over(self) -> bool:
+        """Whether its listeners can be handed anything now: in XA mode within a branch only."""
+        return self.ack is not AckMode.XA or self.branch is not None
+
+    def work_in(self, branch: str | None) -> None:
+        """It works in this branch from now on, or in none; its listeners watch accordingly."""
+        self.branch = branch
+        for consumer in self.connection.consumers:
+            if consumer.session is self and consumer.listening:
+                consumer.pause_watching()
+                if branch is not None:
+                    consumer.start_watching()
 
     def _end_unit(self, op: str, action: Callable[[], Outcome[None]]) -> Answer[None]:
         unit = self.unit

@@ -128,6 +128,10 @@ class Consumer:
     def stop_watching(self) -> None:
         """From now on it cannot; twice is once."""
         self.listening = False
+        self.pause_watching()
+
+    def pause_watching(self) -> None:
+        """From now on it cannot, whether or not it still listens: its session works in no branch."""
         with self._watching:
             if self._watch is not None:
                 watch, self._watch = self._watch, None
@@ -175,7 +179,7 @@ class Consumer:
         answer = self._recorder.record(self.name, op, action, args=args, destination=self.destination)
         if answer.accepted:
             self.stop_watching()
-            if on:
+            if on and self.session.hands_over:
                 self.start_watching()
             self.listening = on
         return answer

@@ -19,6 +19,7 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
 from assay_steps.actors import Connection, Session
 from assay_steps.administration import Administrator
+from assay_steps.branches import Branch
 from assay_steps.evidence import Evidence
 from assay_steps.faces import Faces
 from assay_steps.journal import ScenarioJournal
@@ -87,6 +88,7 @@ class World(Waiting):
         self.administrator = Administrator(instance, self.recorder, self.names)
         self.connections: Cast[Connection] = Cast("connection")
         self.sessions: Cast[Session] = Cast("session")
+        self.branches: Cast[Branch] = Cast("branch")
         self.producers: Cast[Producer] = Cast("producer")
         self.roles: Cast[Role] = Cast("subscriber")
         self.places: dict[str, Place] = {}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from tests.broker.administered_stories import ADMINISTERED_STORIES
+from tests.broker.branch_stories import BRANCH_STORIES
 from tests.broker.failure_stories import FAILURE_STORIES
 from tests.broker.processor_stories import PROCESSOR_STORIES
 from tests.broker.sending_stories import SENDING_STORIES
@@ -29,7 +30,7 @@ BROKER_RULES = {
     *(f"DD-{number}" for number in (11, 16, 17, 19, 20, 21, 25, 26, 78)),
     *(f"DD-{number}" for number in (40, 41, *range(43, 48), *range(60, 66), 81, 84)),
     *(f"PD-{number}" for number in (*range(10, 19), *range(20, 35))),
-    *("BT-08", "BT-09", "BT-12", "BT-16"),
+    *("BT-08", "BT-09", "BT-12", "BT-13", "BT-16"),
 }
 
 
@@ -457,6 +458,7 @@ STORIES = (
     many_at_once,
     units_over_a_kill,
     two_restarts,
+    *BRANCH_STORIES,
     *FAILURE_STORIES,
     *ADMINISTERED_STORIES,
     *SENDING_STORIES,

@@ -14,6 +14,7 @@ from assay_sdk import driver
 from assay_sdk.driver import DriverCommand, DriverEvent, PeerProperties, Target
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.model.xa import XaCode, XaEnd, Xid
 from assay_sdk.runners.virtual import VirtualRunner
 
 QUEUE = Address(AddressKind.QUEUE, "Q")
@@ -222,19 +223,52 @@ def test_a_unit_of_work_commits_and_rolls_back() -> None:
     assert [one.message.body for one in line.arrived()] == ["2"]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        driver.Begin(99, 1, 1, b"xid"),
-        driver.Prepare(99, 1),
-        driver.RecoverXa(99, 1),
-        driver.OpenReceiver(token=99, session=1, link=9, address=QUEUE, timeout_ms=5),
-    ],
-)
-def test_what_the_broker_cannot_do_is_unsupported(command: DriverCommand) -> None:
+XID = Xid(7, b"G").encoded()
+
+
+@pytest.mark.parametrize("end", [driver.CommitXa, driver.RollbackXa])
+def test_a_branch_outlives_its_connection_and_a_kill_once_it_is_prepared(
+    end: type[driver.CommitXa | driver.RollbackXa],
+) -> None:
+    world = World()
+    line = world.connect().ready(credit=1)
+    line.send("in")
+    line.submit(driver.OpenSession(line.token(), 2), driver.Begin(line.token(), 2, 5, XID))
+    line.submit(driver.Enlist(line.token(), 2, (line.arrived()[0].delivery,), 5))
+    line.send("out", unit=5)
+    line.submit(driver.EndXa(line.token(), XID, XaEnd.SUCCESS), driver.Prepare(vote := line.token(), XID))
+    done = line.outcome(vote)
+    assert isinstance(done, driver.Done)
+    assert done.value == "prepared"
+    world.queue_manager.kill()
+    again = world.connect().ready()
+    again.submit(driver.RecoverXa(named := again.token()))
+    done = again.outcome(named)
+    assert isinstance(done, driver.Done)
+    assert done.value == (XID,)
+    assert again.arrived() == []
+    again.submit(end(again.token(), XID))
+    assert [(one.message.body, one.redelivered) for one in again.arrived()] == (
+        [("out", False)] if end is driver.CommitXa else [("in", True)]
+    )
+
+
+def test_a_session_that_closes_backs_out_its_branch() -> None:
+    world = World()
+    line = world.connect().ready()
+    line.submit(driver.OpenSession(line.token(), 2), driver.Begin(line.token(), 2, 5, XID))
+    line.send("out", unit=5)
+    line.submit(driver.CloseSession(line.token(), 2), driver.Prepare(vote := line.token(), XID))
+    assert line.refused(vote).xa == XaCode.XAER_NOTA
+    assert line.arrived() == []
+
+
+def test_no_branches_are_recovered_where_none_is_in_doubt() -> None:
     line = World().connect().ready()
-    line.submit(command)
-    assert line.refused(99).kind is JmsErrorKind.UNSUPPORTED
+    line.submit(driver.RecoverXa(named := line.token()))
+    done = line.outcome(named)
+    assert isinstance(done, driver.Done)
+    assert done.value == ()
 
 
 @pytest.mark.parametrize(

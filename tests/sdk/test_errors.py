@@ -6,8 +6,9 @@ import pickle
 import pytest
 
 from assay_sdk import errors
-from assay_sdk.errors import CHECKED, RUNTIME, JmsError, MessagingError, MessagingRuntimeError
+from assay_sdk.errors import CHECKED, RUNTIME, JmsError, MessagingError, MessagingRuntimeError, XAError
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+from assay_sdk.model.xa import KINDS, XaCode, xa_refused
 
 
 def test_every_kind_has_a_class_in_both_branches() -> None:
@@ -16,12 +17,12 @@ def test_every_kind_has_a_class_in_both_branches() -> None:
 
 def test_every_class_stands_for_one_kind() -> None:
     classes = {kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, JmsError)}
-    assert classes == {JmsError, *CHECKED.values(), *RUNTIME.values()}
+    assert classes == {JmsError, XAError, *CHECKED.values(), *RUNTIME.values()}
     assert len(set(CHECKED.values())) == len(set(RUNTIME.values())) == len(JmsErrorKind)
 
 
 def test_the_tree_at_the_top_is_the_tree() -> None:
-    classes: list[type[JmsError]] = [JmsError, *CHECKED.values(), *RUNTIME.values()]
+    classes: list[type[JmsError]] = [JmsError, XAError, *CHECKED.values(), *RUNTIME.values()]
     drawn = {line.strip("│├└─ ") for line in (errors.__doc__ or "").splitlines() if line.startswith("    ")}
     assert drawn == {kind.__name__ for kind in classes}
 
@@ -51,3 +52,8 @@ def test_an_error_survives_pickling() -> None:
     again = pickle.loads(pickle.dumps(error))  # noqa: S301  our own bytes
     assert type(again) is type(error)
     assert again.refused == error.refused
+
+
+def test_an_xa_error_says_its_code() -> None:
+    assert XAError(xa_refused(XaCode.XAER_NOTA, "no such branch.")).code is XaCode.XAER_NOTA
+    assert set(KINDS) == set(XaCode)

@@ -45,7 +45,7 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
         seen: The message, for ``seen`` and ``settle``.
         batch: Number of the batch, from 0; None outside batches.
         outcome: For ``settle``: accepted, released, modified, rejected; for ``callback``: returned or raised.
-        unit: Local unit of work, where there is one.
+        unit: Unit of work, where there is one: a local one's number, or the name of a branch.
         kid: For ``transfer``: the kit's id of the message.
         settled: For ``transfer``: whether the sender has forgotten the message with that (at most once).
     """

@@ -64,7 +64,10 @@ class ClientProducer(Protocol):
 
 
 class XaResource(Protocol):
-    """A resource in the sense of XA: one for each session in XA mode."""
+    """A resource in the sense of XA: one for each session in XA mode.
+
+    A branch is named by 1 to 64 bytes, ASCII so that journals can show them.
+    """
 
     def start(self, xid: bytes) -> Outcome[None]:
         """Start work for a branch."""
@@ -74,12 +77,12 @@ class XaResource(Protocol):
         """End work for a branch."""
         ...
 
-    def prepare(self, xid: bytes) -> Outcome[None]:
-        """Prepare a branch."""
+    def prepare(self, xid: bytes) -> Outcome[bool]:
+        """Prepare a branch; False when there was nothing to commit, and the branch is over."""
         ...
 
-    def commit(self, xid: bytes) -> Outcome[None]:
-        """Commit a branch."""
+    def commit(self, xid: bytes, *, one_phase: bool = False) -> Outcome[None]:
+        """Commit a branch; in one phase without a prepare."""
         ...
 
     def rollback(self, xid: bytes) -> Outcome[None]:

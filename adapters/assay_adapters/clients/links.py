@@ -11,7 +11,7 @@ from assay_adapters.clients.listeners import ScriptedListener
 from assay_adapters.clients.telling import KID, Teller, fields_of
 from assay_adapters.outcome import Ok, Outcome, Refused
 from assay_sdk.engine.settings import DeliveryMode
-from assay_sdk.errors import JmsError, MessagingError
+from assay_sdk.errors import JmsError, MessagingError, XAError
 from assay_sdk.faces import classic, simplified
 from assay_sdk.faces.message import Message
 from assay_sdk.model.destinations import destination
@@ -31,9 +31,10 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
         return Refused(
             kind=error.kind,
             text=error.text,
-            checked=isinstance(error, MessagingError),
+            checked=isinstance(error, MessagingError | XAError),  # JTA's XAException is a checked one
             mqrc=error.refused.mqrc,
             objects=error.objects,
+            xa=error.refused.xa,
         )
 
 

@@ -22,7 +22,8 @@ from assay_adapters.client import (
 )
 from assay_adapters.clients.links import SdkConsumer, SdkProducer, attempt
 from assay_adapters.clients.telling import Teller, seen_in
-from assay_adapters.outcome import JmsErrorKind, Outcome, Refused
+from assay_adapters.clients.xa import SdkXaResource
+from assay_adapters.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk.driver import Driver, Durability, Login
 from assay_sdk.engine.acknowledgement import AckMode as SdkAckMode
 from assay_sdk.faces import classic, simplified
@@ -51,6 +52,7 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
         Capability.DURABLE_SUBSCRIPTION,
         Capability.SHARED_SUBSCRIPTION,
         Capability.LOCAL_TRANSACTION,
+        Capability.XA,
         Capability.BATCH_LISTENER,
         Capability.CLIENT_ID,
         Capability.CHECKS_OFF,
@@ -118,8 +120,11 @@ class SdkSession:
         return attempt(lambda: self._port.unsubscribe(name, shared=shared))
 
     def xa(self) -> Outcome[XaResource]:
-        """The SDK has no global units of work."""
-        return self._unsupported("global units of work")
+        """The session's XA resource."""
+        if isinstance(self._port, classic.XaSession | simplified.XaContext):
+            return Ok(SdkXaResource(self._port.xa_resource))
+        why = "the session is not in XA mode, so it has no XA resource"
+        return Refused(JmsErrorKind.ILLEGAL_STATE, why, checked=self._checked)
 
     def close(self) -> Outcome[None]:
         """Close the session."""
@@ -174,10 +179,6 @@ class SdkConnection:
     def session(self, ack: AckMode) -> Outcome[SdkSession]:
         """Make a session."""
         checked = isinstance(self._port, classic.Connection)
-        if ack is AckMode.XA:
-            return Refused(
-                JmsErrorKind.UNSUPPORTED, "this face of the SDK has no global units of work", checked=checked
-            )
         return attempt(
             lambda: SdkSession(self._open(SdkAckMode(ack.value)), self._teller, self._runner, checked=checked)
         )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from assay_adapters.client import ClientEvent, Seen
+from assay_adapters.clients.xids import name_of
 from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.faces.message import Message, show_received
 from assay_sdk.model.message import Body, Property
@@ -77,6 +78,10 @@ def seen_of(handed: Handed, handle: int) -> Seen:
     return seen_in(message, handle)
 
 
+def _unit_name(unit: int | bytes | None) -> str | None:
+    return name_of(unit) if isinstance(unit, bytes) else None if unit is None else str(unit)
+
+
 class Teller:
     """The observer of one connection of the SDK.
 
@@ -95,8 +100,8 @@ class Teller:
         """What was told as seen, by consumer, until the SDK's message for it is there: a moment."""
         self._messages: dict[int, Message[str] | None] = {}
         """The SDK's messages by handle, for as long as they are not settled."""
-        self._enlisted: dict[int, list[tuple[int, int]]] = {}
-        """Keys of `_seen` that belong to a unit of work, by its number."""
+        self._enlisted: dict[int | bytes, list[tuple[int, int]]] = {}
+        """Keys of `_seen` that belong to a unit of work, by its number or xid."""
         self._handles = 0
 
     def name(self, consumer: int, actor: str) -> None:
@@ -154,7 +159,7 @@ class Teller:
         seen = self._seen.get(key)
         if seen is None:
             return  # given back, or expired, before anybody was handed it
-        unit = None if event.unit is None else str(event.unit)
+        unit = _unit_name(event.unit)
         self._tell(self._event("settle", handed, seen, outcome=event.outcome.value, unit=unit))
         if event.unit is None:
             self._forget(key)

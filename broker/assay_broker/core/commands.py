@@ -12,6 +12,7 @@ from assay_broker.core.administration.changes import Change
 from assay_broker.core.networks.parcels import Parcel
 from assay_sdk.driver import Durability, Outcome
 from assay_sdk.model.message import Address, Message
+from assay_sdk.model.xa import XaEnd, XaStart
 
 
 class Connect(Struct, frozen=True, tag=True):
@@ -133,20 +134,78 @@ class Settle(Struct, frozen=True, tag=True):
 
 
 class Begin(Struct, frozen=True, tag=True):
-    """Begin a local unit of work.
+    """Begin a local unit of work, or work for a branch of a global one.
 
     Args:
+        unit: Its number on the connection, from now on; a branch that is joined or resumed gets this one.
         session: Which of the connection's sessions it belongs to; None when nobody says.
+        xid: The branch's name; None for a local unit.
+        start: Whether the branch is new, joined, or resumed.
     """
 
     connection: int
     token: int | None
     unit: int
     session: int | None = None
+    xid: bytes | None = None
+    start: XaStart = XaStart.NEW
+
+
+class EndBranch(Struct, frozen=True, tag=True):
+    """The connection's work for a branch ends, for good or for a while."""
+
+    connection: int
+    token: int | None
+    xid: bytes
+    end: XaEnd
+
+
+class PrepareBranch(Struct, frozen=True, tag=True):
+    """Prepare a branch; the answer's value is a `XaVote`."""
+
+    connection: int
+    token: int | None
+    xid: bytes
+
+
+class CommitBranch(Struct, frozen=True, tag=True):
+    """Commit a branch.
+
+    Args:
+        one_phase: Whether it has not been prepared.
+    """
+
+    connection: int
+    token: int | None
+    xid: bytes
+    one_phase: bool = False
+
+
+class BackOutBranch(Struct, frozen=True, tag=True):
+    """Back a branch out, prepared or not; what it has accepted goes back to its queues."""
+
+    connection: int
+    token: int | None
+    xid: bytes
+
+
+class RecoverBranches(Struct, frozen=True, tag=True):
+    """Name the branches in doubt, and those completed heuristically; the answer's value is a tuple of xids."""
+
+    connection: int
+    token: int | None
+
+
+class ForgetBranch(Struct, frozen=True, tag=True):
+    """Forget how a branch was completed heuristically."""
+
+    connection: int
+    token: int | None
+    xid: bytes
 
 
 class Commit(Struct, frozen=True, tag=True):
-    """Commit a unit of work."""
+    """Commit a local unit of work."""
 
     connection: int
     token: int | None
@@ -154,7 +213,10 @@ class Commit(Struct, frozen=True, tag=True):
 
 
 class Backout(Struct, frozen=True, tag=True):
-    """Back a unit of work out; the deliveries accepted in it stay with their links, unsettled."""
+    """Back a local unit of work out; the deliveries accepted in it stay with their links, unsettled.
+
+    A branch under this number is backed out as if its connection had gone: the session that works in it goes.
+    """
 
     connection: int
     token: int | None
@@ -246,6 +308,12 @@ Command = (
     | Begin
     | Commit
     | Backout
+    | EndBranch
+    | PrepareBranch
+    | CommitBranch
+    | BackOutBranch
+    | RecoverBranches
+    | ForgetBranch
     | Unsubscribe
     | Browse
     | Cancel

@@ -15,10 +15,21 @@ from assay_broker.core import commands
 from assay_broker.core.administration.administering import administer
 from assay_broker.core.administration.permitting import check_connect, check_permitted
 from assay_broker.core.clients.attaching import attach, attach_sender, close_link, parse_selector
+from assay_broker.core.clients.branches import Branch
+from assay_broker.core.clients.branching import (
+    back_out_branch,
+    begin_branch,
+    commit_branch,
+    end_work,
+    forget_branch,
+    lose_branch,
+    prepare_branch,
+    recover_branches,
+)
 from assay_broker.core.clients.ending import batch_failed, batch_stored, end_connection, end_unit
 from assay_broker.core.clients.links import LinkAction, LinkInput
 from assay_broker.core.clients.subscribing import end_subscriptions, unsubscribe
-from assay_broker.core.clients.units import Unit, UnitInput
+from assay_broker.core.clients.units import Unit, UnitInput, Work
 from assay_broker.core.commands import Command
 from assay_broker.core.delay.release import fail, look, release_due, restart, unstage
 from assay_broker.core.effects import Effect
@@ -182,7 +193,7 @@ def _flow(state: State, turn: Turn, command: commands.Flow) -> None:
     turn.answer(command.connection, command.token, gate=state.gate(receiver.gate))  # after what it was sent
 
 
-def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Unit | None:
+def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Work | None:
     """The unit of work that a command is part of, if it may still grow."""
     if command.unit is None:
         return None
@@ -191,7 +202,7 @@ def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Uni
     most = state.objects.queue_manager().number("MAXUMSGS")
     if len(unit) + added > most:
         raise refusal(Mqrc.SYNCPOINT_LIMIT_REACHED, f"A unit of work holds {most} messages; commit or back out.")
-    unit.step(UnitInput.WORK)
+    unit.grow()
     return unit
 
 
@@ -256,19 +267,32 @@ def _begin(state: State, turn: Turn, command: commands.Begin) -> None:
         raise refusal(
             Mqrc.RESOURCE_PROBLEM, f"The connection has {state.settings.max_units} open units of work; end one first."
         )
-    connection.units[command.unit] = Unit(command.connection, command.unit, state.tables.units, command.session)
+    if command.xid is not None:
+        begin_branch(state, connection, command, command.xid)
+    else:
+        connection.units[command.unit] = Unit(command.connection, command.unit, state.tables.units, command.session)
     turn.answer(command.connection, command.token)
+
+
+def _local(unit: Work) -> Unit:
+    if not isinstance(unit, Unit):
+        raise illegal_state(f"Unit of work {unit.number} is a branch of a global one: its transaction manager ends it.")
+    return unit
 
 
 def _commit(state: State, turn: Turn, command: commands.Commit) -> None:
     connection = state.connections.get(command.connection)
-    end_unit(state, turn, connection, connection.unit(command.unit), UnitInput.COMMIT)
+    end_unit(state, turn, connection, _local(connection.unit(command.unit)), UnitInput.COMMIT)
     turn.answer(command.connection, command.token)
 
 
 def _backout(state: State, turn: Turn, command: commands.Backout) -> None:
     connection = state.connections.get(command.connection)
-    end_unit(state, turn, connection, connection.unit(command.unit), UnitInput.BACKOUT)
+    unit = connection.unit(command.unit)
+    if isinstance(unit, Branch):
+        lose_branch(state, turn, unit)
+    else:
+        end_unit(state, turn, connection, _local(unit), UnitInput.BACKOUT)
     turn.answer(command.connection, command.token)
 
 
@@ -367,6 +391,12 @@ _HANDLERS: dict[type[Command], _Handler] = cast(
         commands.Begin: _begin,
         commands.Commit: _commit,
         commands.Backout: _backout,
+        commands.EndBranch: end_work,
+        commands.PrepareBranch: prepare_branch,
+        commands.CommitBranch: commit_branch,
+        commands.BackOutBranch: back_out_branch,
+        commands.RecoverBranches: recover_branches,
+        commands.ForgetBranch: forget_branch,
         commands.Unsubscribe: _unsubscribe,
         commands.Browse: _browse,
         commands.Cancel: _cancel,

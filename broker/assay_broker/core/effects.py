@@ -17,6 +17,7 @@ from assay_broker.core.records import Record
 from assay_sdk.driver import PeerProperties
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Refused
+from assay_sdk.model.xa import XaVote
 
 
 class Persist(Struct, frozen=True, tag=True):
@@ -49,8 +50,8 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True):
 Shown = tuple[Definition, ...] | tuple[AuthorityRecord, ...] | tuple[TopicStatus, ...]
 """What DISPLAY shows."""
 
-Value = tuple[Message, ...] | Shown | tuple[Described, ...] | None
-"""What an answer brings: browsed messages, what DISPLAY shows, or messages with their descriptors."""
+Value = tuple[Message, ...] | Shown | tuple[Described, ...] | tuple[bytes, ...] | XaVote | None
+"""What an answer brings: browsed messages, what DISPLAY shows, messages with their descriptors, xids, or a vote."""
 
 
 class Answer(Struct, frozen=True, tag=True):

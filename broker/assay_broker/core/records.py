@@ -80,6 +80,8 @@ class MessageStored(Struct, frozen=True, tag=True, kw_only=True):
         due_ms: When its delay is over; None for one that stands on its queue.
         dead: Why it is on the dead-letter queue; None elsewhere.
         via: The queue managers that it has come by.
+        unit: The number of the branch that put it, and prepared it: nobody's, or nowhere's, as long as that one is in
+            doubt, and like any other from then on; None outside branches.
     """
 
     key: int
@@ -90,6 +92,7 @@ class MessageStored(Struct, frozen=True, tag=True, kw_only=True):
     due_ms: int | None
     dead: DeadLetterHeader | None = None
     via: tuple[str, ...] = ()
+    unit: int | None = None
 
 
 class MessageMarked(Struct, frozen=True, tag=True):
@@ -129,6 +132,55 @@ class RetainedSet(Struct, frozen=True, tag=True, kw_only=True):
     client_id: str | None = None
 
 
+class KeptForTopic(Struct, frozen=True):
+    """A publication that is to become a topic's retained one, as `RetainedSet` has it."""
+
+    topic: Address
+    message: Message
+    expires_ms: int | None
+    client_id: str | None
+
+
+class UnitPrepared(Struct, frozen=True, tag=True, kw_only=True):
+    """A branch of a global unit of work is in doubt from now on.
+
+    What it has put is in records of their own (`MessageStored.unit`), as far as it is persistent.
+
+    Args:
+        number: Its number; never used again, and none of a message either.
+        xid: Its name.
+        prepared_ms: Since when, in milliseconds since the epoch.
+        sent: The copies that it has put, by their keys, in the order of the sends.
+        got: The copies that it has accepted, by their keys.
+        kept: What it has published to be retained.
+    """
+
+    number: int
+    xid: bytes
+    prepared_ms: int
+    sent: tuple[int, ...] = ()
+    got: tuple[int, ...] = ()
+    kept: tuple[KeptForTopic, ...] = ()
+
+
+class UnitCompleted(Struct, frozen=True, tag=True):
+    """An operator has resolved a branch that was in doubt; how is remembered for its transaction manager."""
+
+    number: int
+    xid: bytes
+    committed: bool
+    prepared_ms: int
+
+
+class UnitResolved(Struct, frozen=True, tag=True):
+    """A branch is no longer in doubt, and nothing is to be remembered of it.
+
+    What it had put is everybody's, unless the same batch removes it.
+    """
+
+    number: int
+
+
 class MemberTold(Struct, frozen=True, tag=True):
     """What another queue manager of the network has said of itself."""
 
@@ -163,4 +215,7 @@ OwnRecord = (
 )
 """What a queue manager keeps for itself."""
 
-Record = OwnRecord | MemberTold | ParcelTaken | ParcelForgotten
+UnitRecord = UnitPrepared | UnitCompleted | UnitResolved
+"""What becomes of branches of global units of work."""
+
+Record = OwnRecord | UnitRecord | MemberTold | ParcelTaken | ParcelForgotten

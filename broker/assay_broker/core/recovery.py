@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from msgspec import Struct
+
 from assay_broker.core.clients.attaching import parse_selector
+from assay_broker.core.clients.doubtful import Doubtful
+from assay_broker.core.clients.securing import hold, stand_by_for_staging, stand_uncommitted
 from assay_broker.core.clients.subscribing import make_subscription, receiver_left, wait_for_end
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.networks.sharing import is_shared
@@ -24,6 +28,10 @@ from assay_broker.core.records import (
     RetainedSet,
     SubscriptionDefined,
     SubscriptionRemoved,
+    UnitCompleted,
+    UnitPrepared,
+    UnitRecord,
+    UnitResolved,
 )
 from assay_broker.core.state import State
 from assay_broker.core.topics.administered import take_up_all
@@ -37,45 +45,91 @@ _NO_CONNECTION = 0
 def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
     """Replay records into an empty state.
 
-    Messages stand in the order in which they came to their queues.  What belongs to a subscription that has gone is
-    removed; what is staged is staged again, whatever became of its target, and left to the delay processor.
+    Messages stand in the order in which they came to their queues, those of branches in doubt unseen or held.  What
+    belongs to a subscription that has gone is removed; what is staged is staged again, whatever became of its target,
+    and left to the delay processor.
     """
-    subscriptions: dict[int, SubscriptionDefined] = {}
-    messages: dict[int, MessageStored] = {}
-    counts: dict[int, int] = {}
-    retained: list[RetainedSet] = []
+    found = _Found({}, {}, {}, {}, [])
     highest_key = highest_subscription = 0
     for record in _beside_objects(state, records):
-        if isinstance(record, MessageStored):
-            messages[record.key] = record
-            highest_key = max(highest_key, record.key)
-        elif isinstance(record, MessageRemoved):
-            messages.pop(record.key, None)
-            highest_key = max(highest_key, record.key)
-        elif isinstance(record, MessageMarked):
-            counts[record.key] = record.count
+        if isinstance(record, SubscriptionDefined | SubscriptionRemoved):
+            found.subscription(record)
+            highest_subscription = max(highest_subscription, record.number)
+        elif isinstance(record, UnitPrepared | UnitCompleted | UnitResolved):
+            found.unit(record)
+            highest_key = max(highest_key, record.number)
         elif isinstance(record, RetainedSet):
-            retained.append(record)
-        elif isinstance(record, SubscriptionDefined):
-            subscriptions[record.number] = record
-            highest_subscription = max(highest_subscription, record.number)
+            found.retained.append(record)
         else:
-            subscriptions.pop(record.number, None)
-            highest_subscription = max(highest_subscription, record.number)
+            found.message(record)
+            highest_key = max(highest_key, record.key)
     state.reserve_numbers(highest_key, highest_subscription)
     take_up_all(state)
-    for defined in subscriptions.values():
+    for defined in found.subscriptions.values():
         _define(state, turn, defined)
-    restore_retained(state, turn, retained)
+    restore_retained(state, turn, found.retained)
     # What stands on a shared queue, the group has kept.
-    own = (stored for stored in messages.values() if not is_shared(stored.home))
+    own = (stored for stored in found.messages.values() if not is_shared(stored.home))
+    doubtful = Doubtful(state, found.units.values())
     for stored in sorted(own, key=lambda one: (one.arrived_ms, one.key)):
-        _place(state, turn, stored, counts.get(stored.key, 0))
+        _place(state, turn, stored, found.counts.get(stored.key, 0), doubtful)
+    doubtful.take_up_shared(found.messages)
+    doubtful.put_in_order()
 
 
-def _beside_objects(
-    state: State, records: Iterable[Record]
-) -> Iterator[MessageStored | MessageRemoved | MessageMarked | RetainedSet | SubscriptionDefined | SubscriptionRemoved]:
+class _Found(Struct, frozen=True):
+    """What is left of records once later ones have made earlier ones void.
+
+    Args:
+        subscriptions: By their numbers.
+        messages: By their keys.
+        counts: Failed deliveries, by the messages' keys.
+        units: Branches that are in doubt or were completed heuristically, by their numbers.
+        retained: In the order of the records.
+    """
+
+    subscriptions: dict[int, SubscriptionDefined]
+    messages: dict[int, MessageStored]
+    counts: dict[int, int]
+    units: dict[int, UnitPrepared | UnitCompleted]
+    retained: list[RetainedSet]
+
+    def message(self, record: MessageStored | MessageRemoved | MessageMarked) -> None:
+        """A record of a message."""
+        if isinstance(record, MessageStored):
+            self.messages[record.key] = record
+        elif isinstance(record, MessageRemoved):
+            self.messages.pop(record.key, None)
+        else:
+            self.counts[record.key] = record.count
+
+    def unit(self, record: UnitPrepared | UnitCompleted | UnitResolved) -> None:
+        """A record of a branch."""
+        if isinstance(record, UnitResolved):
+            self.units.pop(record.number, None)
+        else:
+            self.units[record.number] = record
+
+    def subscription(self, record: SubscriptionDefined | SubscriptionRemoved) -> None:
+        """A record of a subscription."""
+        if isinstance(record, SubscriptionDefined):
+            self.subscriptions[record.number] = record
+        else:
+            self.subscriptions.pop(record.number, None)
+
+
+_Other = (
+    MessageStored
+    | MessageRemoved
+    | MessageMarked
+    | RetainedSet
+    | SubscriptionDefined
+    | SubscriptionRemoved
+    | UnitRecord
+)
+
+
+def _beside_objects(state: State, records: Iterable[Record]) -> Iterator[_Other]:
     """Define the objects and who may use them, learn what others have said, and hand on everything else."""
     for record in records:
         if isinstance(record, ObjectDefined):
@@ -113,7 +167,7 @@ def _define(state: State, turn: Turn, record: SubscriptionDefined) -> None:
         wait_for_end(state, subscription)
 
 
-def _place(state: State, turn: Turn, stored: MessageStored, count: int) -> None:
+def _place(state: State, turn: Turn, stored: MessageStored, count: int, doubtful: Doubtful) -> None:
     message = stored.message
     entry = Entry(
         key=stored.key,
@@ -129,8 +183,12 @@ def _place(state: State, turn: Turn, stored: MessageStored, count: int) -> None:
         count=count,
         redelivered=count > 0,
     )
+    putter = doubtful.putter(stored)
     if entry.due_ms is not None:
-        stage_again(state, entry, entry.due_ms)
+        if putter is None:
+            stage_again(state, entry, entry.due_ms)
+        else:
+            stand_by_for_staging(state, putter, entry)
         return
     queue = recovered(state, stored.home)
     if queue is None:
@@ -138,9 +196,15 @@ def _place(state: State, turn: Turn, stored: MessageStored, count: int) -> None:
         turn.record(MessageRemoved(entry.key), _for_good)
         return
     entry.order = state.next_order()
+    if putter is not None:
+        stand_uncommitted(putter, queue, entry)
+        return
     queue.enter(entry)
     watch_expiry(state, entry)
-    if queue.onward is not None:
+    getter = doubtful.getter(entry)
+    if getter is not None:
+        hold(getter, queue, entry)
+    elif queue.onward is not None:
         turn.touch(queue)
 
 

@@ -32,6 +32,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         max_connections: Connections at a time.
         max_links: Senders and receivers of one connection.
         max_units: Open units of work of one connection.
+        max_branches: Branches of global units of work at a time, those in doubt included; of the queue manager.
         max_queues: Queues at a time, those of subscriptions included.
         max_selectors: Different selectors at a time on one queue.
         max_name_bytes: Length of destination, client and subscription names, in UTF-8.
@@ -48,6 +49,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     max_connections: int = 1_000
     max_links: int = 1_000
     max_units: int = 256
+    max_branches: int = 1_000
     max_queues: int = 10_000
     max_selectors: int = 100
     max_name_bytes: int = 10_240

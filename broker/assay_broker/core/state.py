@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay_broker.core.administration.authority import Authorities
+from assay_broker.core.clients.branches import Branches
 from assay_broker.core.clients.connections import Connections
 from assay_broker.core.delay.processor import Processor
 from assay_broker.core.delay.staging import Staging
@@ -32,6 +33,7 @@ class State:
         self.settings = settings
         self.tables = tables
         self.connections = Connections(settings.max_connections, group.connections)
+        self.branches = Branches(settings.max_branches)
         self.objects = Directory(settings.fresh_objects(), group.objects)
         self.authorities = Authorities(settings.authorities)
         self.queues = Queues(settings.max_queues, group.queues)

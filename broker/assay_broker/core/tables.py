@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from assay_broker.core.clients.branches import BRANCHES, BranchTable
 from assay_broker.core.clients.links import LINKS, LinkTable
 from assay_broker.core.clients.units import UNITS, UnitTable
 from assay_broker.core.delay.dispositions import RELEASE, ReleaseTable
@@ -19,6 +20,7 @@ class Tables(Struct, frozen=True, kw_only=True):
     processor: Mapping[Platform, ProcessorTable] = PROCESSOR
     release: ReleaseTable = RELEASE
     units: UnitTable = UNITS
+    branches: BranchTable = BRANCHES
     links: LinkTable = LINKS
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from assay_broker.core.clients.units import Unit
+from assay_broker.core.clients.units import Work
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist, ToMember, Value
 from assay_broker.core.messages.entries import Delivery, Entry
 from assay_broker.core.networks.parcels import Parcel
@@ -28,13 +28,15 @@ class Batch(Struct, eq=False):
         undo: Takes back what the batch's records say, to be called from the last to the first.
         answers: Connection and token of the answers that wait for it.
         deliveries: Deliveries that wait for it.
-        unit: The unit of work that it commits; None for none.
+        unit: The unit of work that it commits, prepares or resolves; None for none.
+        asker: Connection and token of the command that it is for.
     """
 
     undo: list[Callable[[Turn], None]]
     answers: list[tuple[int, int]]
     deliveries: list[Delivery]
-    unit: Unit | None = None
+    unit: Work | None = None
+    asker: tuple[int, int] | None = None
 
 
 class Turn:
@@ -124,6 +126,8 @@ class Turn:
         waits_for = self._pending.get(after)
         if waits_for is not None:
             waits_for.answers.append((connection, token))
+            if waits_for is self.batch:
+                waits_for.asker = (connection, token)
         self._effects.append(Answer(connection, token, refused, value, after or None, properties or {}))
 
     def deliver(self, delivery: Delivery, effect: Deliver) -> None:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from assay_broker.defects.authority import AUTHORITY_DEFECTS
 from assay_broker.defects.backlog import BACKLOG_DEFECTS
 from assay_broker.defects.batch import BATCH_DEFECTS
+from assay_broker.defects.branches import BRANCH_DEFECTS
 from assay_broker.defects.checks import CHECK_DEFECTS
 from assay_broker.defects.consumers import CONSUMER_DEFECTS
 from assay_broker.defects.delay import DELAY_DEFECTS
@@ -55,6 +56,7 @@ DEFECTS: Mapping[str, Defect] = MappingProxyType(
             *SUBSCRIBER_DEFECTS,
             *BACKLOG_DEFECTS,
             *BATCH_DEFECTS,
+            *BRANCH_DEFECTS,
             *FAILURE_DEFECTS,
             *REPORTING_DEFECTS,
             *STAGING_QUEUE_DEFECTS,

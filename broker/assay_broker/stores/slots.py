@@ -21,6 +21,9 @@ from assay_broker.core.records import (
     RetainedSet,
     SubscriptionDefined,
     SubscriptionRemoved,
+    UnitCompleted,
+    UnitPrepared,
+    UnitResolved,
 )
 
 
@@ -35,6 +38,7 @@ class Kind(IntEnum):
     AUTHORITY = 5
     TOLD = 6
     TAKEN = 7
+    UNIT = 8
 
 
 NUMBERED = frozenset({Kind.MESSAGE, Kind.MARK})
@@ -109,6 +113,18 @@ def _retained(record: RetainedSet) -> Change:
     return Change(None, (slot,)) if record.message is None else Change(slot)
 
 
+def _doubtful(record: UnitPrepared | UnitCompleted) -> Change:
+    return Change(_unit(record.number))
+
+
+def _resolved(record: UnitResolved) -> Change:
+    return Change(None, (_unit(record.number),))
+
+
+def _unit(number: int) -> Slot:
+    return Slot(Kind.UNIT, str(number))
+
+
 def _defined(record: ObjectDefined) -> Change:
     return Change(_object(record.definition.namespace, record.definition.name))
 
@@ -154,6 +170,9 @@ _CHANGES: Mapping[type[Record], Callable[[Any], Change]] = MappingProxyType(
             SubscriptionDefined: _subscribed,
             SubscriptionRemoved: _unsubscribed,
             RetainedSet: _retained,
+            UnitPrepared: _doubtful,
+            UnitCompleted: _doubtful,
+            UnitResolved: _resolved,
             ObjectDefined: _defined,
             ObjectRemoved: _undefined,
             AuthoritySet: _authorised,

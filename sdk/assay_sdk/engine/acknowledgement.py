@@ -18,6 +18,7 @@ class AckMode(StrEnum):
     CLIENT = "client"
     DUPS_OK = "dups-ok"
     TRANSACTED = "transacted"
+    XA = "xa"
 
 
 class Settling(StrEnum):
@@ -31,6 +32,8 @@ class Settling(StrEnum):
     """The application says when."""
     BY_UNIT = "by-unit"
     """It belongs to the session's unit of work since it was handed over."""
+    BY_BRANCH = "by-branch"
+    """It belongs to the branch of a global unit of work in which the session works."""
 
 
 class Leaving(StrEnum):
@@ -63,8 +66,13 @@ class Behaviour(Struct, frozen=True, kw_only=True):
 
     @property
     def transacted(self) -> bool:
-        """Whether sends and deliveries belong to a unit of work."""
+        """Whether sends and deliveries belong to a local unit of work."""
         return self.settling is Settling.BY_UNIT
+
+    @property
+    def branching(self) -> bool:
+        """Whether they belong to a branch of a global one."""
+        return self.settling is Settling.BY_BRANCH
 
 
 BEHAVIOURS: Mapping[AckMode, Behaviour] = {
@@ -74,4 +82,5 @@ BEHAVIOURS: Mapping[AckMode, Behaviour] = {
     AckMode.TRANSACTED: Behaviour(
         settling=Settling.BY_UNIT, raise_redelivers=False, recovers=False, leaving=Leaving.ROLL_BACK
     ),
+    AckMode.XA: Behaviour(settling=Settling.BY_BRANCH, raise_redelivers=False, recovers=False),
 }

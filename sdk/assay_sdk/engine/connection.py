@@ -148,6 +148,8 @@ class Connection:
         behaviour = BEHAVIOURS[mode]
         if behaviour.transacted:
             need(Capability.LOCAL_TRANSACTION, self.capabilities)
+        if behaviour.branching:
+            need(Capability.XA, self.capabilities)
         session = Session(self, self.next_number(), behaviour)
         self.sessions[session.number] = session
         try:

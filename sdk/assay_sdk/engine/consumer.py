@@ -79,6 +79,8 @@ class Consumer:
             RefusedError: It has a listener (BT-03), is closed or lost.
         """
         self._ask()
+        if self.session.behaviour.branching:
+            yield from self.session.unit_of_work()
         self._use.take(UseEvent.RECEIVE)
         try:
             due_ns = None if timeout_ms is None else self._connection.clock.monotonic_ns() + timeout_ms * _NS_PER_MS

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from assay_sdk.engine.calls import Pending, RefusedError
 from assay_sdk.engine.listening import Handing
 from assay_sdk.engine.operations import Operation, Wait, spawn
-from assay_sdk.engine.states import Life
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import CallbackEnded
 from assay_sdk.time import StalledError
@@ -48,7 +47,7 @@ class Dispatcher:
     def schedule(self) -> None:
         """Hand over what is due, unless that is being done or must not be done now."""
         session = self._session
-        if self._ready and not self._handing and session.connection.started and session.state is Life.OPEN:
+        if self._ready and not self._handing and session.works:
             self._handing = True
             spawn(session.connection.runner, self._hand_next())
 
@@ -110,7 +109,7 @@ class Dispatcher:
 
     def _take(self) -> Handing | None:
         session = self._session
-        while self._ready and session.connection.started and session.state is Life.OPEN:
+        while self._ready and session.works:
             handing = self._ready.popleft().take_handing()
             if handing is not None:
                 return handing

@@ -7,10 +7,11 @@ face can await the same generator.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from typing import Generic, Protocol, TypeVar
 
 from assay_sdk.engine.calls import Pending, RefusedError
+from assay_sdk.model.reasons import JmsErrorKind
 from assay_sdk.time import Cancel, Runner
 
 T = TypeVar("T")
@@ -60,6 +61,27 @@ def result_of(pending: Pending[T]) -> Operation[T]:
     if not pending.done:
         yield Wait(pending)
     return pending.result()
+
+
+def all_of(answers: Iterable[Pending[T]], *, lost_is_fine: bool = False) -> Operation[None]:
+    """Wait for all answers.
+
+    Args:
+        answers: For what.
+        lost_is_fine: Whether a lost connection is no reason to raise.
+
+    Raises:
+        RefusedError: The first refusal.
+    """
+    refusal: RefusedError | None = None
+    for answer in answers:
+        try:
+            yield from result_of(answer)
+        except RefusedError as error:
+            if not (lost_is_fine and error.refused.kind is JmsErrorKind.CONNECTION_LOST):
+                refusal = refusal or error
+    if refusal is not None:
+        raise refusal
 
 
 class Task(Generic[T]):

@@ -23,11 +23,12 @@ from assay_sdk.engine.consumer import Consumer, call_back
 from assay_sdk.engine.deliveries import Delivery
 from assay_sdk.engine.dispatch import Dispatcher
 from assay_sdk.engine.listening import Handing
-from assay_sdk.engine.operations import Operation, Wait, result_of
+from assay_sdk.engine.operations import Operation, Wait, all_of, result_of
 from assay_sdk.engine.producer import Producer
 from assay_sdk.engine.settings import DUPS_OK_LIMIT, Source
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
 from assay_sdk.engine.units import UnitOfWork
+from assay_sdk.engine.xa import BranchWork
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
@@ -51,6 +52,7 @@ class Session:
         self.number = number
         self.behaviour = behaviour
         self.unit = UnitOfWork(connection, number)
+        self.branch = BranchWork(connection, number)
         self.producers: dict[int, Producer] = {}
         self.consumers: dict[int, Consumer] = {}
         self.dispatcher = Dispatcher(self)
@@ -170,7 +172,7 @@ class Session:
         """
         self.use()
         if self.behaviour.acknowledges:
-            yield from _all_of(self.settle(tuple(self._unsettled), Outcome.ACCEPTED))
+            yield from all_of(self.settle(tuple(self._unsettled), Outcome.ACCEPTED))
 
     def recover(self) -> Operation[None]:
         """Have everything unacknowledged come again, in its order (JMS 6.2.11).
@@ -260,6 +262,15 @@ class Session:
         if self._life.take(LifeEvent.LOSE) is Act.END:
             self._end(lost=True)
 
+    @property
+    def works(self) -> bool:
+        """Whether anything may be handed over now: an XA session works in branches only."""
+        return (
+            self.connection.started
+            and self.state is Life.OPEN
+            and not (self.behaviour.branching and self.branch.xid is None)
+        )
+
     def resume(self) -> None:
         """The connection was started: listeners get credit and what has come."""
         for consumer in tuple(self.consumers.values()):
@@ -269,7 +280,13 @@ class Session:
     # -- for consumers ---------------------------------------------------------------------------------------------
 
     def unit_of_work(self) -> Operation[int | None]:
-        """The unit of work that a send or a delivery of now belongs to; begun here if need be."""
+        """The unit of work that a send or a delivery of now belongs to; begun here if need be.
+
+        Raises:
+            RefusedError: The broker begins none, or the transaction manager has started no branch.
+        """
+        if self.behaviour.branching:
+            return (yield from self.branch.need())
         if not self.behaviour.transacted:
             return None
         return (yield from self.unit.need())
@@ -282,6 +299,9 @@ class Session:
             self.connection.observe(Seen(delivery.handed()))
         if self.behaviour.transacted:
             self.unit.enlist(deliveries)
+        elif self.behaviour.branching:
+            self.branch.enlist(deliveries)
+            self._forget(deliveries)
 
     def received(self, delivery: Delivery) -> Operation[None]:
         """Settle what a receive call is about to return, as the mode says.
@@ -290,10 +310,10 @@ class Session:
         """
         match self.behaviour.settling:
             case Settling.NOW:
-                yield from _all_of(self.settle((delivery,), Outcome.ACCEPTED), lost_is_fine=True)
+                yield from all_of(self.settle((delivery,), Outcome.ACCEPTED), lost_is_fine=True)
             case Settling.LAZILY:
                 self._accept_lazily()
-            case Settling.BY_CALL | Settling.BY_UNIT:
+            case Settling.BY_CALL | Settling.BY_UNIT | Settling.BY_BRANCH:
                 pass
 
     def idle(self) -> None:
@@ -352,6 +372,9 @@ class Session:
 
     def _use_unit(self, what: str) -> None:
         self.use()
+        if self.behaviour.branching:
+            text = f"only the transaction manager may {what}: ask the session's XA resource"
+            raise RefusedError(Refused(JmsErrorKind.TRANSACTION_IN_PROGRESS, text))
         if not self.behaviour.transacted:
             raise RefusedError(
                 Refused(JmsErrorKind.ILLEGAL_STATE, f"there is nothing to {what}: the session is not transacted")
@@ -368,7 +391,7 @@ class Session:
         finally:
             for consumer in consumers:
                 consumer.go_on()
-        yield from _all_of(answers)
+        yield from all_of(answers)
 
     def _forget(self, deliveries: Iterable[Delivery]) -> None:
         for delivery in deliveries:
@@ -383,29 +406,9 @@ class Session:
         for consumer in tuple(self.consumers.values()):
             consumer.end(lost=lost)
         self.unit.lose()
+        self.branch.lose()
         for delivery in self._unsettled:
             delivery.settled = True  # nobody is left to be told
         self._unsettled.clear()
         self.dispatcher.clear()
         self.connection.sessions.pop(self.number, None)
-
-
-def _all_of(answers: Iterable[Pending[Done]], *, lost_is_fine: bool = False) -> Operation[None]:
-    """Wait for all answers.
-
-    Args:
-        answers: For what.
-        lost_is_fine: Whether a lost connection is no reason to raise.
-
-    Raises:
-        RefusedError: The first refusal.
-    """
-    refusal: RefusedError | None = None
-    for answer in answers:
-        try:
-            yield from result_of(answer)
-        except RefusedError as error:
-            if not (lost_is_fine and error.refused.kind is JmsErrorKind.CONNECTION_LOST):
-                refusal = refusal or error
-    if refusal is not None:
-        raise refusal

@@ -16,7 +16,7 @@ from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.connection import Connection
 from assay_sdk.engine.operations import Operation, perform
 from assay_sdk.engine.settings import LISTENER_WINDOW, ConnectionOptions
-from assay_sdk.errors import JmsError
+from assay_sdk.errors import JmsError, XAError
 from assay_sdk.model.durations import DurationError, milliseconds
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import Observer, nobody
@@ -83,7 +83,7 @@ class Caller:
 
     def error(self, refused: Refused) -> JmsError:
         """The face's error for a refusal."""
-        return self.errors[refused.kind](refused)
+        return XAError(refused) if refused.xa is not None else self.errors[refused.kind](refused)
 
     def milliseconds(self, value: Duration, what: str) -> int:
         """A span in milliseconds.

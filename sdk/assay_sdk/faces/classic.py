@@ -24,13 +24,22 @@ from assay_sdk.faces.consuming import ConsumerBase
 from assay_sdk.faces.message import Message
 from assay_sdk.faces.producing import ProducerBase
 from assay_sdk.faces.sessions import QueueBrowser, SessionBase
+from assay_sdk.faces.xa import XaResource
 from assay_sdk.model.destinations import Destination, Topic
 from assay_sdk.model.message import Property
 from assay_sdk.model.reasons import Refused
 from assay_sdk.observer import Observer, nobody
 from assay_sdk.time import Runner
 
-__all__ = ["Connection", "ConnectionFactory", "MessageConsumer", "MessageProducer", "QueueBrowser", "Session"]
+__all__ = [
+    "Connection",
+    "ConnectionFactory",
+    "MessageConsumer",
+    "MessageProducer",
+    "QueueBrowser",
+    "Session",
+    "XaSession",
+]
 
 T = TypeVar("T")
 
@@ -131,6 +140,15 @@ class Session(SessionBase):
         return MessageConsumer(self._caller, engine, destination.converter, self.acknowledge)
 
 
+class XaSession(Session):
+    """A session whose units of work are branches of global ones (JMS 6.2.9): it works between start and end only."""
+
+    def __init__(self, caller: Caller, engine: EngineSession) -> None:
+        super().__init__(caller, engine)
+        self.xa_resource = XaResource(caller, engine)
+        """For the transaction manager."""
+
+
 class Connection:
     """A connection (JMS 6.1); hands nothing over before `start`.  Made by a `ConnectionFactory`."""
 
@@ -149,8 +167,17 @@ class Connection:
         Raises:
             MessagingError: The connection is gone, or has no transactions.
         """
-        engine: EngineSession = self._caller(self._engine.session(mode))
-        return Session(self._caller, engine)
+        if mode is AckMode.XA:
+            return self.create_xa_session()
+        return Session(self._caller, self._caller(self._engine.session(mode)))
+
+    def create_xa_session(self) -> XaSession:
+        """Open a session for a transaction manager.
+
+        Raises:
+            MessagingError: The connection is gone, or has no global units of work.
+        """
+        return XaSession(self._caller, self._caller(self._engine.session(AckMode.XA)))
 
     def start(self) -> None:
         """Start handing messages over (JMS 6.1.4).

@@ -21,12 +21,13 @@ from assay_sdk.faces.calling import Caller, Dial, Duration, dial
 from assay_sdk.faces.consuming import ConsumerBase
 from assay_sdk.faces.producing import ProducerBase
 from assay_sdk.faces.sessions import SessionBase
+from assay_sdk.faces.xa import XaResource
 from assay_sdk.model.destinations import Destination, Topic
 from assay_sdk.model.reasons import Refused
 from assay_sdk.observer import Observer, nobody
 from assay_sdk.time import Runner
 
-__all__ = ["Consumer", "Context", "Producer", "connect"]
+__all__ = ["Consumer", "Context", "Producer", "XaContext", "connect"]
 
 T = TypeVar("T")
 
@@ -140,9 +141,20 @@ class Context(SessionBase):
         Raises:
             MessagingRuntimeError: The connection is gone, or has no transactions.
         """
+        if session_mode is AckMode.XA:
+            return self.create_xa_context()
         return Context(
             self._caller, self._share, self._caller(self._share.connection.session(session_mode)), session_mode
         )
+
+    def create_xa_context(self) -> XaContext:
+        """Make another context for a transaction manager, on the same connection.
+
+        Raises:
+            MessagingRuntimeError: The connection is gone, or has no global units of work.
+        """
+        engine = self._caller(self._share.connection.session(AckMode.XA))
+        return XaContext(self._caller, self._share, engine, AckMode.XA)
 
     @overload
     def create_producer(
@@ -297,6 +309,15 @@ class Context(SessionBase):
         return Consumer(self._caller, engine, destination.converter, self.acknowledge)
 
 
+class XaContext(Context):
+    """A context whose units of work are branches of global ones (JMS 11.2): it works between start and end only."""
+
+    def __init__(self, caller: Caller, share: _Share, engine: EngineSession, mode: AckMode) -> None:
+        super().__init__(caller, share, engine, mode)
+        self.xa_resource = XaResource(caller, engine)
+        """For the transaction manager."""
+
+
 def connect(
     url: str,
     *,
@@ -347,4 +368,5 @@ def connect(
     except MessagingRuntimeError:
         caller(connection.close(threading.get_ident()))
         raise
-    return Context(caller, _Share(caller, connection), session, session_mode)
+    kind = XaContext if session_mode is AckMode.XA else Context
+    return kind(caller, _Share(caller, connection), session, session_mode)

@@ -291,6 +291,7 @@ class Refused(Struct, frozen=True):
         checked: Whether the face raised the checked exception; False below the faces.
         mqrc: MQRC number, where one is known.
         objects: Names of the objects at fault.
+        xa: The answer's number in X/Open XA (`assay_sdk.model.xa.XaCode`), where it is one.
     """
 
     kind: JmsErrorKind
@@ -298,6 +299,7 @@ class Refused(Struct, frozen=True):
     checked: bool = False
     mqrc: int | None = None
     objects: tuple[str, ...] = ()
+    xa: int | None = None
 
 
 def refused(mqrc: Mqrc, text: str, *objects: str) -> Refused:

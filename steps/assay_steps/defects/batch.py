@@ -5,5 +5,6 @@ from __future__ import annotations
 from assay_steps.defects.batch_acknowledgement import ACKNOWLEDGEMENT_DEFECTS
 from assay_steps.defects.batch_contents import CONTENT_DEFECTS
 from assay_steps.defects.batch_listeners import LISTENER_DEFECTS
+from assay_steps.defects.batch_sessions import SESSION_DEFECTS
 
-BATCH_DEFECTS = (*LISTENER_DEFECTS, *CONTENT_DEFECTS, *ACKNOWLEDGEMENT_DEFECTS)
+BATCH_DEFECTS = (*LISTENER_DEFECTS, *CONTENT_DEFECTS, *ACKNOWLEDGEMENT_DEFECTS, *SESSION_DEFECTS)

@@ -130,7 +130,7 @@ ACKNOWLEDGEMENT_DEFECTS = (
     ),
     Defect(
         name="batches-accepted-on-arrival",
-        rules=("BT-08", "BT-11", "BT-12"),
+        rules=("BT-08", "BT-10", "BT-11", "BT-12", "BT-13"),
         text="The messages of a batch are acknowledged when they arrive.",
         wire=wires(_OnArrival),
     ),
@@ -149,7 +149,7 @@ ACKNOWLEDGEMENT_DEFECTS = (
     ),
     Defect(
         name="enlists-first-of-batch",
-        rules=("BT-12",),
+        rules=("BT-12", "BT-13"),
         text="Of a batch only the first message belongs to the unit of work.",
         wire=commands(_first_of_enlisted),
     ),

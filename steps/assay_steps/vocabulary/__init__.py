@@ -15,6 +15,7 @@ VOCABULARY = (
     "assay_steps.vocabulary.qualities",
     "assay_steps.vocabulary.confirming",
     "assay_steps.vocabulary.units",
+    "assay_steps.vocabulary.branches",
     "assay_steps.vocabulary.batches",
     "assay_steps.vocabulary.faults",
     "assay_steps.vocabulary.answers",

@@ -38,6 +38,14 @@ def _(world: World, evidence: Evidence, names: tuple[str, ...], labels: tuple[st
     _exactly(world, evidence, names, labels, 1)
 
 
+@then(phrase("the receiver sees {labels:Names} at least once"))
+@then(phrase("one of {names:Names} sees {labels:Names}, at least once"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...], names: tuple[str, ...] = (RECEIVER,)) -> None:
+    kids = world.kids(labels)
+    world.observe(names, kids)
+    evidence.claim("redelivered", {"kids": listed(kids), "actors": listed(names)}, {"times": 1, "flagged": 0})
+
+
 @then(phrase("the receiver sees {labels:Names} at most once"))
 @then(phrase("{name:Name} sees {labels:Names} at most once"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = RECEIVER) -> None:

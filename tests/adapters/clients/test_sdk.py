@@ -85,7 +85,7 @@ def test_the_identity_is_ours_and_names_the_face(world: World) -> None:
     identity = world.client.identity
     assert (identity.ours, identity.face) == (True, world.face)
     assert Capability.BATCH_LISTENER in world.client.capabilities
-    assert Capability.XA not in world.client.capabilities
+    assert Capability.TEMPORARY_DESTINATION not in world.client.capabilities
 
 
 def test_a_draft_is_sent_with_its_kid_in_a_property_and_in_the_body(world: World) -> None:
@@ -310,11 +310,13 @@ def test_every_kind_of_subscription_is_asked_for(world: World) -> None:
     ok(session.unsubscribe("S"))
 
 
+def test_a_session_in_another_mode_has_no_xa_resource(world: World) -> None:
+    assert refused(world.session().xa()).kind is JmsErrorKind.ILLEGAL_STATE
+
+
 def test_what_these_faces_have_not_is_unsupported(world: World) -> None:
     session = world.session()
     for refusal in (
-        refused(world.connection.session(AckMode.XA)),
-        refused(session.xa()),
         refused(session.consumer(Origin(address=QUEUE), actor="A", qos=Qos.AT_MOST_ONCE)),
         refused(session.consumer(Origin(address=QUEUE), actor="A", auto_confirm=True)),
     ):

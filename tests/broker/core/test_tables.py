@@ -6,15 +6,18 @@ from typing import cast
 
 import pytest
 
+from assay_broker.core.clients.branches import BRANCHES, Branch, BranchInput, BranchState
 from assay_broker.core.clients.links import LINKS, Link, LinkInput, LinkState
 from assay_broker.core.clients.units import UNITS, Unit, UnitInput, UnitState
 from assay_broker.core.delay.processor import PROCESSOR, Processor, ProcessorInput, ProcessorState
 from assay_broker.core.refusals import RefusalError
 from assay_broker.core.settings import Platform
+from assay_sdk.model.xa import XaCode
 
 CELLS = (
     *product(["link"], LinkState, LinkInput),
     *product(["unit"], UnitState, UnitInput),
+    *product(["branch"], BranchState, BranchInput),
     *product(PROCESSOR, ProcessorState, ProcessorInput),
 )
 
@@ -22,15 +25,15 @@ CELLS = (
 @pytest.fixture(scope="module", autouse=True)
 def _count() -> Iterator[None]:
     yield
-    known = len(LINKS) + len(UNITS) + sum(map(len, PROCESSOR.values()))
+    known = len(LINKS) + len(UNITS) + len(BRANCHES) + sum(map(len, PROCESSOR.values()))
     print(f"\n{len(CELLS)} cells tried: {known} transitions, {len(CELLS) - known} refused")  # noqa: T201 - the count is asked for
 
 
 @pytest.mark.parametrize(("machine", "state", "happened"), CELLS)
 def test_every_state_takes_every_input_as_its_table_says(
     machine: str,
-    state: LinkState | UnitState | ProcessorState,
-    happened: LinkInput | UnitInput | ProcessorInput,
+    state: LinkState | UnitState | BranchState | ProcessorState,
+    happened: LinkInput | UnitInput | BranchInput | ProcessorInput,
 ) -> None:
     if isinstance(state, LinkState) and isinstance(happened, LinkInput):
         link = Link(1, 1, None, state, LINKS)
@@ -51,6 +54,17 @@ def test_every_state_takes_every_input_as_its_table_says(
             return
         assert unit.step(happened) is UNITS[state, happened][1]
         assert unit.state is UNITS[state, happened][0]
+    elif isinstance(state, BranchState) and isinstance(happened, BranchInput):
+        branch = Branch(b"x", 1, BRANCHES)
+        branch.state = state
+        if (state, happened) not in BRANCHES:
+            with pytest.raises(RefusalError, match=happened.name.lower().replace("_", " ")) as refusal:
+                branch.step(happened)
+            assert refusal.value.refused.xa == XaCode.XAER_PROTO
+            assert branch.state is state
+            return
+        assert branch.step(happened) is BRANCHES[state, happened][1]
+        assert branch.state is BRANCHES[state, happened][0]
     elif isinstance(state, ProcessorState) and isinstance(happened, ProcessorInput):
         table = PROCESSOR[cast("Platform", machine)]
         processor = Processor(table)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay_broker.core.clients.links import Link, LinkAction, LinkInput, Receiver, Sender
-from assay_broker.core.clients.units import Unit
+from assay_broker.core.clients.units import Work
 from assay_broker.core.refusals import RefusalError, illegal_state, refusal
 from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
@@ -25,7 +25,7 @@ class Connection:
         self.client_id = client_id
         self.user = user
         self.links: dict[int, Link] = {}
-        self.units: dict[int, Unit] = {}
+        self.units: dict[int, Work] = {}
         self.temporary: list[Address] = []
         self._deliveries = 0
 
@@ -71,7 +71,7 @@ class Connection:
             raise TypeError(f"the table of links lets a sender {happened.name.lower()}")
         return link, action
 
-    def unit(self, number: int) -> Unit:
+    def unit(self, number: int) -> Work:
         """An open unit of work by its number.
 
         Raises:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from assay_broker.core.clients.attaching import close_link, drop_temporary
+from assay_broker.core.clients.branches import FAILURES, Branch, BranchInput
+from assay_broker.core.clients.branching import branch_over, lose_branch
 from assay_broker.core.clients.connections import Connection
 from assay_broker.core.clients.links import LinkInput, LinkState, Receiver
-from assay_broker.core.clients.units import Unit, UnitAction, UnitInput
+from assay_broker.core.clients.units import Unit, UnitAction, UnitInput, Work
 from assay_broker.core.queues.arriving import back_out, commit
 from assay_broker.core.queues.delivery import consume, give_back, take_back_unsent
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.reasons import Mqrc, refused
+from assay_sdk.model.xa import xa_refused
 
 
 def end_unit(state: State, turn: Turn, connection: Connection, unit: Unit, happened: UnitInput) -> None:
@@ -55,7 +58,10 @@ def _discard(state: State, turn: Turn, unit: Unit) -> None:
 def end_connection(state: State, turn: Turn, connection: Connection) -> None:
     """A connection ends, in order or not: units of work are backed out, links closed, temporary destinations gone."""
     for unit in tuple(connection.units.values()):
-        end_unit(state, turn, connection, unit, UnitInput.LOST)
+        if isinstance(unit, Unit):
+            end_unit(state, turn, connection, unit, UnitInput.LOST)
+        elif isinstance(unit, Branch):
+            lose_branch(state, turn, unit)
     for link in tuple(connection.links.values()):
         close_link(state, turn, connection, link, LinkInput.LOST)
     drop_temporary(state, turn, connection)
@@ -67,7 +73,7 @@ def batch_stored(state: State, number: int) -> None:
     ledger = state.ledger
     ledger.stored = max(ledger.stored, number)
     for done in [pending for pending in ledger.pending if pending <= number]:
-        _unit_over(state, ledger.pending.pop(done).unit, UnitInput.STORED)
+        _unit_over(state, ledger.pending.pop(done).unit, stored=True)
 
 
 def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
@@ -90,16 +96,20 @@ def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
             close_link(state, turn, connection, receiver, LinkInput.REVOKED, full)
     for undo in reversed(batch.undo):
         undo(turn)
-    _unit_over(state, batch.unit, UnitInput.STORE_FAILED)
-    reason = Mqrc.STORAGE_MEDIUM_FULL if batch.unit is None else Mqrc.BACKED_OUT
-    for connection_number, token in batch.answers:
-        turn.answer(connection_number, token, refused(reason, f"{reason.label}: {text}", state.settings.name))
+    reason = Mqrc.BACKED_OUT if isinstance(batch.unit, Unit) else Mqrc.STORAGE_MEDIUM_FULL
+    why_not = refused(reason, f"{reason.label}: {text}", state.settings.name)
+    code = FAILURES.get(batch.unit.state) if isinstance(batch.unit, Branch) else None
+    _unit_over(state, batch.unit, stored=False)
+    for asker in batch.answers:
+        turn.answer(*asker, xa_refused(code, f"{text}.") if code is not None and asker == batch.asker else why_not)
 
 
-def _unit_over(state: State, unit: Unit | None, happened: UnitInput) -> None:
-    if unit is None:
+def _unit_over(state: State, unit: Work | None, *, stored: bool) -> None:
+    if isinstance(unit, Branch):
+        branch_over(state, unit, BranchInput.STORED if stored else BranchInput.STORE_FAILED)
+    if not isinstance(unit, Unit):
         return
-    unit.step(happened)
+    unit.step(UnitInput.STORED if stored else UnitInput.STORE_FAILED)
     connection = state.connections.find_anywhere(unit.connection)
     if connection is not None and connection.units.get(unit.number) is unit:
         del connection.units[unit.number]

@@ -1,10 +1,12 @@
-"""Local units of work: the unit's state table, and what a unit holds until its end.
+"""Units of work: what every unit holds until its end, and the state table of local ones.
 
-Everything that a unit's state decides is in `UNITS`; a pair that is missing there is the asker's error.
+Everything that a local unit's state decides is in `UNITS`; a pair that is missing there is the asker's error.  A branch
+of a global unit has a table of its own (`assay_broker.core.clients.branches`).  `docs/units.md` draws both.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from enum import Enum, auto
 from types import MappingProxyType
@@ -89,8 +91,34 @@ class Pending(Struct, frozen=True, eq=False):
     retained: Retention | None = None
 
 
-class Unit:
-    """One unit of work.
+class Work(ABC):
+    """What every unit of work holds.
+
+    Args:
+        number: Its number: on its connection, or, a branch's, in the queue manager.
+        owner: The connection and the session that began it; whose uncommitted messages these are (DD-25).
+    """
+
+    def __init__(self, number: int, owner: Owner) -> None:
+        self.number = number
+        self.owner = owner
+        self.puts: list[Pending] = []
+        self.accepted: list[Delivery] = []
+
+    def __len__(self) -> int:
+        return len(self.puts) + len(self.accepted)
+
+    @abstractmethod
+    def grow(self) -> None:
+        """It is about to get one more send or delivery.
+
+        Raises:
+            RefusalError: Its table does not let it.
+        """
+
+
+class Unit(Work):
+    """One local unit of work.
 
     Args:
         connection: Whose it is.
@@ -100,16 +128,18 @@ class Unit:
     """
 
     def __init__(self, connection: int, number: int, table: UnitTable, session: int | None = None) -> None:
+        super().__init__(number, (connection, session))
         self.connection = connection
-        self.number = number
-        self.owner: Owner = (connection, session)
         self.state = UnitState.OPEN
-        self.puts: list[Pending] = []
-        self.accepted: list[Delivery] = []
         self._table = table
 
-    def __len__(self) -> int:
-        return len(self.puts) + len(self.accepted)
+    def grow(self) -> None:
+        """It is about to get one more send or delivery.
+
+        Raises:
+            RefusalError: Its table does not let it.
+        """
+        self.step(UnitInput.WORK)
 
     def step(self, happened: UnitInput) -> UnitAction:
         """Go on to the next state.

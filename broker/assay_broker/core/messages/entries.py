@@ -12,7 +12,7 @@ from assay_sdk.model.message import Message
 
 if TYPE_CHECKING:
     from assay_broker.core.clients.links import Receiver
-    from assay_broker.core.clients.units import Unit
+    from assay_broker.core.clients.units import Work
     from assay_broker.core.queues.queues import Queue
 
 
@@ -42,7 +42,7 @@ class Entry(Struct, eq=False, kw_only=True):
         due_ms: When its delay is over; None for one without a delay, and once it is.
         dead: Why it is on the dead-letter queue; None elsewhere.
         via: The queue managers that it has come by.
-        unit: The open unit of work that put it; None once that is committed.
+        unit: The unit of work that put it, open or in doubt; None once that is committed.
         batch: The batch that stores it; 0 for none.
         order: Its place among those of its priority; given when it enters its queue, kept when it comes back.
         count: Deliveries that failed.
@@ -60,7 +60,7 @@ class Entry(Struct, eq=False, kw_only=True):
     due_ms: int | None
     dead: DeadLetterHeader | None = None
     via: tuple[str, ...] = ()
-    unit: Unit | None = None
+    unit: Work | None = None
     batch: int = 0
     order: int = 0
     count: int = 0
@@ -86,4 +86,4 @@ class Delivery(Struct, eq=False):
     queue: Queue
     link: Receiver
     gate: int
-    unit: Unit | None = None
+    unit: Work | None = None

@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 from msgspec.structs import replace
 
-from assay_broker.core.clients.units import Pending, Unit
+from assay_broker.core.clients.units import Pending, Work
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.messages.reporting import send_report
 from assay_broker.core.queues.placing import enter, enter_uncommitted, new_entry, stage
@@ -24,7 +24,7 @@ def reserve(state: State, pending: Pending, places: int) -> None:
         queue.reserved += places
 
 
-def join(state: State, turn: Turn, unit: Unit, pending: Pending) -> None:
+def join(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
     """A message becomes part of an open unit of work.
 
     One for a queue stands there at once, for its own session alone, if that is known (DD-25); a delayed one stands
@@ -45,7 +45,7 @@ def join(state: State, turn: Turn, unit: Unit, pending: Pending) -> None:
         unit.puts.append(pending)
 
 
-def commit(state: State, turn: Turn, unit: Unit, pending: Pending) -> None:
+def commit(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
     """A message of a unit of work is everybody's."""
     entry = pending.entry
     if entry is None:
@@ -64,7 +64,7 @@ def commit(state: State, turn: Turn, unit: Unit, pending: Pending) -> None:
     _arrive(state, turn, queue, entry)
 
 
-def back_out(state: State, turn: Turn, unit: Unit, pending: Pending) -> None:
+def back_out(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
     """A message of a unit of work was never sent."""
     entry = pending.entry
     if entry is None:

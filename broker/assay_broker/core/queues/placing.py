@@ -6,7 +6,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from assay_broker.core.clients.units import Unit
+from assay_broker.core.clients.units import Work
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.messages.headers import DeadLetterHeader
 from assay_broker.core.queues.queues import Queue
@@ -65,7 +65,7 @@ def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
     turn.touch(queue)
 
 
-def enter_uncommitted(state: State, turn: Turn, queue: Queue, entry: Entry, unit: Unit) -> None:
+def enter_uncommitted(state: State, turn: Turn, queue: Queue, entry: Entry, unit: Work) -> None:
     """A copy of an open unit of work comes to stand on a queue; only the unit's own session can get it (DD-25)."""
     entry.unit = unit
     entry.order = state.next_order()
@@ -95,8 +95,8 @@ def watch_expiry(state: State, entry: Entry) -> None:
         state.expiry.add(entry.key, entry.expires_ms, entry)
 
 
-def stored(entry: Entry) -> MessageStored:
-    """The record of a copy."""
+def stored(entry: Entry, unit: int | None = None) -> MessageStored:
+    """The record of a copy; with the number of a branch in doubt, of one that is that branch's."""
     return MessageStored(
         key=entry.key,
         home=entry.home,
@@ -106,6 +106,7 @@ def stored(entry: Entry) -> MessageStored:
         due_ms=entry.due_ms,
         dead=entry.dead,
         via=entry.via,
+        unit=unit,
     )
 
 

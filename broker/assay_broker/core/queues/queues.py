@@ -110,6 +110,11 @@ class Queue:
         entry.place = Place.UNCOMMITTED
         self._own[owner][entry.key] = entry
 
+    def enter_unseen(self, entry: Entry) -> None:
+        """A message of a unit of work that is in doubt comes, or stays: it has its place, and nobody can get it."""
+        self.entries[entry.key] = entry
+        entry.place = Place.UNCOMMITTED
+
     def disown(self, entry: Entry, owner: Owner) -> None:
         """A unit of work is over: its message is no longer its own."""
         own = self._own.get(owner)

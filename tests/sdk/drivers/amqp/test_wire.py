@@ -20,13 +20,16 @@ from assay_sdk.driver import (
     CloseLink,
     CloseSession,
     Commit,
+    CommitXa,
     Credit,
     Done,
     Drain,
     Drained,
     Durability,
+    EndXa,
     Enlist,
     Failed,
+    ForgetXa,
     Frame,
     LinkClosed,
     Login,
@@ -38,6 +41,7 @@ from assay_sdk.driver import (
     Prepare,
     RecoverXa,
     Rollback,
+    RollbackXa,
     Send,
     Settle,
     Unsubscribe,
@@ -46,6 +50,7 @@ from assay_sdk.drivers.amqp import codec
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
+from assay_sdk.model.xa import XaEnd
 
 QUEUE = Address(AddressKind.QUEUE, "Q")
 TOPIC = Address(AddressKind.TOPIC, "T")
@@ -663,7 +668,12 @@ def test_a_broker_without_a_coordinator_has_no_units_of_work(opened: Bench) -> N
 
 
 def test_what_amqp_cannot_say_is_unsupported(opened: Bench) -> None:
-    for make, args in ((Prepare, (1,)), (RecoverXa, (1,)), (Cancel, (1, "ID:1"))):
+    xa = (
+        (EndXa, (b"x", XaEnd.SUCCESS)),
+        (RecoverXa, ()),
+        *((one, (b"x",)) for one in (Prepare, CommitXa, RollbackXa, ForgetXa)),
+    )
+    for make, args in (*xa, (Cancel, (1, "ID:1"))):
         assert opened.refused(make, *args).kind is JmsErrorKind.UNSUPPORTED
     assert opened.refused(Begin, 1, 1, b"xid").kind is JmsErrorKind.UNSUPPORTED
 

@@ -1,0 +1,43 @@
+"""The XA resource of our own SDK behind the `Client` port: a branch's name is bytes there, and part of an xid here."""
+
+from __future__ import annotations
+
+from assay_adapters.clients.links import attempt
+from assay_adapters.clients.xids import is_ours, named
+from assay_adapters.outcome import Outcome
+from assay_sdk import XaResource, XaVote
+
+
+class SdkXaResource:
+    """The XA resource of one session, in either face.
+
+    Args:
+        port: The SDK's.
+    """
+
+    def __init__(self, port: XaResource) -> None:
+        self._port = port
+
+    def start(self, xid: bytes) -> Outcome[None]:
+        """Start work for a branch."""
+        return attempt(lambda: self._port.start(named(xid)))
+
+    def end(self, xid: bytes) -> Outcome[None]:
+        """End work for a branch."""
+        return attempt(lambda: self._port.end(named(xid)))
+
+    def prepare(self, xid: bytes) -> Outcome[bool]:
+        """Prepare a branch; False when it was read-only, and is over."""
+        return attempt(lambda: self._port.prepare(named(xid)) is XaVote.PREPARED)
+
+    def commit(self, xid: bytes, *, one_phase: bool = False) -> Outcome[None]:
+        """Commit a branch."""
+        return attempt(lambda: self._port.commit(named(xid), one_phase=one_phase))
+
+    def rollback(self, xid: bytes) -> Outcome[None]:
+        """Back a branch out."""
+        return attempt(lambda: self._port.rollback(named(xid)))
+
+    def recover(self) -> Outcome[tuple[bytes, ...]]:
+        """List prepared branches, those of others left out."""
+        return attempt(lambda: tuple(xid.global_id for xid in self._port.recover() if is_ours(xid)))

@@ -1,0 +1,248 @@
+"""What a transaction manager asks for: each function of XA, for branches of whichever connection.
+
+A branch belongs to the connection that works in it, or did last, until it is prepared: with that connection it is
+backed out.  Once it is prepared, whoever knows its name decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from assay_broker.core.clients.branches import Branch, BranchAction, BranchInput, BranchState
+from assay_broker.core.clients.connections import Connection
+from assay_broker.core.clients.securing import carry_out, give_back, nothing, secure
+from assay_broker.core.commands import (
+    BackOutBranch,
+    Begin,
+    CommitBranch,
+    EndBranch,
+    ForgetBranch,
+    PrepareBranch,
+    RecoverBranches,
+)
+from assay_broker.core.queues.arriving import back_out, commit
+from assay_broker.core.queues.delivery import consume
+from assay_broker.core.queues.delivery import give_back as return_delivery
+from assay_broker.core.records import UnitCompleted, UnitResolved
+from assay_broker.core.refusals import RefusalError
+from assay_broker.core.state import State
+from assay_broker.core.turn import Turn
+from assay_sdk.model.reasons import Refused
+from assay_sdk.model.xa import XID_BYTES, XaCode, XaEnd, XaStart, XaVote, xa_refused
+
+_ENDS: Mapping[XaEnd, BranchInput] = MappingProxyType(
+    {XaEnd.SUCCESS: BranchInput.END, XaEnd.FAIL: BranchInput.FAIL, XaEnd.SUSPEND: BranchInput.SUSPEND}
+)
+_STARTS: Mapping[XaStart, BranchInput] = MappingProxyType(
+    {XaStart.JOIN: BranchInput.JOIN, XaStart.RESUME: BranchInput.RESUME}
+)
+_IN_DOUBT = frozenset({BranchState.PREPARED, BranchState.COMMITTING, BranchState.BACKING_OUT, BranchState.COMPLETING})
+_STORING = frozenset({BranchAction.SECURE, BranchAction.APPLY, BranchAction.CARRY_OUT, BranchAction.GIVE_BACK})
+_REMEMBERED = frozenset({BranchState.COMPLETED, BranchState.FORGETTING})
+
+
+def begin_branch(state: State, connection: Connection, command: Begin, xid: bytes) -> None:
+    """xa_start: work for a new branch, or for one whose work was ended or suspended.
+
+    Raises:
+        RefusalError: The name is none (XAER_INVAL) or known (XAER_DUPID), there are too many branches (XAER_RMERR), or
+            the branch is unknown (XAER_NOTA) or in another state (XAER_PROTO).
+    """
+    if command.start is XaStart.NEW:
+        branch = _new(state, command, xid)
+    else:
+        branch = state.branches.get(xid)
+        if command.start is XaStart.RESUME:
+            _check_seat(branch, connection)
+        branch.step(_STARTS[command.start])
+        _leave_seat(state, branch)
+    branch.seat = (connection.number, command.unit)
+    connection.units[command.unit] = branch
+
+
+def _new(state: State, command: Begin, xid: bytes) -> Branch:
+    if not 1 <= len(xid) <= XID_BYTES:
+        raise _refusal(XaCode.XAER_INVAL, f"An xid has 1 to {XID_BYTES} bytes, not {len(xid)}.")
+    if state.branches.find(xid) is not None:
+        raise _refusal(
+            XaCode.XAER_DUPID, f"The branch {xid.hex().upper()} is there already; join it, or choose a name."
+        )
+    if len(state.branches) >= state.branches.limit:
+        raise _refusal(
+            XaCode.XAER_RMERR,
+            f"{state.settings.name} has {state.branches.limit} branches already; end some, or have an operator resolve "
+            "those whose transaction manager does not come back.",
+        )
+    branch = Branch(xid, state.next_key(), state.tables.branches, (command.connection, command.session))
+    state.branches.add(branch)
+    return branch
+
+
+def _check_seat(branch: Branch, connection: Connection) -> None:
+    if branch.seat is None or branch.seat[0] != connection.number:
+        raise _refusal(XaCode.XAER_PROTO, f"This connection does not work in the branch {branch.name}.")
+
+
+def _leave_seat(state: State, branch: Branch) -> None:
+    """The branch belongs to no connection, for now or for good."""
+    if branch.seat is not None:
+        number, unit = branch.seat
+        connection = state.connections.find(number)
+        if connection is not None:
+            connection.units.pop(unit, None)
+        branch.seat = None
+
+
+def end_work(state: State, turn: Turn, command: EndBranch) -> None:
+    """xa_end: the connection's work for a branch is over, has failed, or rests."""
+    connection = state.connections.get(command.connection)
+    branch = state.branches.get(command.xid)
+    _check_seat(branch, connection)
+    branch.step(_ENDS[command.end])
+    turn.answer(command.connection, command.token)
+
+
+def prepare_branch(state: State, turn: Turn, command: PrepareBranch) -> None:
+    """xa_prepare: from its answer on either end is possible, whatever happens."""
+    state.connections.get(command.connection)
+    branch = state.branches.get(command.xid)
+    _decide(state, turn, command, branch, BranchInput.PREPARE if len(branch) else BranchInput.PREPARE_EMPTY)
+
+
+def commit_branch(state: State, turn: Turn, command: CommitBranch) -> None:
+    """xa_commit, in the second phase or the only one."""
+    state.connections.get(command.connection)
+    branch = state.branches.get(command.xid)
+    _decide(state, turn, command, branch, BranchInput.COMMIT_AT_ONCE if command.one_phase else BranchInput.COMMIT)
+
+
+def back_out_branch(state: State, turn: Turn, command: BackOutBranch) -> None:
+    """xa_rollback, before or after a prepare."""
+    state.connections.get(command.connection)
+    _decide(state, turn, command, state.branches.get(command.xid), BranchInput.BACK_OUT)
+
+
+def _decide(
+    state: State,
+    turn: Turn,
+    command: PrepareBranch | CommitBranch | BackOutBranch,
+    branch: Branch,
+    happened: BranchInput,
+) -> None:
+    """The transaction manager has asked for a vote or an end: do what the table says, and answer."""
+    action = branch.step(happened)
+    _leave_seat(state, branch)
+    refused, vote = None, None
+    match action:
+        case BranchAction.DROP:
+            state.branches.drop(branch)
+            vote = XaVote.READ_ONLY
+        case BranchAction.SECURE:
+            secure(state, turn, branch)
+            vote = XaVote.PREPARED
+        case BranchAction.APPLY:
+            _apply(state, turn, branch)
+        case BranchAction.CARRY_OUT:
+            carry_out(state, turn, branch, UnitResolved(branch.number))
+        case BranchAction.GIVE_BACK:
+            give_back(state, turn, branch, UnitResolved(branch.number))
+        case BranchAction.TELL:
+            refused = _heuristic(branch)
+        case BranchAction.BREAK:
+            why = f"The work in the branch {branch.name} has failed, so it was backed out."
+            refused = xa_refused(XaCode.XA_RBROLLBACK, why)
+        case _:
+            pass
+    if action in {BranchAction.DISCARD, BranchAction.BREAK}:
+        _discard(state, turn, branch)
+    elif action in _STORING:
+        _await(state, turn, branch)
+    turn.answer(command.connection, command.token, refused, vote)
+
+
+def recover_branches(state: State, turn: Turn, command: RecoverBranches) -> None:
+    """xa_recover: what is in doubt, or was and has been resolved by an operator."""
+    state.connections.get(command.connection)
+    names = tuple(branch.xid for branch in state.branches if branch.state in _IN_DOUBT | _REMEMBERED)
+    turn.answer(command.connection, command.token, value=names)
+
+
+def forget_branch(state: State, turn: Turn, command: ForgetBranch) -> None:
+    """xa_forget: how a branch was completed heuristically need not be remembered any longer."""
+    state.connections.get(command.connection)
+    branch = state.branches.get(command.xid)
+    branch.step(BranchInput.FORGET)
+    turn.record(UnitResolved(branch.number), nothing)
+    _await(state, turn, branch)
+    turn.answer(command.connection, command.token)
+
+
+def resolve_branch(state: State, turn: Turn, branch: Branch, *, committed: bool) -> None:
+    """An operator decides in the transaction manager's place, which is remembered for it.
+
+    Raises:
+        RefusalError: The branch is not in doubt.
+    """
+    branch.step(BranchInput.RESOLVE_COMMIT if committed else BranchInput.RESOLVE_BACK_OUT)
+    branch.committed = committed
+    record = UnitCompleted(branch.number, branch.xid, committed, branch.prepared_ms or turn.now_ms)
+    (carry_out if committed else give_back)(state, turn, branch, record)
+    _await(state, turn, branch)
+
+
+def lose_branch(state: State, turn: Turn, branch: Branch) -> None:
+    """The connection that works in it goes."""
+    branch.step(BranchInput.LOST)
+    _leave_seat(state, branch)
+    _discard(state, turn, branch)
+
+
+def branch_over(state: State, branch: Branch, happened: BranchInput) -> None:
+    """The store has taken what was recorded of a branch, or refused it."""
+    action = branch.step(happened)
+    if branch.state is BranchState.PREPARED:
+        branch.committed = None
+    elif branch.state is BranchState.COMPLETED:
+        branch.sent.clear()
+        branch.got.clear()
+        branch.kept.clear()
+    if action is BranchAction.DROP:
+        state.branches.drop(branch)
+
+
+def _await(state: State, turn: Turn, branch: Branch) -> None:
+    """Go on when the store has said that it has what was recorded; at once when that was nothing."""
+    if turn.recorded:
+        turn.batch.unit = branch
+    else:
+        branch_over(state, branch, BranchInput.STORED)
+
+
+def _apply(state: State, turn: Turn, branch: Branch) -> None:
+    with turn.together():
+        for delivery in branch.accepted:
+            delivery.link.unsettled.pop(delivery.number, None)
+            consume(state, turn, delivery)
+        for pending in branch.puts:
+            commit(state, turn, branch, pending)
+
+
+def _discard(state: State, turn: Turn, branch: Branch) -> None:
+    """Nothing was sent; what was accepted goes back, since who asks need not have the links that hold it."""
+    state.branches.drop(branch)
+    for pending in branch.puts:
+        back_out(state, turn, branch, pending)
+    for delivery in branch.accepted:
+        delivery.unit = None
+        delivery.link.unsettled.pop(delivery.number, None)
+        return_delivery(state, turn, delivery, failed=True)
+
+
+def _heuristic(branch: Branch) -> Refused:
+    code, how = (XaCode.XA_HEURCOM, "committed") if branch.committed else (XaCode.XA_HEURRB, "backed out")
+    return xa_refused(code, f"An operator has {how} the branch {branch.name}; forget it once you have noted that.")
+
+
+def _refusal(code: XaCode, why: str) -> RefusalError:
+    return RefusalError(xa_refused(code, why))

@@ -1,0 +1,74 @@
+"""The branches that are in doubt when a queue manager starts, and whose messages are whose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from assay_broker.core.clients.branches import Branch, BranchState, KeptPublication
+from assay_broker.core.clients.securing import hold, stand_uncommitted
+from assay_broker.core.messages.entries import Entry
+from assay_broker.core.networks.sharing import is_shared
+from assay_broker.core.records import MessageStored, UnitCompleted, UnitPrepared
+from assay_broker.core.state import State
+from assay_broker.core.topics.retained import Retention
+
+_NO_CONNECTION = 0
+
+
+class Doubtful:
+    """What was in doubt is again, and what an operator has completed is remembered, the oldest first.
+
+    Args:
+        state: The queue manager.
+        records: What the store says of branches.
+    """
+
+    def __init__(self, state: State, records: Iterable[UnitPrepared | UnitCompleted]) -> None:
+        self._state = state
+        self._by_number: dict[int, Branch] = {}
+        self._getters: dict[int, Branch] = {}
+        self._positions: dict[int, int] = {}
+        for record in sorted(records, key=lambda one: one.number):
+            branch = Branch(record.xid, record.number, state.tables.branches, state=BranchState.PREPARED)
+            branch.prepared_ms = record.prepared_ms
+            state.branches.add(branch)
+            if isinstance(record, UnitCompleted):
+                branch.state = BranchState.COMPLETED
+                branch.committed = record.committed
+            else:
+                self._take_up(branch, record)
+
+    def _take_up(self, branch: Branch, record: UnitPrepared) -> None:
+        self._by_number[record.number] = branch
+        self._getters.update(dict.fromkeys(record.got, branch))
+        self._positions.update((key, position) for position, key in enumerate(record.sent))
+        branch.kept = [
+            KeptPublication(Retention(one.topic, _NO_CONNECTION, one.client_id), one.message, one.expires_ms)
+            for one in record.kept
+        ]
+
+    def putter(self, stored: MessageStored) -> Branch | None:
+        """The branch in doubt that has put a copy; None when the copy is everybody's."""
+        return None if stored.unit is None else self._by_number.get(stored.unit)
+
+    def getter(self, entry: Entry) -> Branch | None:
+        """The branch in doubt that has accepted a copy; None when none has."""
+        return self._getters.get(entry.key)
+
+    def take_up_shared(self, messages: Mapping[int, MessageStored]) -> None:
+        """What they have put on shared queues, or got off them, still stands there, as the group has kept it."""
+        if not self._by_number:
+            return
+        for queue in self._state.queues:
+            for entry in tuple(queue.entries.values()) if is_shared(queue.home) else ():
+                getter = self.getter(entry)
+                putter = self.putter(messages[entry.key]) if entry.key in messages else None
+                if getter is not None:
+                    hold(getter, queue, entry)
+                elif putter is not None:
+                    stand_uncommitted(putter, queue, entry)
+
+    def put_in_order(self) -> None:
+        """What each has put will come in the order of the sends."""
+        for branch in self._by_number.values():
+            branch.sent.sort(key=lambda standing: self._positions[standing.entry.key])

@@ -1,0 +1,202 @@
+"""From a client's commands to the core's: what one connection has open decides what passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from assay_broker.core import commands
+from assay_broker.core.commands import Command
+from assay_sdk import driver
+from assay_sdk.driver import DriverCommand, DriverEvent
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+
+
+class Forwarder:
+    """Hands one connection's commands to a queue manager.
+
+    Args:
+        number: The connection's number there.
+        handle: Takes commands.
+        post: Takes the answers that need no queue manager.
+    """
+
+    def __init__(self, number: int, handle: Callable[[Command], None], post: Callable[[DriverEvent], None]) -> None:
+        self._number = number
+        self._handle = handle
+        self._post = post
+        self._sessions: set[int] = set()
+        self._links: dict[int, int] = {}
+        self._units: dict[int, int] = {}
+        # Each method takes its own command; the key says which, and no type can say that of a mapping.
+        self._forwarders = cast(
+            "dict[type[DriverCommand], Callable[[DriverCommand], None]]",
+            {
+                driver.OpenSession: self._open_session,
+                driver.CloseSession: self._close_session,
+                driver.OpenSender: self._open_sender,
+                driver.OpenReceiver: self._open_receiver,
+                driver.CloseLink: self._close_link,
+                driver.Send: self._send,
+                driver.Credit: self._credit,
+                driver.Drain: self._drain,
+                driver.Settle: self._settle,
+                driver.Begin: self._begin,
+                driver.Enlist: self._enlist,
+                driver.Commit: self._commit,
+                driver.Rollback: self._rollback,
+                driver.EndXa: self._end_branch,
+                driver.Prepare: self._prepare,
+                driver.CommitXa: self._commit_branch,
+                driver.RollbackXa: self._back_out_branch,
+                driver.RecoverXa: self._recover_branches,
+                driver.ForgetXa: self._forget_branch,
+                driver.Unsubscribe: self._unsubscribe,
+                driver.Cancel: self._cancel,
+                driver.Browse: self._browse,
+                driver.Close: self._close,
+            },
+        )
+
+    def forward(self, command: DriverCommand) -> None:
+        """Hand a command over."""
+        self._forwarders[type(command)](command)
+
+    def refused(self, command: DriverCommand) -> None:
+        """The queue manager has refused a command: a link that it was to open is none."""
+        if isinstance(command, driver.OpenSender | driver.OpenReceiver):
+            self._links.pop(command.link, None)
+
+    def _done(self, token: int) -> None:
+        self._post(driver.Done(token))
+
+    def _refuse(self, token: int, kind: JmsErrorKind, text: str) -> None:
+        self._post(driver.Failed(token, Refused(kind, text)))
+
+    def _session_is_open(self, number: int, token: int) -> bool:
+        if number in self._sessions:
+            return True
+        self._refuse(token, JmsErrorKind.ILLEGAL_STATE, f"There is no session {number}; open one first.")
+        return False
+
+    def _open_session(self, command: driver.OpenSession) -> None:
+        if command.session in self._sessions:
+            self._refuse(command.token, JmsErrorKind.ILLEGAL_STATE, f"Session {command.session} is open already.")
+            return
+        self._sessions.add(command.session)
+        self._done(command.token)
+
+    def _close_session(self, command: driver.CloseSession) -> None:
+        if not self._session_is_open(command.session, command.token):
+            return
+        self._sessions.discard(command.session)
+        for unit in [unit for unit, session in self._units.items() if session == command.session]:
+            del self._units[unit]
+            self._handle(commands.Backout(self._number, None, unit))
+        for link in [link for link, session in self._links.items() if session == command.session]:
+            del self._links[link]
+            self._handle(commands.Detach(self._number, None, link))
+        self._done(command.token)
+
+    def _open_sender(self, command: driver.OpenSender) -> None:
+        if self._session_is_open(command.session, command.token):
+            self._links[command.link] = command.session
+            self._handle(commands.AttachSender(self._number, command.token, command.link, command.address))
+
+    def _open_receiver(self, command: driver.OpenReceiver) -> None:
+        if not self._session_is_open(command.session, command.token):
+            return
+        self._links[command.link] = command.session
+        self._handle(
+            commands.Attach(
+                connection=self._number,
+                token=command.token,
+                link=command.link,
+                address=command.address,
+                selector=command.selector,
+                no_local=command.no_local,
+                durability=command.durability,
+                name=command.name,
+                shared=command.shared,
+                everybodys=command.everybodys,
+                settled=command.settled,
+                session=command.session,
+                timeout_ms=command.timeout_ms,
+            )
+        )
+
+    def _close_link(self, command: driver.CloseLink) -> None:
+        self._links.pop(command.link, None)
+        self._handle(commands.Detach(self._number, command.token, command.link))
+
+    def _send(self, command: driver.Send) -> None:
+        token = None if command.settled else command.token
+        self._handle(commands.Put(self._number, token, command.link, command.message, command.unit))
+        if command.settled:
+            self._done(command.token)
+
+    def _credit(self, command: driver.Credit) -> None:
+        self._handle(commands.Flow(self._number, command.token, command.link, command.credit))
+
+    def _drain(self, command: driver.Drain) -> None:
+        self._handle(commands.Flow(self._number, command.token, command.link, 0, drain=True))
+
+    def _settle(self, command: driver.Settle) -> None:
+        self._handle(commands.Settle(self._number, command.token, command.link, command.deliveries, command.outcome))
+
+    def _begin(self, command: driver.Begin) -> None:
+        if self._session_is_open(command.session, command.token):
+            self._units[command.unit] = command.session
+            self._handle(
+                commands.Begin(self._number, command.token, command.unit, command.session, command.xid, command.start)
+            )
+
+    def _end_branch(self, command: driver.EndXa) -> None:
+        self._handle(commands.EndBranch(self._number, command.token, command.xid, command.end))
+
+    def _prepare(self, command: driver.Prepare) -> None:
+        self._handle(commands.PrepareBranch(self._number, command.token, command.xid))
+
+    def _commit_branch(self, command: driver.CommitXa) -> None:
+        self._handle(commands.CommitBranch(self._number, command.token, command.xid, command.one_phase))
+
+    def _back_out_branch(self, command: driver.RollbackXa) -> None:
+        self._handle(commands.BackOutBranch(self._number, command.token, command.xid))
+
+    def _recover_branches(self, command: driver.RecoverXa) -> None:
+        self._handle(commands.RecoverBranches(self._number, command.token))
+
+    def _forget_branch(self, command: driver.ForgetXa) -> None:
+        self._handle(commands.ForgetBranch(self._number, command.token, command.xid))
+
+    def _enlist(self, command: driver.Enlist) -> None:
+        self._handle(
+            commands.Settle(
+                self._number,
+                command.token,
+                command.link,
+                command.deliveries,
+                driver.Outcome.ACCEPTED,
+                command.unit,
+            )
+        )
+
+    def _commit(self, command: driver.Commit) -> None:
+        self._units.pop(command.unit, None)
+        self._handle(commands.Commit(self._number, command.token, command.unit))
+
+    def _rollback(self, command: driver.Rollback) -> None:
+        self._units.pop(command.unit, None)
+        self._handle(commands.Backout(self._number, command.token, command.unit))
+
+    def _unsubscribe(self, command: driver.Unsubscribe) -> None:
+        self._handle(commands.Unsubscribe(self._number, command.token, command.name, everybodys=command.everybodys))
+
+    def _cancel(self, command: driver.Cancel) -> None:
+        self._handle(commands.Cancel(self._number, command.token, command.message_id))
+
+    def _browse(self, command: driver.Browse) -> None:
+        self._handle(commands.Browse(self._number, command.token, command.address, command.selector))
+
+    def _close(self, command: driver.Close) -> None:
+        self._handle(commands.Disconnect(self._number, command.token, clean=True))

@@ -1,0 +1,75 @@
+"""The page of units of work: drawn from their tables, never by hand.
+
+``python -m assay_broker.units_page docs/units.md`` draws it anew; a test holds the file equal to the tables.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from assay_broker.core.clients.branches import BRANCHES
+from assay_broker.core.clients.units import UNITS
+from assay_broker.table_pages import diagram, listing
+
+_HEAD = """# Units of work
+
+What is sent in a unit of work is seen by others at its commit, what is received in it is held from the first moment,
+and either happens altogether or not at all. A unit is local to one connection, or a branch of a global one, on which
+a transaction manager decides. Two tables say everything about that (`assay_broker.core.clients.units`,
+`assay_broker.core.clients.branches`); this page is drawn from them by `python -m assay_broker.units_page
+docs/units.md`.
+
+An input that a state lacks is refused: in a local unit as an illegal state, in a branch with XAER_PROTO, and nothing
+changes.
+
+## Local units
+
+*Lost* is the connection that goes, in order or not; *stored* and *store failed* are what the store says of the commit.
+"""
+
+_BRANCHES = """## Branches of global units
+
+The words are X/Open XA's (C193) in the order of its functions: xa_start begins a branch (`ACTIVE`), or takes it up
+again (*resume*, *join*); xa_end leaves it (*end*, *fail*, *suspend*); then *prepare*, *commit* (*commit at once*: in
+one phase) or *back out*, and *forget*.
+
+- **Before prepare** a branch belongs to the connection that works in it, or did last, and is backed out with it. What
+  it has accepted goes back to its queues by itself, marked as redelivered.
+- **Prepared** is *in doubt*: nobody sees what it has sent, which keeps its places on the queues and on the staging
+  queue (a delayed message is not staged); nobody gets what it has received; neither a connection that is lost nor a
+  restart nor a kill ends it. Non-persistent messages end with the queue manager, as always. Time to live goes on;
+  what expires meanwhile is found expired when the branch is over.
+- **An operator** may decide for a transaction manager that does not come back (`RESOLVE INDOUBT`, see
+  [mqsc.md](mqsc.md)). The branch is then *completed* heuristically: it is remembered, a restart or a kill later too,
+  and xa_commit and xa_rollback are answered XA_HEURCOM or XA_HEURRB, until xa_forget.
+- **A store that fails** leaves nothing half: a branch that cannot be prepared is backed out (XA_RBOTHER), as is one
+  that cannot be committed in one phase; one that cannot be committed in the second phase stays in doubt (XA_RETRY),
+  and so does one that cannot be backed out (XAER_RMFAIL).
+
+| answer | when |
+|---|---|
+| XA_RDONLY (the vote *read-only*) | prepare of a branch that holds nothing: it is over |
+| XA_RBROLLBACK | its work had failed, so prepare or commit has backed it out |
+| XA_RBOTHER | the store could not take it |
+| XA_RETRY | the store could not take the commit: ask again |
+| XA_HEURCOM, XA_HEURRB | an operator has committed it, or backed it out |
+| XAER_NOTA | no such branch: it never began, or is over and forgotten |
+| XAER_DUPID | it begins a second time |
+| XAER_INVAL | the xid is empty or too long |
+| XAER_PROTO | the table has no such transition, or another connection works in it |
+| XAER_RMERR | there are too many branches (1000 in one queue manager, those in doubt included) |
+| XAER_RMFAIL | the store could not take a rollback or a forget: ask again |
+"""
+
+
+def units_page() -> str:
+    """The page, as Markdown."""
+    heads = ("state", "input", "next state", "action")
+    parts = [_HEAD, diagram(UNITS, next(iter(UNITS))[0]), listing(UNITS, heads)]
+    parts += [_BRANCHES, diagram(BRANCHES, next(iter(BRANCHES))[0]), listing(BRANCHES, heads)]
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(units_page(), encoding="utf-8")

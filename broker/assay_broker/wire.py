@@ -1,0 +1,236 @@
+"""One connection to a queue manager in the same process: commands down, events up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, version
+
+from assay_broker.core import commands
+from assay_broker.core.effects import Answer, CloseLink, Deliver, Value
+from assay_broker.forwarding import Forwarder
+from assay_broker.shell import QueueManager
+from assay_sdk import driver
+from assay_sdk.driver import DriverCommand, DriverEvent, Target
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Message
+from assay_sdk.model.reasons import Mqrc, Refused, refused
+from assay_sdk.time import Runner
+
+CAPABILITIES = frozenset(
+    {
+        Capability.DELIVERY_DELAY,
+        Capability.TIME_TO_LIVE,
+        Capability.PRIORITY,
+        Capability.NON_PERSISTENT,
+        Capability.SELECTOR,
+        Capability.BROWSE,
+        Capability.TOPIC,
+        Capability.DURABLE_SUBSCRIPTION,
+        Capability.SHARED_SUBSCRIPTION,
+        Capability.TEMPORARY_DESTINATION,
+        Capability.LOCAL_TRANSACTION,
+        Capability.XA,
+        Capability.CLIENT_ID,
+        Capability.CANCEL,
+    }
+)
+"""What a connection to the reference broker in the same process can do."""
+
+PRODUCT = "Assay reference broker"
+_CONNECT = -1  # the engine's tokens count from 0
+
+
+@cache
+def product_version() -> str:
+    """The installed version; "source" when it runs from its source tree."""
+    try:
+        return version("assay-mq")
+    except PackageNotFoundError:
+        return "source"
+
+
+def _told(value: Value) -> tuple[Message, ...] | tuple[bytes, ...] | str | None:
+    """What a client may have asked for: messages, xids, or a vote."""
+    if value is None or isinstance(value, str):
+        return value
+    xids = tuple(one for one in value if isinstance(one, bytes))
+    return xids or tuple(one for one in value if isinstance(one, Message))
+
+
+class InProcessWire:
+    """One connection.  Events reach the sink as jobs of their own, one after the other.
+
+    Args:
+        queue_manager: Where it leads.
+        target: Who connects.
+        sink: Who is told.
+        runner: The world's crank.
+        epoch: Number of the attempt.
+    """
+
+    def __init__(
+        self,
+        queue_manager: QueueManager,
+        target: Target,
+        sink: Callable[[DriverEvent], None],
+        runner: Runner,
+        epoch: int,
+    ) -> None:
+        self._queue_manager = queue_manager
+        self._target = target
+        self._sink = sink
+        self._runner = runner
+        self._epoch = epoch
+        self._capabilities: frozenset[Capability] = frozenset()
+        self._pending: dict[int, DriverCommand] = {}
+        self._number = 0
+        self._forwarder: Forwarder | None = None
+        self._ending = False
+        self._over = False
+        runner.call_soon(self._open)
+
+    @property
+    def epoch(self) -> int:
+        """Number of the attempt."""
+        return self._epoch
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What it can do; empty before `Opened`."""
+        return self._capabilities
+
+    def submit(self, command: DriverCommand) -> None:
+        """Hand a command over; returns at once.  On a wire that is gone it fails, since every token gets its answer.
+
+        Raises:
+            ValueError: The token belongs to a command that is still open.
+        """
+        if command.token in self._pending:
+            raise ValueError(f"token {command.token} belongs to a command that is still open")
+        self._pending[command.token] = command
+        self._runner.call_soon(partial(self._forward, command))
+
+    def abort(self) -> None:
+        """Drop the connection as if the line had been cut."""
+        if not self._ending:
+            self._runner.call_soon(partial(self._end_connection, self._number))
+            self.lost(refused(Mqrc.CONNECTION_BROKEN, "The connection was dropped."))
+
+    # what the queue manager says ---------------------------------------------------------------------------------
+
+    def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
+        """A command is answered."""
+        if answer.token == _CONNECT:
+            self._opened(answer.refused)
+            return
+        command = self._pending.get(answer.token)
+        if command is None:
+            return
+        if answer.refused is not None:
+            if self._forwarder is not None:
+                self._forwarder.refused(command)
+            self._post(driver.Failed(answer.token, answer.refused))
+            return
+        if isinstance(command, driver.Drain):
+            self._post(driver.Drained(command.link))
+        self._post(driver.Done(answer.token, _told(answer.value), answer.properties), sent)
+        if isinstance(command, driver.Close):
+            self._runner.call_soon(partial(self._end, None))
+
+    def deliver(self, delivery: Deliver) -> None:
+        """A message comes."""
+        self._post(
+            driver.Arrived(
+                link=delivery.link,
+                delivery=delivery.delivery,
+                epoch=self._epoch,
+                message=delivery.message,
+                count=delivery.count,
+                redelivered=delivery.redelivered,
+            )
+        )
+
+    def close_link(self, closed: CloseLink) -> None:
+        """The broker closes a link."""
+        self._post(driver.LinkClosed(closed.link, closed.refused))
+
+    def lost(self, why: Refused) -> None:
+        """The connection is gone: what was under way does not arrive any more."""
+        if not self._ending:
+            self._ending = True
+            self._runner.call_soon(partial(self._finish, why))
+
+    # events ------------------------------------------------------------------------------------------------------
+
+    def _post(self, event: DriverEvent, then: Callable[[], None] | None = None) -> None:
+        self._runner.call_soon(partial(self._hand_over, event, then))
+
+    def _hand_over(self, event: DriverEvent, then: Callable[[], None] | None) -> None:
+        if self._ending:
+            return
+        if isinstance(event, driver.Done | driver.Failed) and self._pending.pop(event.token, None) is None:
+            return
+        self._trace("in", event)
+        self._sink(event)
+        if then is not None:
+            then()
+
+    def _trace(self, direction: str, what: DriverEvent | DriverCommand) -> None:
+        if self._target.trace:
+            transfer = driver.Transfer(what.message, what.settled) if isinstance(what, driver.Send) else None
+            self._sink(driver.Frame("in" if direction == "in" else "out", repr(what), transfer=transfer))
+
+    def _end(self, why: Refused | None) -> None:
+        if not self._ending:
+            self._ending = True
+            self._finish(why)
+
+    def _finish(self, why: Refused | None) -> None:
+        self._queue_manager.forget(self._number)
+        reason = why or refused(Mqrc.CONNECTION_BROKEN, "The connection was closed before the command was answered.")
+        while self._pending:
+            token = next(iter(self._pending))
+            del self._pending[token]
+            self._sink(driver.Failed(token, reason))
+        self._over = True
+        self._sink(driver.Closed(self._epoch, why))
+
+    # opening and ending ------------------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        if not self._ending:
+            login = self._target.login
+            user = None if login is None else login.user
+            self._number = self._queue_manager.connect(self, _CONNECT, self._target.client_id, user)
+            self._forwarder = Forwarder(self._number, self._queue_manager.handle, self._post)
+
+    def _opened(self, why: Refused | None) -> None:
+        if why is not None:
+            self._runner.call_soon(partial(self._end, why))
+            return
+        self._capabilities = CAPABILITIES
+        self._post(
+            driver.Opened(
+                self._epoch,
+                CAPABILITIES,
+                {"product": PRODUCT, "version": product_version(), **self._queue_manager.properties},
+            )
+        )
+
+    def _end_connection(self, number: int) -> None:
+        self._queue_manager.handle(commands.Disconnect(number, None, clean=False))
+
+    # commands ----------------------------------------------------------------------------------------------------
+
+    def _forward(self, command: DriverCommand) -> None:
+        if self._over:
+            if self._pending.pop(command.token, None) is not None:
+                self._sink(driver.Failed(command.token, refused(Mqrc.CONNECTION_BROKEN, "The connection is closed.")))
+            return
+        if self._ending:
+            return  # `_finish` fails it
+        self._trace("out", command)
+        if self._forwarder is None:
+            raise RuntimeError("a wire was asked for something before it had begun to open")
+        self._forwarder.forward(command)

@@ -1,0 +1,366 @@
+Feature: A batch in a global unit of work is its transaction manager's
+  JMS_SPEC-36, line 40.
+
+  @BT-13 @needs-batch-listener @needs-xa
+  Rule: In a global transaction it is as in a local one, and the transaction manager decides
+    Line 40.  Reading: after prepare nothing has happened yet and nothing is forgotten, whatever becomes of clients and
+    broker, until the transaction manager commits or rolls back (X/Open XA, chapter 2; Jakarta Messaging 3.1, chapter
+    11).  A branch that was not prepared is rolled back with its client.
+
+    Scenario: Prepare and commit acknowledge three batches
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m6"
+      And branch "b" is ended
+      And branch "b" is prepared
+      And branch "b" is committed
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then it is accepted
+      And "after" sees "control" exactly once
+      And "after" never sees "m1" to "m6"
+
+    Scenario: A commit in one phase acknowledges three batches
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m6"
+      And branch "b" is ended
+      And branch "b" is committed in one phase
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then it is accepted
+      And "after" sees "control" exactly once
+      And "after" never sees "m1" to "m6"
+
+    Scenario: Prepare and rollback bring three batches back
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m6"
+      And branch "b" is ended
+      And branch "b" is prepared
+      And branch "b" is rolled back
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      Then it is accepted
+      And "after" sees "m1" to "m6" exactly once
+      And "after" sees "m1" to "m6" in that order
+
+    Scenario: A rollback without prepare brings three batches back
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m6"
+      And branch "b" is ended
+      And branch "b" is rolled back
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      Then it is accepted
+      And "after" sees "m1" to "m6" exactly once
+
+    Scenario: What was rolled back before prepare comes again in the next branch of the same session
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      And branch "first" has been started in session "s"
+      When "receiver" has seen "m1" to "m6"
+      And branch "first" is ended
+      And branch "first" is rolled back
+      And branch "second" is started in session "s"
+      Then "receiver" sees "m1" to "m6" again, marked as redelivered
+
+    Scenario: What was rolled back after prepare comes again in the next branch of the same session
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      And branch "first" has been started in session "s"
+      When "receiver" has seen "m1" to "m6"
+      And branch "first" is ended
+      And branch "first" is prepared
+      And branch "first" is rolled back
+      And branch "second" is started in session "s"
+      Then "receiver" sees "m1" to "m6" again, marked as redelivered
+
+    Scenario: The batches of all consumers of the session are committed
+      Given an empty queue "one"
+      And an empty queue "two"
+      And messages "a1" to "a3" are sent to queue "one"
+      And messages "b1" to "b3" are sent to queue "two"
+      And session "s" in xa mode
+      And receiver "first" of session "s" on queue "one"
+      And receiver "second" of session "s" on queue "two"
+      And "first" takes batches of at most 3 within 500 ms
+      And "second" takes batches of at most 3 within 500 ms
+      And branch "b" has been started in session "s"
+      When "first" has seen "a1" to "a3"
+      And "second" has seen "b1" to "b3"
+      And branch "b" is ended
+      And branch "b" is prepared
+      And branch "b" is committed
+      And "first"'s connection is closed
+      And receiver "after one" starts to wait on queue "one"
+      And receiver "after two" starts to wait on queue "two"
+      And message "control one" is sent to queue "one"
+      And message "control two" is sent to queue "two"
+      Then "after one" sees "control one" exactly once
+      And "after two" sees "control two" exactly once
+      And "after one" never sees "a1" to "a3"
+      And "after two" never sees "b1" to "b3"
+
+    Scenario: Of two branches one is rolled back and the other is committed
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      And branch "first" has been started in session "s"
+      When "receiver" has seen "m1" to "m3"
+      And branch "first" is ended
+      And messages "m4" to "m6" are sent to the queue
+      And branch "second" is started in session "s"
+      And "receiver" has seen "m4" to "m6"
+      And branch "second" is ended
+      And branch "first" is prepared
+      And branch "second" is prepared
+      And branch "second" is committed
+      And branch "first" is rolled back
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      Then it is accepted
+      And "after" sees "m1" to "m3" exactly once
+      And "after" never sees "m4" to "m6"
+
+    Scenario: What a prepared branch has taken is nobody else's, and comes back with its rollback
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m3"
+      And branch "b" is ended
+      And branch "b" is prepared
+      And "receiver" is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then it is accepted
+      And "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
+      When branch "b" is rolled back
+      Then it is accepted
+      And "after" sees "m1" to "m3" exactly once
+
+    Scenario: What a prepared branch has sent is nobody's before its commit
+      Given an empty queue
+      And session "s" in xa mode
+      And branch "b" has been started in session "s"
+      When message "m1" is sent in session "s" to the queue
+      And message "m2" is sent in session "s" to the queue
+      And branch "b" is ended
+      And branch "b" is prepared
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" and "m2"
+      When branch "b" is committed
+      Then it is accepted
+      And "after" sees "m1" and "m2" exactly once
+      And "after" sees "m1" and "m2" in that order
+
+    Scenario Outline: A <mode> message of a branch that is rolled back after prepare never comes
+      Given an empty queue
+      And session "s" in xa mode
+      And a receiver is waiting on the queue
+      And branch "b" has been started in session "s"
+      When message "m1" is sent in session "s" to the queue with delivery mode <mode>
+      And branch "b" is ended
+      And branch "b" is prepared
+      And branch "b" is rolled back
+      And message "control" is sent to the queue
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "m1"
+
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
+    Scenario: A client that is lost before prepare leaves everything as it was
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m3"
+      And message "out" is sent in session "s" to the queue
+      And branch "b" is ended
+      And "receiver"'s connection is lost
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" exactly once
+      And "after" never sees "out"
+      And branch "b" is not in doubt
+
+    Scenario Outline: A branch whose client is lost after prepare is in doubt, until it is <decided>
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m3"
+      And message "out" is sent in session "s" to the queue
+      And branch "b" is ended
+      And branch "b" is prepared
+      And "receiver"'s connection is lost
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then branch "b" is in doubt
+      And "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
+      And "after" never sees "out"
+      When branch "b" is <decided>
+      Then it is accepted
+      And "after" sees <there> exactly once
+      And "after" never sees <gone>
+      And branch "b" is not in doubt
+
+      Examples:
+        | decided     | there        | gone         |
+        | committed   | "out"        | "m1" to "m3" |
+        | rolled back | "m1" to "m3" | "out"        |
+
+    @needs-kill
+    Scenario: What was never prepared comes back when the broker is killed
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m6"
+      And branch "b" is ended
+      And the broker is killed and comes back
+      And receiver "after" starts to wait on the queue
+      Then branch "b" is not in doubt
+      And "after" sees "m1" to "m6" exactly once
+
+    @needs-kill
+    Scenario Outline: A branch that was prepared when the broker is killed is in doubt, until it is <decided>
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m6"
+      And message "out" is sent in session "s" to the queue
+      And branch "b" is ended
+      And branch "b" is prepared
+      And the broker is killed and comes back
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then branch "b" is in doubt
+      And "after" sees "control" exactly once
+      And "after" never sees "m1" to "m6"
+      And "after" never sees "out"
+      When branch "b" is <decided>
+      Then it is accepted
+      And "after" sees <there> exactly once
+      And "after" never sees <gone>
+      And branch "b" is not in doubt
+
+      Examples:
+        | decided     | there        | gone         |
+        | committed   | "out"        | "m1" to "m6" |
+        | rolled back | "m1" to "m6" | "out"        |
+
+    @needs-restart
+    Scenario Outline: A branch that was prepared when the broker is restarted is in doubt, until it is <decided>
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m3"
+      And message "out" is sent in session "s" to the queue
+      And branch "b" is ended
+      And branch "b" is prepared
+      And the broker is restarted
+      And the broker is restarted
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then branch "b" is in doubt
+      And "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
+      When branch "b" is <decided>
+      Then it is accepted
+      And "after" sees <there> exactly once
+      And "after" never sees <gone>
+
+      Examples:
+        | decided     | there        | gone         |
+        | committed   | "out"        | "m1" to "m3" |
+        | rolled back | "m1" to "m3" | "out"        |
+
+    @needs-kill
+    Scenario Outline: A branch that was <decided> stays so when the broker is killed
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m3"
+      And message "out" is sent in session "s" to the queue
+      And branch "b" is ended
+      And branch "b" is prepared
+      And branch "b" is <decided>
+      And the broker is killed and comes back
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then branch "b" is not in doubt
+      And "after" sees "control" exactly once
+      And "after" sees <there> exactly once
+      And "after" never sees <gone>
+
+      Examples:
+        | decided     | there        | gone         |
+        | committed   | "out"        | "m1" to "m3" |
+        | rolled back | "m1" to "m3" | "out"        |
+
+    @needs-kill @needs-delivery-delay
+    Scenario: A delayed message of a branch in doubt comes only once it is committed, a kill between or not
+      Given an empty queue
+      And session "s" in xa mode
+      And branch "b" has been started in session "s"
+      When message "slow" is sent in session "s" to the queue with a delivery delay of 1 s
+      And branch "b" is ended
+      And branch "b" is prepared
+      And the broker is killed and comes back
+      And a receiver starts to wait on the queue
+      Then the receiver sees nothing of "slow" for 3 s
+      When branch "b" is committed
+      Then it is accepted
+      And the receiver sees "slow" exactly once

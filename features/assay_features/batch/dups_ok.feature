@@ -1,0 +1,114 @@
+Feature: A batch is acknowledged lazily where duplicates are allowed
+  JMS_SPEC-36, line 39.
+
+  @BT-10 @needs-batch-listener
+  Rule: With dups-ok acknowledgement a batch behaves as single messages do
+    Line 39.  Reading: the session acknowledges when it likes, so after a failure any message may come again, and none
+    may be missing (Jakarta Messaging 3.1, section 6.2.10).  How many come again is nobody's promise.
+
+    Scenario Outline: Every one of <count> messages reaches the receiver in batches of <size>
+      Given an empty queue
+      And messages "m1" to "m<count>" are sent to the queue
+      And session "s" in dups-ok mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most <size> within 500 ms
+      Then the receiver sees "m1" to "m<count>" at least once
+
+      Examples:
+        | size | count |
+        | 1    | 12    |
+        | 3    | 25    |
+        | 10   | 25    |
+        | 50   | 25    |
+
+    Scenario Outline: Messages that come while batches of <size> are taken all reach the receiver
+      Given an empty queue
+      And session "s" in dups-ok mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most <size> within 50 ms and works 20 ms on each
+      When messages "m1" to "m15" are sent to the queue
+      And 1 s pass
+      And messages "m16" to "m30" are sent to the queue
+      Then the receiver sees "m1" to "m30" at least once
+
+      Examples:
+        | size |
+        | 1    |
+        | 4    |
+        | 20   |
+
+    Scenario Outline: Of <count> messages in batches of <size>, all of the batch whose callback fails come again
+      Given an empty queue
+      And messages "m1" to "m<count>" are sent to the queue
+      And session "s" in dups-ok mode
+      And receiver "receiver" of session "s" on the queue
+      When "receiver" starts to take batches of at most <size> within 500 ms and fails in callback 1
+      Then every message of the failed batch comes to the receiver again
+
+      Examples:
+        | size | count |
+        | 1    | 3     |
+        | 3    | 3     |
+        | 10   | 4     |
+
+    Scenario: A callback that fails in the middle loses nothing of the batches around it
+      Given an empty queue
+      And messages "m1" to "m12" are sent to the queue
+      And session "s" in dups-ok mode
+      And receiver "receiver" of session "s" on the queue
+      When "receiver" starts to take batches of at most 3 within 500 ms and fails in callback 2
+      Then every message of the failed batch comes to the receiver again
+      And the receiver sees "m1" to "m12" at least once
+
+    Scenario Outline: A client that is lost when "<seen>" is seen loses nothing
+      Given an empty queue
+      And messages "m1" to "m20" are sent to the queue
+      And session "s" in dups-ok mode
+      And receiver "receiver" of session "s" on the queue
+      And the connection of "receiver" will be lost when "<seen>" is first seen
+      When "receiver" starts to take batches of at most 3 within 500 ms and works 100 ms on each
+      And the connection of "receiver" has been lost
+      And receiver "after" starts to wait on the queue
+      Then one of "receiver" and "after" sees "m1" to "m20", at least once
+
+      Examples:
+        | seen |
+        | m1   |
+        | m3   |
+        | m8   |
+        | m12  |
+
+    Scenario: A client that is lost while its batch is being filled loses nothing
+      Given an empty queue
+      And session "s" in dups-ok mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 10 within 5 s
+      When messages "m1" to "m4" are sent to the queue
+      And 1 s pass
+      And "receiver"'s connection is lost
+      And receiver "after" starts to wait on the queue
+      Then one of "receiver" and "after" sees "m1" to "m4", at least once
+
+    @needs-cut @needs-kill-at-first-sight
+    Scenario: A line that is cut loses nothing
+      Given an empty queue
+      And messages "m1" to "m20" are sent to the queue
+      And session "s" in dups-ok mode
+      And receiver "receiver" of session "s" on the queue
+      And every connection will be cut when "m8" is first seen
+      When "receiver" starts to take batches of at most 3 within 500 ms and works 100 ms on each
+      And every connection has been cut
+      And receiver "after" starts to wait on the queue
+      Then one of "receiver" and "after" sees "m1" to "m20", at least once
+
+    @needs-kill @needs-kill-at-first-sight
+    Scenario: A broker that is killed loses nothing
+      Given an empty queue
+      And messages "m1" to "m20" are sent to the queue
+      And session "s" in dups-ok mode
+      And receiver "receiver" of session "s" on the queue
+      And the broker will be killed when "m8" is first seen
+      When "receiver" starts to take batches of at most 3 within 500 ms and works 100 ms on each
+      And the broker has been killed and is back
+      And receiver "after" starts to wait on the queue
+      Then one of "receiver" and "after" sees "m1" to "m20", at least once

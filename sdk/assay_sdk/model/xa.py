@@ -1,0 +1,136 @@
+"""Names and answers of global units of work, after X/Open XA (C193, chapters 4 and 5) and its Java form, JTA."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum, StrEnum
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+
+_MAX_PART = 64  # XA, 4.2: MAXGTRIDSIZE, MAXBQUALSIZE
+_FORMAT_BYTES = 4
+_HEAD = _FORMAT_BYTES + 1
+
+XID_BYTES = _HEAD + 2 * _MAX_PART
+"""The longest encoded xid."""
+
+
+class XaCode(IntEnum):
+    """What a resource manager answers other than "done" (XA, 4.3: xa.h)."""
+
+    XA_HEURHAZ = 8
+    XA_HEURCOM = 7
+    XA_HEURRB = 6
+    XA_HEURMIX = 5
+    XA_RETRY = 4
+    XA_RDONLY = 3
+    XA_RBROLLBACK = 100
+    XA_RBCOMMFAIL = 101
+    XA_RBOTHER = 104
+    XAER_RMERR = -3
+    XAER_NOTA = -4
+    XAER_INVAL = -5
+    XAER_PROTO = -6
+    XAER_RMFAIL = -7
+    XAER_DUPID = -8
+    XAER_OUTSIDE = -9
+
+
+KINDS: Mapping[XaCode, JmsErrorKind] = MappingProxyType(
+    {
+        XaCode.XA_HEURHAZ: JmsErrorKind.MESSAGING,
+        XaCode.XA_HEURCOM: JmsErrorKind.MESSAGING,
+        XaCode.XA_HEURRB: JmsErrorKind.MESSAGING,
+        XaCode.XA_HEURMIX: JmsErrorKind.MESSAGING,
+        XaCode.XA_RETRY: JmsErrorKind.RESOURCE_ALLOCATION,
+        XaCode.XA_RDONLY: JmsErrorKind.MESSAGING,
+        XaCode.XA_RBROLLBACK: JmsErrorKind.TRANSACTION_ROLLED_BACK,
+        XaCode.XA_RBCOMMFAIL: JmsErrorKind.TRANSACTION_ROLLED_BACK,
+        XaCode.XA_RBOTHER: JmsErrorKind.TRANSACTION_ROLLED_BACK,
+        XaCode.XAER_RMERR: JmsErrorKind.RESOURCE_ALLOCATION,
+        XaCode.XAER_NOTA: JmsErrorKind.ILLEGAL_STATE,
+        XaCode.XAER_INVAL: JmsErrorKind.ILLEGAL_STATE,
+        XaCode.XAER_PROTO: JmsErrorKind.ILLEGAL_STATE,
+        XaCode.XAER_RMFAIL: JmsErrorKind.RESOURCE_ALLOCATION,
+        XaCode.XAER_DUPID: JmsErrorKind.ILLEGAL_STATE,
+        XaCode.XAER_OUTSIDE: JmsErrorKind.ILLEGAL_STATE,
+    }
+)
+"""The JMS error class nearest to each code, for whoever knows no others."""
+
+
+def xa_refused(code: XaCode, why: str) -> Refused:
+    """A refusal by its XA code, with XA's name for it in front of the sentence."""
+    return Refused(kind=KINDS[code], text=f"{code.name}: {why}", xa=int(code))
+
+
+class XaStart(StrEnum):
+    """How work for a branch begins (XA, 3.3.1: TMNOFLAGS, TMJOIN, TMRESUME)."""
+
+    NEW = "new"
+    JOIN = "join"
+    RESUME = "resume"
+
+
+class XaEnd(StrEnum):
+    """How work for a branch ends (XA, 3.3.1: TMSUCCESS, TMFAIL, TMSUSPEND)."""
+
+    SUCCESS = "success"
+    FAIL = "fail"
+    SUSPEND = "suspend"
+
+
+class XaVote(StrEnum):
+    """What a branch answers to prepare, if it does not refuse."""
+
+    PREPARED = "prepared"
+    READ_ONLY = "read-only"
+    """It has done nothing, and is forgotten already."""
+
+
+class Xid(Struct, frozen=True):
+    """A branch's name (XA, 4.2).
+
+    Args:
+        format_id: Which way of naming; not negative, since XA's null xid is.
+        global_id: The global unit of work: 1 to 64 bytes.
+        branch: Which branch of it: at most 64 bytes.
+    """
+
+    format_id: int
+    global_id: bytes
+    branch: bytes = b""
+
+    def __post_init__(self) -> None:
+        """Refuse what XA does not allow.
+
+        Raises:
+            ValueError: A part is too long, or the format id is none.
+        """
+        if not 0 <= self.format_id < 2**31:
+            raise ValueError(f"An xid's format id is 0 to 2147483647, not {self.format_id}.")
+        if not 1 <= len(self.global_id) <= _MAX_PART or len(self.branch) > _MAX_PART:
+            raise ValueError(
+                f"An xid has a global id of 1 to {_MAX_PART} bytes and a branch of at most {_MAX_PART}, "
+                f"not {len(self.global_id)} and {len(self.branch)}."
+            )
+
+    def encoded(self) -> bytes:
+        """As drivers carry it: format id, length of the global id, global id, branch."""
+        head = self.format_id.to_bytes(_FORMAT_BYTES, "big") + bytes([len(self.global_id)])
+        return head + self.global_id + self.branch
+
+    @classmethod
+    def decoded(cls, octets: bytes) -> Xid:
+        """Undo `encoded`.
+
+        Raises:
+            ValueError: It is no encoded xid.
+        """
+        if len(octets) <= _HEAD or len(octets) < _HEAD + octets[_FORMAT_BYTES]:
+            raise ValueError(f"These {len(octets)} bytes are no xid.")
+        cut = _HEAD + octets[_FORMAT_BYTES]
+        return cls(int.from_bytes(octets[:_FORMAT_BYTES], "big"), octets[_HEAD:cut], octets[cut:])

@@ -1,0 +1,224 @@
+"""Defects of the client in sessions of one mode: dups-ok (BT-10) and branches of global units of work (BT-13)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from assay_adapters.client import AckMode, Client, ClientConnection, ClientSession, Endpoint
+from assay_adapters.outcome import Ok, Outcome
+from assay_sdk import driver as port
+from assay_sdk.driver import Driver, DriverCommand, DriverEvent, Login
+from assay_steps.defects.model import Defect
+from assay_steps.defects.ports import ClientFilter, ConnectionFilter
+from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
+
+_EVERY = 10
+
+
+class _Noting(ConnectionFilter):
+    """Notes in which mode a session is being made."""
+
+    def __init__(self, behind: ClientConnection, noted: list[AckMode]) -> None:
+        super().__init__(behind, lambda producer: producer)
+        self._noted = noted
+
+    def session(self, ack: AckMode) -> Outcome[ClientSession]:
+        self._noted.append(ack)
+        try:
+            return super().session(ack)
+        finally:
+            self._noted.clear()
+
+
+class _NotingClient(ClientFilter):
+    def __init__(self, behind: Client, noted: list[AckMode]) -> None:
+        super().__init__(behind)
+        self._noted = noted
+
+    def connect(
+        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
+    ) -> Outcome[ClientConnection]:
+        made = self._behind.connect(to, client_id=client_id, login=login, checks=checks)
+        return Ok(_Noting(made.value, self._noted)) if isinstance(made, Ok) else made
+
+
+class _DupsOk:
+    """A defect of dups-ok sessions only: their mode is noted at the port, and their links are told on the wire."""
+
+    def __init__(self, make: Callable[[FilteredWire, set[int]], WireFilter]) -> None:
+        self._make = make
+        self._noted: list[AckMode] = []
+
+    def port(self, client: Client) -> Client:
+        return _NotingClient(client, self._noted)
+
+    def wire(self, driver: Driver) -> Driver:
+        make, noted = self._make, self._noted
+
+        class Told(WireFilter):
+            def __init__(self, line: FilteredWire) -> None:
+                super().__init__(line)
+                self._sessions: set[int] = set()
+                self._links: set[int] = set()
+                self._inner = make(line, self._links)
+
+            def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+                if isinstance(command, port.OpenSession) and AckMode.DUPS_OK in noted:
+                    self._sessions.add(command.session)
+                elif isinstance(command, port.OpenReceiver) and command.session in self._sessions:
+                    self._links.add(command.link)
+                return self._inner.command(command)
+
+            def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+                return self._inner.event(event)
+
+        return wires(Told)(driver)
+
+
+class _OnArrival(WireFilter):
+    """What arrives is accepted at once, and nothing that is said of it later counts."""
+
+    def __init__(self, line: FilteredWire, links: set[int]) -> None:
+        super().__init__(line)
+        self._links = links
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        return () if isinstance(command, port.Settle) and command.link in self._links else (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, port.Arrived) and event.link in self._links:
+            token = self.line.own_token()
+            self.line.wire.submit(port.Settle(token, event.link, (event.delivery,), port.Outcome.ACCEPTED))
+        return (event,)
+
+
+class _FailedAccepted(WireFilter):
+    """What a callback that failed was handed counts as acknowledged."""
+
+    def __init__(self, line: FilteredWire, links: set[int]) -> None:
+        super().__init__(line)
+        self._links = links
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if (
+            isinstance(command, port.Settle)
+            and command.link in self._links
+            and command.outcome is port.Outcome.MODIFIED
+        ):
+            return (replace(command, outcome=port.Outcome.ACCEPTED),)
+        return (command,)
+
+
+class _TenthSwallowed(WireFilter):
+    """Every tenth message is accepted and never handed over."""
+
+    def __init__(self, line: FilteredWire, links: set[int]) -> None:
+        super().__init__(line)
+        self._links = links
+        self._count = 0
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if not isinstance(event, port.Arrived) or event.link not in self._links:
+            return (event,)
+        self._count += 1
+        if self._count % _EVERY:
+            return (event,)
+        token = self.line.own_token()
+        self.line.wire.submit(port.Settle(token, event.link, (event.delivery,), port.Outcome.ACCEPTED))
+        self.line.wire.submit(port.Credit(self.line.own_token(), event.link, 1))
+        return ()
+
+
+_LOSES, _FAILED, _TENTH = _DupsOk(_OnArrival), _DupsOk(_FailedAccepted), _DupsOk(_TenthSwallowed)
+
+
+# branches
+
+
+def _rollback_commits(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    return (port.CommitXa(command.token, command.xid),) if isinstance(command, port.RollbackXa) else None
+
+
+def _commit_kept_back(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    return () if isinstance(command, port.CommitXa) and not command.one_phase else None
+
+
+class _SendsOutside(WireFilter):
+    """What is sent in a branch is sent outside of it."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._branches: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, port.Begin) and command.xid is not None:
+            self._branches.add(command.unit)
+        if isinstance(command, port.Send) and command.unit in self._branches:
+            return (replace(command, unit=None),)
+        return (command,)
+
+
+class _TakesOutside(WireFilter):
+    """What is received in a branch is acknowledged at once, outside of it."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._branches: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, port.Begin) and command.xid is not None:
+            self._branches.add(command.unit)
+        if isinstance(command, port.Enlist) and command.unit in self._branches:
+            return (port.Settle(command.token, command.link, command.deliveries, port.Outcome.ACCEPTED),)
+        return (command,)
+
+
+SESSION_DEFECTS = (
+    Defect(
+        name="dups-ok-loses",
+        rules=("BT-10",),
+        text="With dups-ok acknowledgement messages are acknowledged when they arrive, handed over or not.",
+        port=_LOSES.port,
+        wire=_LOSES.wire,
+    ),
+    Defect(
+        name="dups-ok-fails-for-good",
+        rules=("BT-10",),
+        text="With dups-ok acknowledgement a callback that fails has acknowledged what it was handed.",
+        port=_FAILED.port,
+        wire=_FAILED.wire,
+    ),
+    Defect(
+        name="dups-ok-swallows-tenth",
+        rules=("BT-10",),
+        text="With dups-ok acknowledgement every tenth message is never handed over.",
+        port=_TENTH.port,
+        wire=_TENTH.wire,
+    ),
+    Defect(
+        name="branch-rollback-commits",
+        rules=("BT-13",),
+        text="The client commits a branch that it is to roll back.",
+        wire=commands(_rollback_commits),
+    ),
+    Defect(
+        name="branch-commit-kept-back",
+        rules=("BT-13",),
+        text="The client keeps the second phase's commit to itself.",
+        wire=commands(_commit_kept_back),
+    ),
+    Defect(
+        name="sends-outside-branch",
+        rules=("BT-13",),
+        text="What is sent in a branch of a global unit of work does not belong to it.",
+        wire=wires(_SendsOutside),
+    ),
+    Defect(
+        name="takes-outside-branch",
+        rules=("BT-13",),
+        text="What is received in a branch of a global unit of work does not belong to it.",
+        wire=wires(_TakesOutside),
+    ),
+)
