@@ -264,7 +264,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       And the connection of "left" is lost
       Then "right" sees "m1" to "m6" exactly once
 
-  @QS-14 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-subscription-ttl
+  @QS-14 @judges-broker @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-subscription-ttl
   Rule: Each message is acknowledged by itself, when its subscriber decides
     Line 24.  An acknowledgement that stood for everything before it, or for the whole connection, is found out.
 
