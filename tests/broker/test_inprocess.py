@@ -227,7 +227,6 @@ def test_a_unit_of_work_commits_and_rolls_back() -> None:
         driver.Begin(99, 1, 1, b"xid"),
         driver.Prepare(99, 1),
         driver.RecoverXa(99, 1),
-        driver.OpenReceiver(token=99, session=1, link=9, address=QUEUE, timeout_ms=5),
     ],
 )
 def test_what_the_broker_cannot_do_is_unsupported(command: DriverCommand) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.broker.core.harness import T0, TOPIC, Bench, limited, message
+from tests.broker.core.harness import QUEUE, T0, TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
 from assay_broker.core.administration.changes import Condition, DisplayObjects
@@ -281,6 +281,12 @@ def test_only_a_durable_one_outlives_its_receivers(bench: Bench) -> None:
         refused = bench.receiver(2, 1, TOPIC, durable=durable, timeout_ms=timeout_ms)
         assert refused is not None
         assert refused.mqrc == Mqrc.OPTIONS_ERROR
+
+
+def test_a_queue_has_no_time_to_live(bench: Bench) -> None:
+    refused = bench.receiver(1, 2, QUEUE, timeout_ms=5)
+    assert refused is not None
+    assert refused.mqrc == Mqrc.OPTIONS_ERROR
 
 
 def test_its_record_says_how_long_and_since_when(bench: Bench) -> None:
