@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 from tests.broker.failure_stories import Office
@@ -167,7 +168,7 @@ def sent_at_most_once(story: Story) -> None:
 
 def persistent_or_not(story: Story) -> None:
     """Every combination of header, topic, quality and kind of subscription, as an administrator finds it."""
-    office = Office(story)
+    office, numbers = Office(story), count(1)
     for name, attributes in (("NONE", {}), ("YES", {"DEFPSIST": "YES"}), ("NO", {"DEFPSIST": "NO"})):
         topic = Address(AddressKind.TOPIC, name)
         if attributes:
@@ -184,8 +185,7 @@ def persistent_or_not(story: Story) -> None:
                     sender.submit(driver.Send(sender.token(), 9, message))
                 where = Condition("TOPICSTR", "EQ", name)
                 office.do(DisplayObjects(kinds=(Kind.SUB,), name="*", where=where))
-                for number in range(20):
-                    office.do(*(NativeBrowse(f"SYSTEM.MANAGED.{kind}.{number}") for kind in ("DURABLE", "NDURABLE")))
+                office.do(NativeBrowse(f"SYSTEM.MANAGED.{'DURABLE' if ttl_ms else 'NDURABLE'}.{next(numbers)}"))
                 _leave(reader, clean=True)
                 story.run(2 * TTL)
 
