@@ -6,6 +6,7 @@ from assay_adapters.backend import (
     AfterAnswer,
     At,
     BeforeAnswer,
+    BlockWrite,
     Cut,
     DiskEvent,
     FaultRequest,
@@ -136,6 +137,20 @@ def test_a_store_that_fails_once_refuses_one_send_and_takes_the_next() -> None:
     assert isinstance(injection.wait(), tuple)
     assert isinstance(actor.send("refused"), Refused)
     value(actor.send("kept"))
+
+
+def test_a_write_that_waits_keeps_its_sender_waiting_until_it_is_healed() -> None:
+    of = instance()
+    actor = Actor(of)
+    injection = of.faults.inject(BlockWrite("Q"))
+    assert not isinstance(injection, Unsupported)
+    began = of.clock.monotonic_ns()
+    of.runner.call_at(began + 7 * 10**9, injection.heal)
+    value(actor.send("k"))
+    assert of.clock.monotonic_ns() >= began + 7 * 10**9
+    assert injection.wait() == (began, began + 7 * 10**9)
+    injection.heal()  # again: nothing is left to end
+    assert injection.wait() == (began, began + 7 * 10**9)
 
 
 def test_a_worker_that_dies_leaves_its_queue_manager_alive() -> None:

@@ -12,6 +12,7 @@ from assay_adapters.reference import ReferenceBackend, ReferenceInstance
 from assay_adapters.reference_admin import command
 from assay_broker.core.administration.changes import DefineObject
 from assay_broker.core.objects.model import Kind
+from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind
 
 STAGING = "SYSTEM.DDELAY.LOCAL.QUEUE"
@@ -104,6 +105,22 @@ def test_a_native_put_that_asks_for_a_delay_is_refused(of: ReferenceInstance) ->
 def test_a_field_that_no_native_put_can_be_given_is_said(of: ReferenceInstance) -> None:
     with pytest.raises(LookupError, match="knows no BackoutCount"):
         of.admin.put_native("Q", RawMessage(descriptor={"BackoutCount": 1}))
+
+
+def test_the_subscriptions_of_a_topic_are_shown_with_their_queues(of: ReferenceInstance) -> None:
+    topic = Address(AddressKind.TOPIC, "T")
+    connection = value(of.clients()["classic"].connect(of.endpoint("amqp"), client_id="c"))
+    reader = value(connection.session(AckMode.AUTO))  # type: ignore[attr-defined]  # value() knows no type
+    for name in (None, "kept"):
+        kind = Durability.NON_DURABLE if name is None else Durability.DURABLE
+        value(reader.consumer(Origin(address=topic, durability=kind, name=name), actor="reader"))  # type: ignore[attr-defined]  # as above
+    rows = value(of.admin.subscriptions("T"))
+    assert isinstance(rows, tuple)
+    assert [row["DURABLE"] for row in rows] == ["NO", "YES"]
+    assert str(rows[1]["SUB"]).endswith(":c:kept")
+    for row in rows:
+        assert browsed(of, str(row["DEST"])) == ()
+    assert value(of.admin.subscriptions("OTHER")) == ()
 
 
 def test_a_queue_manager_stops_and_starts_and_the_administrator_with_it(of: ReferenceInstance) -> None:

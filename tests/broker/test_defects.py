@@ -4,6 +4,7 @@ import pytest
 from tests.broker.administered_stories import ADMINISTERED_STORIES
 from tests.broker.branch_stories import BRANCH_STORIES
 from tests.broker.failure_stories import FAILURE_STORIES
+from tests.broker.lasting_stories import LASTING_STORIES
 from tests.broker.processor_stories import PROCESSOR_STORIES
 from tests.broker.sending_stories import SENDING_STORIES
 from tests.broker.test_inprocess import MS, Line, World
@@ -31,6 +32,7 @@ BROKER_RULES = {
     *(f"DD-{number}" for number in (40, 41, *range(43, 48), *range(60, 66), 81, 84)),
     *(f"PD-{number}" for number in (*range(10, 19), *range(20, 35))),
     *("BT-08", "BT-09", "BT-12", "BT-13", "BT-16"),
+    *(f"QS-{number:02}" for number in (3, 4, 6, 7, 8, 9, 10, 14, 20, 21, 22, *range(30, 35), 36)),
 }
 
 
@@ -463,6 +465,7 @@ STORIES = (
     *ADMINISTERED_STORIES,
     *SENDING_STORIES,
     *PROCESSOR_STORIES,
+    *LASTING_STORIES,
 )
 
 

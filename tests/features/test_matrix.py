@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +22,12 @@ NEEDS = {
     "kill": frozenset({"@needs-kill", "@needs-kill-at-answer", "@needs-kill-at-first-sight"}),
 }
 DOCUMENT = Path(__file__).parents[2] / "docs" / "matrix.md"
+FIRST, SECOND = DOCUMENT.read_text(encoding="utf-8").split("\n## ")
+QUALITIES = ("at-most-once", "at-least-once")
+KINDS = ("durable", "non-durable")
+HEADERS = {"absent": "no durable header", "false": "the durable header false", "true": "the durable header true"}
+RULE = re.compile(r"@[A-Z]{2}-\d+")
+OUTCOMES = {"persistent": "1", "non-persistent": "0", "recorded": None}
 
 
 class Row(NamedTuple):
@@ -42,20 +50,25 @@ class Written(NamedTuple):
 
 
 def table() -> list[Row]:
-    """The document's table."""
-    lines = [line for line in DOCUMENT.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
-    return [Row(*(cell.strip() for cell in line.strip("|").split(" | "))) for line in lines[1:]]
+    """The document's first table."""
+    return [Row(*cells) for cells in _cells(FIRST)]
 
 
-def written() -> list[Written]:
-    """Every scenario of the persistence features, each row of an outline for itself."""
+def _cells(text: str) -> list[list[str]]:
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[1:]]
+
+
+@cache
+def written(topic: str = "persistence") -> list[Written]:
+    """Every scenario of a topic's features, each row of an outline for itself."""
     found: list[Written] = []
-    for path in sorted((feature_root() / "persistence").glob("*.feature")):
+    for path in sorted((feature_root() / topic).glob("*.feature")):
         document: Any = Parser().parse(path.read_text(encoding="utf-8"))
         for child in document["feature"]["children"]:
             rule = child["rule"]
             rule_tags = frozenset(tag["name"] for tag in rule["tags"])
-            (rule_id,) = (tag.removeprefix("@") for tag in rule_tags if not tag.startswith("@needs-"))
+            (rule_id,) = (tag.removeprefix("@") for tag in rule_tags if RULE.fullmatch(tag))
             for inner in rule["children"]:
                 found += _rows(rule_id, rule_tags, inner["scenario"])
     return found
@@ -104,3 +117,24 @@ def test_the_scenario_of_a_cell_has_the_holder_of_the_cell(row: Row) -> None:
     }[row.holder]
     (text,) = {one.text for one in written() if covers(one, row)}
     assert all(word in text for word in words)
+
+
+def test_the_table_of_qualities_has_every_cell() -> None:
+    cells = [tuple(row[:4]) for row in _cells(SECOND)]
+    assert sorted(cells) == sorted(product(QUALITIES, KINDS, HEADERS, ("YES", "NO")))
+
+
+@pytest.mark.parametrize("row", _cells(SECOND), ids=" / ".join)
+def test_a_scenario_tries_each_cell_of_the_table_of_qualities(row: list[str]) -> None:
+    quality, kind, header, defpsist, outcome, _ = row
+    words = (f"DEFPSIST({defpsist})", f"quality of service {quality}", f"with {HEADERS[header]}")
+    found = [
+        one.text
+        for one in written("qos")
+        if one.rule == "QS-36"
+        and all(word in one.text for word in words)
+        and ("that lives for" in one.text) is (kind == "durable")
+    ]
+    persistence = OUTCOMES[outcome]
+    assert len(found) == 1
+    assert ("is recorded" if persistence is None else f'has Persistence "{persistence}"') in found[0]

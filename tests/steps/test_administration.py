@@ -56,6 +56,21 @@ def test_a_place_at_another_queue_manager_is_administered_there(desk: Office) ->
     assert desk.commands == ["ALTER QLOCAL('SYSTEM.DDELAY.LOCAL.QUEUE') PUT(DISABLED) at QM2"]
 
 
+def test_the_queue_of_a_subscription_is_looked_up_each_time(desk: Office) -> None:
+    desk.admin.shown = {"SUB": "s", "DEST": "SYSTEM.MANAGED.DURABLE.7"}
+    assert desk.administrator.name_of(read_place("the queue of the subscription to the topic")) == (
+        "SYSTEM.MANAGED.DURABLE.7"
+    )
+    assert desk.commands == [f"DISPLAY SUB(*) WHERE(TOPICSTR EQ '{desk.names.own('topic')}')"]
+    assert desk.answers[0].answer["subscriptions"] == 1
+
+
+def test_a_subscription_that_is_not_there_ends_the_scenario_undecided(desk: Office) -> None:
+    desk.admin.shown = {"SUB": "s", "DEST": "Q"}
+    with pytest.raises(SetupRefusedError, match="'topic' has 1 subscriptions, and number 3 is asked for"):
+        desk.administrator.name_of(read_place("the queue of the third subscription to the topic"))
+
+
 def test_a_queue_manager_that_is_not_there_is_said(desk: Office) -> None:
     with pytest.raises(LookupError, match=r"no queue manager 'C': QM1, QM2 are there"):
         desk.administrator.stop("C")

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay_adapters.client import AckMode, Mode, Setting
+from assay_adapters.client import AckMode, Mode, Qos, Setting
 from assay_sdk.model.durations import DurationError, format_duration
 from assay_sdk.model.reasons import Mqrc
 from assay_steps.names import Place
 from assay_steps.options import SendOptions
 from assay_steps.parsing import TYPES, phrase
+from assay_steps.terms import Terms, read_terms
 
 LABELS = st.text(st.characters(exclude_characters='"', exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
 
@@ -72,10 +73,36 @@ def test_a_range_without_numbers_says_what_it_needs() -> None:
         ("the dead-letter queue", Place("queue", "dead-letter", "dead-letter")),
         ('the queue at queue manager "B"', Place("queue", "queue", member="B")),
         ('topic "news" at queue manager "QM1"', Place("topic", "news", member="QM1")),
+        ("the queue of the subscription to the topic", Place("queue", "topic", "subscription")),
+        (
+            'the queue of the second subscription to topic "news" at queue manager "B"',
+            Place("queue", "news", "subscription", "B", 2),
+        ),
     ],
 )
 def test_a_place_has_a_kind_and_a_name(text: str, place: Place) -> None:
     assert read("Place", text) == place
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("quality of service at-most-once", Terms(qos=Qos.AT_MOST_ONCE)),
+        ("a subscription that lives for 30 s", Terms(ttl_ms=30_000)),
+        (
+            'shared subscription "club", quality of service at-least-once and no automatic confirmation',
+            Terms(share="club", qos=Qos.AT_LEAST_ONCE, auto_confirm=False),
+        ),
+        ("automatic confirmation and a subscription that lives for 1 h", Terms(auto_confirm=True, ttl_ms=3_600_000)),
+    ],
+)
+def test_a_subscriber_asks_for_terms(text: str, terms: Terms) -> None:
+    assert read("Terms", text) == terms
+
+
+def test_a_term_that_there_is_none_of_says_where_they_are_listed() -> None:
+    with pytest.raises(ValueError, match=r"'a pony' is nothing that a subscriber can ask for; see docs/vocabulary.md"):
+        read_terms("a pony")
 
 
 @pytest.mark.parametrize("ack", AckMode)

@@ -38,6 +38,21 @@ def _who(attach: Attach, watch: Watch) -> Who:
     return Who(watch.clients.get(attach.connection), attach)
 
 
+class _Leavers:
+    """Whose receivers have gone with their links already, on connections that are still there."""
+
+    def __init__(self) -> None:
+        self._detached: dict[int, list[Who]] = {}
+
+    def of(self, command: Command, watch: Watch) -> list[Who]:
+        """Whose subscriptions with a time to live a connection leaves behind when it ends."""
+        if isinstance(command, Detach):
+            self._detached.setdefault(command.connection, []).extend(_leaving(command, watch))
+        if not isinstance(command, Disconnect):
+            return []
+        return [*self._detached.pop(command.connection, ()), *_leaving(command, watch)]
+
+
 def _leaving(command: Command, watch: Watch) -> list[Who]:
     """Whose receivers a command ends, of subscriptions with a time to live."""
     if not isinstance(command, Detach | Disconnect):
@@ -71,14 +86,13 @@ Remaining = Callable[[Who, int], int | None]
 
 def _leaves(remaining: Remaining, noted: Callable[[Command, int, Watch], None] | None = None) -> Seams:
     """Filters that give a subscription another time to live when its last receiver's connection has ended."""
+    leavers = _Leavers()
 
     def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
         if noted is not None:
             noted(command, now_ms, watch)
-        if not isinstance(command, Disconnect):
-            return None
         visits: list[Command] = []
-        for who in _leaving(command, watch):
+        for who in leavers.of(command, watch):
             left = None if _others(who, command, watch) else remaining(who, now_ms)
             if left is not None:
                 visits += _visit(who, left)
@@ -89,12 +103,13 @@ def _leaves(remaining: Remaining, noted: Callable[[Command, int, Watch], None] |
 
 def _ever(*, clean: bool) -> Seams:
     """The time to live does not count after connections that end in this way."""
+    leavers = _Leavers()
 
     def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
-        if not isinstance(command, Disconnect) or command.clean is not clean:
+        gone = leavers.of(command, watch)
+        if not isinstance(command, Disconnect) or command.clean is not clean or not gone:
             return None
-        visits = [one for who in _leaving(command, watch) for one in _visit(who, None)]
-        return (command, *visits) if visits else None
+        return (command, *(one for who in gone for one in _visit(who, None)))
 
     return commands(rewrite)
 

@@ -49,6 +49,20 @@ def _never_lossy(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command
     return None
 
 
+def _upside_down() -> Seams:
+    """At most once on a non-durable subscription, a message is persistent, whatever sender and topic say."""
+
+    def rewrite(command: Command, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        target = watch.target(command) if isinstance(command, Put) else None
+        if not isinstance(command, Put) or target is None or not is_topic(target):
+            return _never_lossy(command, now_ms, watch)
+        if not any(_once(attach) and not _durable(attach) for attach in watch.on(target)):
+            return None
+        return (replace(command, message=replace(command.message, durable=True)),)
+
+    return commands(rewrite)
+
+
 def _survives(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
     if isinstance(command, Attach) and command.settled and not _durable(command) and command.name is not None:
         return (replace(command, durability=Durability.DURABLE, timeout_ms=None),)
@@ -92,6 +106,12 @@ QOS_PERSISTENCE_DEFECTS = (
         apply=lambda: commands(_never_lossy),
     ),
     Defect(
+        name="qos0-upside-down",
+        rules=("QS-30", "QS-36"),
+        text="At most once on a non-durable subscription, a message is persistent, whatever sender and topic say.",
+        apply=_upside_down,
+    ),
+    Defect(
         name="qos0-durable-nonpersistent",
         rules=("QS-30", "QS-32", "QS-36"),
         text="At most once, a message is non-persistent on a durable subscription, too.",
@@ -114,6 +134,12 @@ QOS_PERSISTENCE_DEFECTS = (
         rules=("QS-32", "QS-36"),
         text="The durable header is ignored where it is true: the topic decides.",
         apply=lambda: _says(given=True, instead=None),
+    ),
+    Defect(
+        name="true-header-nonpersistent",
+        rules=("QS-32", "QS-36"),
+        text="A message with the durable header true is non-persistent.",
+        apply=lambda: _says(given=True, instead=False),
     ),
     Defect(
         name="false-header-persistent",

@@ -99,12 +99,16 @@ Feature: A subscription outlives its application for a time, and no longer
     Scenario: Whether a restart of the broker counts is recorded
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
+      And subscriber "longer" on the topic with quality of service at-least-once and a subscription that lives for 1 h
       When the connection of "lasting" is closed
+      And the connection of "longer" is closed
       And message "missed" is sent to the topic with the durable header true
       And 20 s pass
       And the broker is restarted
       And subscriber "lasting" comes back 40 s after it left
+      And subscriber "longer" comes back
       Then "lasting" sees "missed" at most once
+      And "longer" sees "missed" exactly once
 
   @QS-21 @needs-topic @needs-subscription-ttl @needs-quality-of-service
   Rule: A subscription whose application connects again in time resumes, with what came meanwhile

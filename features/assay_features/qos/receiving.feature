@@ -222,6 +222,28 @@ Feature: What becomes of the broker's copy when a message is delivered
         | event                    |
         | is killed and comes back |
 
+    @needs-reconnect
+    Scenario Outline: To a subscriber that was there when the broker <event>
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "sure" has seen "m1" to "m3"
+      And "sure" acknowledges message "m2"
+      And the broker <event>
+      And 10 s pass
+      Then "sure" sees "m1" and "m3" again
+      And "sure" sees "m2" exactly once
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
     Scenario: What the subscriber sees for the first time is not marked
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
@@ -264,7 +286,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       And the connection of "left" is lost
       Then "right" sees "m1" to "m6" exactly once
 
-  @QS-14 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-subscription-ttl
+  @QS-14 @judges-broker @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-subscription-ttl
   Rule: Each message is acknowledged by itself, when its subscriber decides
     Line 24.  An acknowledgement that stood for everything before it, or for the whole connection, is found out.
 

@@ -120,5 +120,6 @@ Feature: What a sender knows of its message, by quality of service
       And subscriber "second" is inactive
       When message "m1" is sent to the topic with quality of service at-least-once
       Then sending "m1" is accepted
+      And there are 2 subscriptions to the topic
       And the queue of the first subscription to the topic holds "m1"
       And the queue of the second subscription to the topic holds "m1"

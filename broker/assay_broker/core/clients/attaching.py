@@ -123,7 +123,8 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
             Mqrc.OBJECT_IN_USE, "Only its own connection receives from a temporary destination.", command.address.name
         )
     if command.address.kind in _QUEUES:
-        if command.durability is Durability.DURABLE or command.name is not None or command.shared:
+        lasting = command.durability is Durability.DURABLE or command.timeout_ms is not None
+        if lasting or command.name is not None or command.shared:
             raise refusal(
                 Mqrc.OPTIONS_ERROR, "A subscription is on a topic, and this is a queue.", command.address.name
             )

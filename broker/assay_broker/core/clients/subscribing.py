@@ -140,10 +140,11 @@ def end_subscription(state: State, turn: Turn, subscription: Subscription) -> No
 
     Its staged copies are dropped when their delay is over (DD-51).
     """
-    if subscription.terms.durable:
-        turn.record(SubscriptionRemoved(subscription.number), partial(_revive, state, subscription))
-    forget_subscription(state, subscription)
-    drop_entries(state, turn, subscription.queue)
+    with turn.together():
+        if subscription.terms.durable:
+            turn.record(SubscriptionRemoved(subscription.number), partial(_revive, state, subscription))
+        forget_subscription(state, subscription)
+        drop_entries(state, turn, subscription.queue)
 
 
 def drop_entries(state: State, turn: Turn, queue: Queue) -> None:
@@ -151,8 +152,11 @@ def drop_entries(state: State, turn: Turn, queue: Queue) -> None:
     for entry in queue.entries.values():
         entry.place = Place.GONE
         state.expiry.discard(entry.key)
+        enter_again = partial(_enter_again, queue, entry)
         if entry.recorded:
-            turn.record(MessageRemoved(entry.key), partial(_enter_again, queue, entry))
+            turn.record(MessageRemoved(entry.key), enter_again)
+        else:
+            turn.unrecorded(entry, enter_again)
     queue.clear()
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.broker.core.harness import T0, TOPIC, Bench, limited, message
+from tests.broker.core.harness import QUEUE, T0, TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
 from assay_broker.core.administration.changes import Condition, DisplayObjects
 from assay_broker.core.objects.model import Definition, Kind
 from assay_broker.core.records import SubscriptionDefined, SubscriptionRemoved
+from assay_sdk.model.properties import RETAIN
 from assay_sdk.model.reasons import Mqrc
 
 TTL = 10_000
@@ -239,11 +240,13 @@ def test_an_end_that_the_store_refuses_is_tried_again() -> None:
     come(bench, credit=0)
     bench.disconnect(2)
     bench.put(1, 1, message("a"))
+    bench.put(1, 1, message("b", durable=False))
     bench.auto = False
     bench.tick(T0 + TTL)
     assert number_of_subscriptions(bench) == 0
     bench.fail()
-    assert number_of_subscriptions(bench) == 1
+    (subscription,) = subscriptions(bench)
+    assert len(bench.shown(str(subscription.attributes["DEST"]))) == 2
     due = bench.core.next_due_ms()
     assert due is not None
     assert due > bench.now
@@ -281,6 +284,12 @@ def test_only_a_durable_one_outlives_its_receivers(bench: Bench) -> None:
         refused = bench.receiver(2, 1, TOPIC, durable=durable, timeout_ms=timeout_ms)
         assert refused is not None
         assert refused.mqrc == Mqrc.OPTIONS_ERROR
+
+
+def test_a_queue_has_no_time_to_live(bench: Bench) -> None:
+    refused = bench.receiver(1, 2, QUEUE, timeout_ms=5)
+    assert refused is not None
+    assert refused.mqrc == Mqrc.OPTIONS_ERROR
 
 
 def test_its_record_says_how_long_and_since_when(bench: Bench) -> None:
@@ -332,6 +341,16 @@ def test_with_one_at_least_once_receiver_a_shared_one_takes_messages_as_they_are
     (subscription,) = subscriptions(bench)
     shown = bench.shown(str(subscription.attributes["DEST"]))
     assert [one.descriptor["Persistence"] for one in shown] == [0, 1]
+
+
+def test_a_retained_publication_is_non_persistent_for_it_too() -> None:
+    bench = Bench()
+    bench.connect(1)
+    bench.sender(1, 1, TOPIC)
+    bench.put(1, 1, message("a", properties={RETAIN: 1}))
+    bench.connect(2, "c")
+    bench.receiver(2, 1, TOPIC, settled=True)
+    assert [one.message.durable for one in bench.delivered] == [False]
 
 
 def test_an_anonymous_subscription_is_shown_without_a_name_and_its_queue_is_made_up(bench: Bench) -> None:
