@@ -176,6 +176,8 @@ class Reconnecting:
             return
         self._tell(None)
         attempt, self._attempt = self._attempt, None
+        if self._trying is not None:
+            yield from self._trying.abort()
         if attempt is not None:
             yield from attempt.connection.close(threading.get_ident())
         self._life.take(ServiceEvent.STOPPED)
