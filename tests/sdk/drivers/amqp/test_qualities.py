@@ -97,6 +97,13 @@ def test_a_share_of_everybody_is_so_though_its_client_has_an_id(traced: Bench) -
     traced.done(OpenReceiver, link=1, name="s", durability=Durability.DURABLE, timeout_ms=5, **share)
     traced.done(OpenReceiver, link=2, name="s", **share)
     assert [link.name for link in accepted] == ["s|global", "s|global-volatile1"]
-    traced.done(CloseLink, 1)
-    traced.ask(Unsubscribe, 1, "s", shared=True, everybodys=True)
-    assert accepted[-1].name == "s|global"
+    asked: list[str] = []
+
+    def found(link: Any) -> None:
+        asked.append(link.name)
+        link.source.address = "found"
+        link.open()
+
+    traced.peer.handlers["LINK_REMOTE_OPEN"] = found
+    traced.done(Unsubscribe, 1, "other", shared=True, everybodys=True)
+    assert asked == ["other|global"]
