@@ -10,7 +10,6 @@ from proton import Delivery, Terminus
 from tests.sdk.drivers.amqp.peer import Bench, bench, settle
 
 from assay_sdk.driver import (
-    CloseLink,
     Durability,
     Frame,
     OpenReceiver,
