@@ -153,8 +153,9 @@ class LightClient:
         self._numbers += 1
         subscription = LightSubscription(self, self._numbers, terms, credit, on_delivery)
         self.subscriptions[terms.name] = subscription
+        attached = False
         try:
-            while True:
+            while not attached:
                 attempt = yield from self.line.ready()
                 try:
                     yield from subscription.attach(attempt)
@@ -162,10 +163,11 @@ class LightClient:
                     if not _is_loss(error):
                         raise
                 else:
-                    return subscription
-        except RefusedError:
-            del self.subscriptions[terms.name]
-            raise
+                    attached = True
+        finally:
+            if not attached:  # refused, or whoever asked has gone
+                self.subscriptions.pop(terms.name, None)
+        return subscription
 
     def unsubscribe(self, name: str, caller: int, *, at_once: bool) -> Operation[None]:
         """End a subscription: at once, or when its time to live is over.
@@ -308,11 +310,15 @@ class LightClient:
                     connection.submit(lambda token: OpenSender(token, attempt.session, link, to, settled=settled))
                 )
             except RefusedError as error:
-                connection.unroute(link)
-                attempt.senders.pop(key, None)
                 opening.fail(error)
             else:
                 opening.resolve(link)
+            finally:
+                if not opening.done:  # whoever asked has gone; who waits with him asks anew
+                    opening.fail(RefusedError(lost("the sender that was to be shared was given up: send again")))
+                if opening.error is not None:
+                    connection.unroute(link)
+                    attempt.senders.pop(key, None)
         return (yield from result_of(opening))
 
     @staticmethod

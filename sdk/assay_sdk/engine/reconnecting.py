@@ -156,7 +156,7 @@ class Reconnecting:
         """
         while True:
             attempt = self._attempt
-            if self.check() is Act.GO and attempt is not None:
+            if self.check() is Act.GO and attempt is not None and attempt.alive:
                 return attempt
             yield Wait(self._changed)
 
