@@ -1,4 +1,4 @@
-"""What README shows works as it stands there."""
+"""What README and the pages beside it show works as it stands there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from assay_steps.entry import OPTIONS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+PAGES = (README, (ROOT / "docs" / "mqlight.md").read_text(encoding="utf-8"))
+EXAMPLES = [example for page in PAGES for example in re.findall(r"```python\n(.*?)```", page, re.DOTALL)]
 CONSOLE = [
     shlex.split(line.removeprefix("$ "), comments=True)
     for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL)

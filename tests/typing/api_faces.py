@@ -9,9 +9,11 @@ from msgspec import Struct
 
 from assay_sdk import (
     AckMode,
+    Client,
     ConnectionFactory,
     Consumer,
     Context,
+    Delivery,
     DeliveryMode,
     Message,
     MessageConsumer,
@@ -22,8 +24,10 @@ from assay_sdk import (
     Queue,
     Receipt,
     Session,
+    Subscription,
     Topic,
     connect,
+    connect_mqlight,
 )
 
 
@@ -79,3 +83,21 @@ def classic() -> None:
         session.commit()
     except MessagingError as error:
         assert_type(error.reason, Mqrc | None)
+
+
+def mqlight() -> None:
+    """The MQ Light face."""
+    with connect_mqlight("amqp://127.0.0.1:5672", client_id="desk") as client:
+        assert_type(client, Client)
+        assert_type(client.send("prices/nails", {"cents": 12}, qos=1, ttl=timedelta(minutes=1)), str)
+        client.send("prices/nails", "12", durable=True)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+        subscription = client.subscribe("prices/#", qos=1, auto_confirm=False, ttl=60_000)
+        assert_type(subscription, Subscription)
+        assert_type(subscription.receive(timeout=1_000), Delivery | None)
+
+        def handle(delivery: Delivery) -> None:
+            assert_type(delivery.data, object)
+            assert_type(delivery.ttl, int | None)
+            delivery.confirm()
+
+        client.subscribe("prices/+", share="clerks", credit=10, on_message=handle)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import random
-from collections import deque
 from collections.abc import Callable, Sequence
 
 import msgspec
 
 from assay_sdk.driver import Arrived, OpenSender, Send, Unsubscribe
+from assay_sdk.engine.callbacks import Callbacks
 from assay_sdk.engine.calls import Pending, RefusedError, lost
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.reconnecting import Attempt, Backoff, Dialler, Reconnecting
@@ -17,8 +17,8 @@ from assay_sdk.engine.settings import Qos
 from assay_sdk.engine.subscribing import LightDelivery, LightSubscription, OnDelivery, SubscriptionTerms
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-from assay_sdk.observer import CallbackEnded, ConnectionLost, Observer, SdkEvent, Seen
-from assay_sdk.time import Runner, StalledError
+from assay_sdk.observer import ConnectionLost, Observer, SdkEvent, Seen
+from assay_sdk.time import Runner
 
 _LOG = logging.getLogger(__name__)
 
@@ -88,8 +88,7 @@ class LightClient:
         self._messages = 0
         self._numbers = 0
         self._deliveries = 0
-        self._ready: deque[LightSubscription] = deque()
-        self._calling = False
+        self._callbacks = Callbacks(runner, observer, self._complain)
         self._arrival: Pending[None] = Pending()
 
     # -- operations ------------------------------------------------------------------------------------------------
@@ -154,8 +153,9 @@ class LightClient:
         self._numbers += 1
         subscription = LightSubscription(self, self._numbers, terms, credit, on_delivery)
         self.subscriptions[terms.name] = subscription
+        attached = False
         try:
-            while True:
+            while not attached:
                 attempt = yield from self.line.ready()
                 try:
                     yield from subscription.attach(attempt)
@@ -163,16 +163,18 @@ class LightClient:
                     if not _is_loss(error):
                         raise
                 else:
-                    return subscription
-        except RefusedError:
-            del self.subscriptions[terms.name]
-            raise
+                    attached = True
+        finally:
+            if not attached:  # refused, or whoever asked has gone
+                self.subscriptions.pop(terms.name, None)
+        return subscription
 
-    def unsubscribe(self, name: str, *, at_once: bool) -> Operation[None]:
+    def unsubscribe(self, name: str, caller: int, *, at_once: bool) -> Operation[None]:
         """End a subscription: at once, or when its time to live is over.
 
         Args:
             name: Its name with the broker.
+            caller: The thread that asks.
             at_once: Whether its time to live counts for nothing.
 
         Raises:
@@ -183,7 +185,8 @@ class LightClient:
             text = f"this client is not subscribed to {name}: subscribe before"
             raise RefusedError(Refused(JmsErrorKind.ILLEGAL_STATE, text, objects=(name,)))
         yield from self.line.ready()
-        del self.subscriptions[name]
+        yield from self._hand_over((subscription,), caller)
+        self.subscriptions.pop(name, None)
         yield from subscription.detach()
         if not (at_once and subscription.terms.ttl_ms):
             return
@@ -230,15 +233,23 @@ class LightClient:
             yield from subscription.withdraw()
         return self._taken(subscription)
 
-    def stop(self) -> Operation[None]:
-        """Close the connection in order; subscriptions with a time to live run on until it is over."""
+    def stop(self, caller: int) -> Operation[None]:
+        """Close the connection in order; subscriptions with a time to live run on until it is over.
+
+        What was received and confirmed is the application's: callbacks get it first, and `receive` has it afterwards.
+
+        Args:
+            caller: The thread that asks.
+        """
+        yield from self._hand_over(tuple(self.subscriptions.values()), caller)
         yield from self.line.stop()
         self._end()
 
     def abandon(self) -> Operation[None]:
-        """Stop as if the process had ended: nothing is said to the broker."""
+        """Stop as if the process had ended: nothing is said to the broker, and nothing is handed over any more."""
         yield from self.line.abandon()
         self._end()
+        self._callbacks.clear()
 
     # -- for subscriptions -----------------------------------------------------------------------------------------
 
@@ -256,8 +267,7 @@ class LightClient:
         if subscription.on_delivery is None:
             self._wake()
         else:
-            self._ready.append(subscription)
-            self._schedule()
+            self._callbacks.due(subscription)
 
     def ended(self, subscription: LightSubscription, why: Refused | None) -> None:
         """The broker has ended a subscription."""
@@ -300,11 +310,15 @@ class LightClient:
                     connection.submit(lambda token: OpenSender(token, attempt.session, link, to, settled=settled))
                 )
             except RefusedError as error:
-                connection.unroute(link)
-                attempt.senders.pop(key, None)
                 opening.fail(error)
             else:
                 opening.resolve(link)
+            finally:
+                if not opening.done:  # whoever asked has gone; who waits with him asks anew
+                    opening.fail(RefusedError(lost("the sender that was to be shared was given up: send again")))
+                if opening.error is not None:
+                    connection.unroute(link)
+                    attempt.senders.pop(key, None)
         return (yield from result_of(opening))
 
     @staticmethod
@@ -337,36 +351,12 @@ class LightClient:
             self.observe(Seen(delivery.handed()))
         return delivery
 
-    def _schedule(self) -> None:
-        if self._ready and not self._calling:
-            self._calling = True
-            self.runner.call_soon(self._call_next)
-
-    def _call_next(self) -> None:
-        try:
-            delivery = None
-            while self._ready and delivery is None:
-                delivery = self._ready.popleft().take()
-            if delivery is not None and delivery.subscription.on_delivery is not None:
-                self._call(delivery, delivery.subscription.on_delivery)
-        finally:
-            self._calling = False
-        self._schedule()
-
-    def _call(self, delivery: LightDelivery, callback: OnDelivery) -> None:
-        subscription = delivery.subscription
-        self.observe(Seen(delivery.handed()))
-        raised: Exception | None = None
-        try:
-            callback(delivery)
-        except StalledError:
-            raise  # the world has stopped under the callback
-        except Exception as error:  # noqa: BLE001  a callback may raise anything; what it was handed stays as it is
-            raised = error
-        self.observe(CallbackEnded(subscription.number, None, "returned" if raised is None else "raised"))
-        if raised is not None:
-            text = f"a callback on {subscription.terms.topic.name} raised {type(raised).__name__}: {raised}"
-            self._complain(Refused(JmsErrorKind.MESSAGING, text, objects=(subscription.terms.topic.name,)))
+    def _hand_over(self, subscriptions: Sequence[LightSubscription], caller: int) -> Operation[None]:
+        """Let nothing more come, and wait until callbacks have had what only they can have."""
+        for subscription in subscriptions:
+            subscription.credit = 0
+            yield from subscription.withdraw()
+        yield from self._callbacks.finish(subscriptions, caller)
 
     def _wake(self) -> None:
         arrival, self._arrival = self._arrival, Pending()
@@ -380,7 +370,6 @@ class LightClient:
         for subscription in self.subscriptions.values():
             subscription.over = True
             subscription.lose()
-        self._ready.clear()
         self._wake()
 
 

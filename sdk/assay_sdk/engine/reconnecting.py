@@ -156,7 +156,7 @@ class Reconnecting:
         """
         while True:
             attempt = self._attempt
-            if self.check() is Act.GO and attempt is not None:
+            if self.check() is Act.GO and attempt is not None and attempt.alive:
                 return attempt
             yield Wait(self._changed)
 
@@ -176,6 +176,8 @@ class Reconnecting:
             return
         self._tell(None)
         attempt, self._attempt = self._attempt, None
+        if self._trying is not None:
+            yield from self._trying.abort()
         if attempt is not None:
             yield from attempt.connection.close(threading.get_ident())
         self._life.take(ServiceEvent.STOPPED)

@@ -240,6 +240,11 @@ class LightSubscription:
         self.buffer = deque(one for one in self.buffer if one not in self._unconfirmed)
         self._unconfirmed.clear()
 
+    @property
+    def owes(self) -> bool:
+        """Whether its callback is still to have something that the broker has forgotten already."""
+        return self.on_delivery is not None and any(one not in self._unconfirmed for one in self.buffer)
+
     def listen(self, on_delivery: OnDelivery | None) -> None:
         """Have a callback called from now on, with what is in the buffer first; None leaves all there."""
         self.on_delivery = on_delivery

@@ -120,11 +120,6 @@ def _(world: World, evidence: Evidence, labels: tuple[str, ...]) -> None:
     _went(world, evidence, labels, times=1, settled=0)
 
 
-@then(phrase("{labels:Names} went over the wire once"))
-def _(world: World, evidence: Evidence, labels: tuple[str, ...]) -> None:
-    _went(world, evidence, labels, times=1)
-
-
 @then(phrase("{labels:Names} went over the wire again, not settled"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...]) -> None:
     _went(world, evidence, labels, least=2, settled=0)

@@ -68,6 +68,9 @@ class World:
         return [(event.what, event.seen.kid if event.seen else event.kid) for event in self.events]
 
 
+Ask = Callable[[World], object]
+
+
 @pytest.fixture
 def world() -> Iterator[World]:
     with in_process_broker() as broker:
@@ -180,47 +183,45 @@ def test_clients_of_several_ids_share_a_subscription(world: World) -> None:
     assert [ok(one.receive(SECOND)) is None, ok(two.receive(SECOND)) is None] == [False, True]
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda world: world.connection.session(AckMode.TRANSACTED),
-        lambda world: world.connection.session(AckMode.XA),
-        lambda world: world.session.browse("Q"),
-        lambda world: world.session.commit(),
-        lambda world: world.session.rollback(),
-        lambda world: world.session.recover(),
-        lambda world: world.session.xa(),
-        lambda world: world.session.consumer(Origin(address=TOPIC, selector="a = 1"), actor="s"),
-        lambda world: world.session.consumer(Origin(address=TOPIC, no_local=True), actor="s"),
-        lambda world: world.session.consumer(Origin(address=TOPIC, durability=Durability.DURABLE, name="n"), actor="s"),
-        lambda world: ok(world.session.consumer(Origin(address=TOPIC), actor="s")).listen_batch(Script(), 2, 5),
-        lambda world: ok(world.session.producer(TOPIC)).set(Setting.DELAY, 5),
-        lambda world: ok(world.session.producer(TOPIC)).set(Setting.MODE, 2),
-        lambda world: ok(world.session.producer(TOPIC)).send(draft("k"), mode=Mode.PERSISTENT),
-        lambda world: ok(world.session.producer(TOPIC)).send(draft("k"), priority=3),
-        lambda world: ok(world.session.producer(TOPIC)).send(Draft(kid="k", body="k", group_id="g")),
-    ],
-)
-def test_what_mq_light_has_not_is_unsupported(world: World, ask: Callable[[World], Outcome[object]]) -> None:
+UNSUPPORTED: list[Ask] = [
+    lambda world: world.connection.session(AckMode.TRANSACTED),
+    lambda world: world.connection.session(AckMode.XA),
+    lambda world: world.session.browse("Q"),
+    lambda world: world.session.commit(),
+    lambda world: world.session.rollback(),
+    lambda world: world.session.recover(),
+    lambda world: world.session.xa(),
+    lambda world: world.session.consumer(Origin(address=TOPIC, selector="a = 1"), actor="s"),
+    lambda world: world.session.consumer(Origin(address=TOPIC, no_local=True), actor="s"),
+    lambda world: world.session.consumer(Origin(address=TOPIC, durability=Durability.DURABLE, name="n"), actor="s"),
+    lambda world: ok(world.session.consumer(Origin(address=TOPIC), actor="s")).listen_batch(Script(), 2, 5),
+    lambda world: ok(world.session.producer(TOPIC)).set(Setting.DELAY, 5),
+    lambda world: ok(world.session.producer(TOPIC)).set(Setting.MODE, 2),
+    lambda world: ok(world.session.producer(TOPIC)).send(draft("k"), mode=Mode.PERSISTENT),
+    lambda world: ok(world.session.producer(TOPIC)).send(draft("k"), priority=3),
+    lambda world: ok(world.session.producer(TOPIC)).send(Draft(kid="k", body="k", group_id="g")),
+]
+
+
+@pytest.mark.parametrize("ask", UNSUPPORTED)
+def test_what_mq_light_has_not_is_unsupported(world: World, ask: Ask) -> None:
     refused = ask(world)
     assert isinstance(refused, Refused)
     assert refused.kind is JmsErrorKind.UNSUPPORTED
     assert refused.text.startswith("MQ Light has no ")
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda world: world.session.producer(QUEUE),
-        lambda world: world.session.consumer(Origin(address=QUEUE), actor="s"),
-        lambda world: ok(world.session.producer(None)).send(draft("k")),
-        lambda world: ok(world.session.producer(None)).send(draft("k"), to=QUEUE),
-        lambda world: world.session.unsubscribe("unknown"),
-    ],
-)
-def test_what_is_no_topic_or_no_subscription_is_no_destination(
-    world: World, ask: Callable[[World], Outcome[object]]
-) -> None:
+NOWHERE: list[Ask] = [
+    lambda world: world.session.producer(QUEUE),
+    lambda world: world.session.consumer(Origin(address=QUEUE), actor="s"),
+    lambda world: ok(world.session.producer(None)).send(draft("k")),
+    lambda world: ok(world.session.producer(None)).send(draft("k"), to=QUEUE),
+    lambda world: world.session.unsubscribe("unknown"),
+]
+
+
+@pytest.mark.parametrize("ask", NOWHERE)
+def test_what_is_no_topic_or_no_subscription_is_no_destination(world: World, ask: Ask) -> None:
     refused = ask(world)
     assert isinstance(refused, Refused)
     assert refused.kind is JmsErrorKind.INVALID_DESTINATION

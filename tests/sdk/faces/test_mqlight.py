@@ -211,11 +211,15 @@ def test_credit_can_be_taken_back_and_a_callback_exchanged(world: World) -> None
 
 def test_who_waits_for_a_message_gets_it_after_the_line_was_lost(world: World) -> None:
     with world.client() as client, world.client("other") as other:
+
+        def send_later() -> None:
+            other.send("t", "x")
+
         for credit in (0, 10):
             subscription = client.subscribe("t", credit=credit)
             now = world.broker.runner.clock.monotonic_ns()
             world.broker.runner.call_at(now + 10 * MS, world.cut)
-            world.broker.runner.call_at(now + 9_000 * MS, lambda: other.send("t", "x") and None)
+            world.broker.runner.call_at(now + 9_000 * MS, send_later)
             delivery = subscription.receive(30 * SECOND)
             assert delivery is not None
             subscription.unsubscribe()
@@ -490,6 +494,60 @@ def test_subscribing_twice_and_unsubscribing_what_is_unknown_are_refused(world: 
             client.unsubscribe("other")
         with pytest.raises(MessagingError, match="only 0"):
             client.unsubscribe("t", ttl=5)
+
+
+@pytest.mark.parametrize("qos", [0, 1])
+def test_what_was_received_and_confirmed_is_handed_over_before_the_client_is_closed(world: World, qos: int) -> None:
+    client = world.client()
+    got: list[Delivery] = []
+    quick: list[Delivery] = []
+
+    def slow(delivery: Delivery) -> None:
+        world.let(SECOND)
+        got.append(delivery)
+
+    slowly = client.subscribe("t", qos=qos, ttl=60_000, credit=0, on_message=slow)
+    ended = client.subscribe("u", qos=qos, credit=0, on_message=quick.append)
+    asked = client.subscribe("t", share="s", qos=qos, credit=0)
+    for number in range(3):
+        client.send("t", str(number), qos=1)
+        client.send("u", str(number), qos=1)
+    ended.credit = slowly.credit = asked.credit = 2
+    ended.unsubscribe()
+    client.close()
+    assert bodies(quick) == ["0", "1"]
+    assert bodies(got) == ["0", "1"]
+    first = asked.receive(0)
+    assert first is not None
+    assert first.data == "0"
+
+
+def test_a_callback_may_close_its_client_and_then_has_the_rest(world: World) -> None:
+    client = world.client()
+    got: list[Delivery] = []
+
+    def close(delivery: Delivery) -> None:
+        got.append(delivery)
+        client.close()
+
+    subscription = client.subscribe("t", qos=1, credit=0, on_message=close)
+    for number in range(3):
+        client.send("t", str(number), qos=1)
+    subscription.credit = 10
+    world.let(SECOND)
+    assert client.state == "stopped"
+    assert bodies(got) == ["0", "1", "2"]
+
+
+def test_closing_while_retrying_is_over_at_once(world: World) -> None:
+    client = world.client()
+    world.broker.queue_manager.stop()
+    world.let(SECOND)
+    client.close()
+    world.broker.queue_manager.start()
+    world.let(600 * SECOND)
+    assert client.state == "stopped"
+    assert world.states[-1] == ("stopped", None)
 
 
 def test_a_stopped_client_says_so(world: World) -> None:

@@ -186,3 +186,12 @@ Feature: Steps in the wordings that the kit's own features have no need of
       When message "m1" is sent to the queue with delivery mode persistent and the broker is killed at its first sight
       And receiver "late" starts to wait on the queue
       Then "late" sees "m1" at most once
+
+  @PD-34 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-admin
+  Rule: Subscriptions
+    Scenario: Several are counted
+      Given a topic
+      And subscriber "one" on the topic with quality of service at-least-once
+      And subscriber "two" on the topic with quality of service at-most-once and a subscription that lives for 1 h
+      When message "m1" is sent to the topic
+      Then there are 2 subscriptions to the topic

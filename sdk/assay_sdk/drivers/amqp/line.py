@@ -21,6 +21,7 @@ from assay_sdk.driver import Frame, Login
 from assay_sdk.drivers.amqp.errors import lost
 from assay_sdk.drivers.amqp.frames import Mend, Splitter, mend, show
 from assay_sdk.drivers.amqp.sasl import SaslClient
+from assay_sdk.drivers.amqp.transfers import transfer_in
 from assay_sdk.drivers.amqp.types import DecodeError
 from assay_sdk.model.reasons import Mqrc, Refused
 from assay_sdk.runners.real import READ, WRITE, SocketRunner
@@ -330,4 +331,5 @@ class Line:
     def _show(self, direction: Literal["in", "out"], part: bytes) -> None:
         if self._incoming is not None and part:
             shown = show(part)
-            self._owner.line_frame(Frame(direction, shown.text, shown.octets))
+            transfer = transfer_in(part) if direction == "out" else None
+            self._owner.line_frame(Frame(direction, shown.text, shown.octets, transfer))

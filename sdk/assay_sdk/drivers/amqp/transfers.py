@@ -1,0 +1,38 @@
+"""What a transfer frame says of its message (OASIS AMQP 1.0, 2.7.5): read from the octets that go out."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from assay_sdk.driver import Transfer
+from assay_sdk.drivers.amqp import codec, types
+from assay_sdk.drivers.amqp.frames import AMQP_FRAME
+from assay_sdk.drivers.amqp.types import DecodeError, Described
+
+TRANSFER = 0x14
+_DELIVERY_ID, _SETTLED = 1, 4
+
+
+def transfer_in(octets: bytes) -> Transfer | None:
+    """The message that a frame transfers, and whether its sender has forgotten it with that.
+
+    Returns:
+        None for any other frame, and for one of several that share a message.
+    """
+    if octets.startswith(b"AMQP") or octets[5] != AMQP_FRAME:
+        return None
+    body = octets[octets[4] * 4 :]
+    if not body:
+        return None  # a heartbeat
+    try:
+        reader = types.Reader(body)
+        performative = reader.value()
+        if not isinstance(performative, Described) or performative.descriptor != TRANSFER:
+            return None
+        fields = cast("list[object]", performative.value)
+        if len(fields) <= _DELIVERY_ID or fields[_DELIVERY_ID] is None:
+            return None
+        message = codec.decode(body[reader.at :]).message
+    except DecodeError:
+        return None  # half a message
+    return Transfer(message, settled=len(fields) > _SETTLED and fields[_SETTLED] is True)

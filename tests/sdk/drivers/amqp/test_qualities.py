@@ -1,0 +1,108 @@
+"""Qualities of service over AMQP: settled transfers, and subscriptions that outlive their link for a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from proton import Delivery, Terminus
+from tests.sdk.drivers.amqp.peer import Bench, bench, settle
+
+from assay_sdk.driver import (
+    Durability,
+    Frame,
+    OpenReceiver,
+    OpenSender,
+    OpenSession,
+    Send,
+    Transfer,
+    Unsubscribe,
+)
+from assay_sdk.drivers.amqp.frames import PROTOCOL_HEADER, frame
+from assay_sdk.drivers.amqp.transfers import transfer_in
+from assay_sdk.model.message import Address, AddressKind, Message
+
+TOPIC = Address(AddressKind.TOPIC, "T")
+
+
+@pytest.fixture
+def traced() -> Iterator[Bench]:
+    with bench(offered=("SHARED-SUBS",)) as made:
+        made.connect(client_id="desk", trace=True)
+        made.done(OpenSession, 1)
+        yield made
+
+
+def links(made: Bench) -> list[Any]:
+    """The links that the peer has accepted."""
+    accepted: list[Any] = []
+
+    def accept(link: Any) -> None:
+        made.peer.accept_link(link)
+        accepted.append(link)
+
+    made.peer.handlers["LINK_REMOTE_OPEN"] = accept
+    return accepted
+
+
+def transfers(made: Bench) -> list[Transfer]:
+    return [event.transfer for event in made.said if isinstance(event, Frame) and event.transfer is not None]
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_a_transfer_is_shown_with_its_message_and_whether_it_was_settled(traced: Bench, *, settled: bool) -> None:
+    traced.peer.handlers["DELIVERY"] = traced.peer.answer(settle(Delivery.ACCEPTED))
+    traced.done(OpenSender, session=1, link=1, address=TOPIC, settled=settled)
+    traced.done(Send, link=1, message=Message(message_id="ID:1", properties={"k": "v"}, body="x"), settled=settled)
+    traced.until(lambda: bool(transfers(traced)))
+    (shown,) = transfers(traced)
+    assert (shown.message.message_id, shown.message.properties, shown.message.durable) == ("ID:1", {"k": "v"}, None)
+    assert shown.settled is settled
+
+
+def test_half_a_message_and_other_frames_show_none() -> None:
+    assert transfer_in(PROTOCOL_HEADER) is None
+    assert transfer_in(frame(b"")) is None
+    assert transfer_in(frame(b"\x00\x53\x13\x45")) is None
+    assert transfer_in(frame(b"\x00\x53\x14\x45")) is None
+    assert transfer_in(frame(b"\x00\x53\x14\xc0\x03\x02\x43\x43\x00\x53\x77\xa1\xff")) is None
+    assert transfer_in(frame(b"\x3f")) is None
+
+
+@pytest.mark.parametrize(("timeout_ms", "seconds"), [(0, 0), (1, 1), (1_000, 1), (1_001, 2), (3_600_000, 3_600)])
+def test_a_time_to_live_is_rounded_up_to_whole_seconds_from_the_detach(
+    traced: Bench, timeout_ms: int, seconds: int
+) -> None:
+    accepted = links(traced)
+    traced.done(
+        OpenReceiver,
+        session=1,
+        link=1,
+        address=TOPIC,
+        name="private:T",
+        durability=Durability.DURABLE if timeout_ms else Durability.NON_DURABLE,
+        timeout_ms=timeout_ms,
+    )
+    source = accepted[0].remote_source
+    assert source.timeout == seconds
+    assert source.expiry_policy == Terminus.EXPIRE_WITH_LINK
+    assert accepted[0].name == "private:T"
+
+
+def test_a_share_of_everybody_is_so_though_its_client_has_an_id(traced: Bench) -> None:
+    accepted = links(traced)
+    share = {"session": 1, "address": TOPIC, "shared": True, "everybodys": True}
+    traced.done(OpenReceiver, link=1, name="s", durability=Durability.DURABLE, timeout_ms=5, **share)
+    traced.done(OpenReceiver, link=2, name="s", **share)
+    assert [link.name for link in accepted] == ["s|global", "s|global-volatile1"]
+    asked: list[str] = []
+
+    def found(link: Any) -> None:
+        asked.append(link.name)
+        link.source.address = "found"
+        link.open()
+
+    traced.peer.handlers["LINK_REMOTE_OPEN"] = found
+    traced.done(Unsubscribe, 1, "other", shared=True, everybodys=True)
+    assert asked == ["other|global"]

@@ -1,0 +1,105 @@
+"""Whatever is cut, and whenever: at least once arrives, at most once never twice, and what was confirmed stays away."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay_broker.inprocess import InProcessBroker, in_process_broker
+from assay_sdk import Client, Delivery, MessagingError, connect_mqlight
+from assay_sdk.observer import FrameSeen, SdkEvent
+
+MS = 1_000_000
+HOUR_MS = 3_600_000
+
+cuts = st.lists(st.integers(0, 20), max_size=4)
+"""Milliseconds after the beginning of a step at which every line is cut; a flush of the disk takes one."""
+
+
+class World:
+    """A sender and a subscriber, whose lines are cut now and then."""
+
+    def __init__(self, broker: InProcessBroker, seed: int, confirms: float) -> None:
+        self.broker = broker
+        self.chance = random.Random(seed)  # noqa: S311  exact runs, no secrets
+        self.confirms = confirms
+        self.transferred: Counter[str | None] = Counter()
+        self.got: list[str] = []
+        self.confirmed: dict[str, int] = {}
+        """How often a message had come when its confirmation was answered."""
+        self.sender = self.client("sender")
+        self.subscriber = self.client("subscriber")
+        self.subscriber.subscribe("t", qos=1, auto_confirm=False, ttl=HOUR_MS, on_message=self.handle)
+
+    def client(self, client_id: str) -> Client:
+        return connect_mqlight(
+            self.broker.url,
+            client_id=client_id,
+            driver=self.broker.driver,
+            runner=self.broker.runner,
+            chance=self.chance,
+            observer=self.observe,
+            on_error=lambda _error: None,
+            trace=True,
+        )
+
+    def observe(self, event: SdkEvent) -> None:
+        if isinstance(event, FrameSeen) and event.frame.transfer is not None:
+            self.transferred[event.frame.transfer.message.message_id] += 1
+
+    def handle(self, delivery: Delivery) -> None:
+        body = str(delivery.data)
+        self.got.append(body)
+        if self.chance.random() < self.confirms:
+            try:
+                delivery.confirm()
+            except MessagingError:
+                return
+            self.confirmed.setdefault(body, self.got.count(body))
+
+    def let(self, span_ms: int) -> None:
+        self.broker.runner.run_until(lambda: False, self.now_ns + span_ms * MS)
+
+    @property
+    def now_ns(self) -> int:
+        return self.broker.runner.clock.monotonic_ns()
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    confirms=st.sampled_from([0.0, 0.5, 1.0]),
+    steps=st.lists(st.tuples(st.integers(0, 1), cuts, st.integers(0, 5_000)), min_size=1, max_size=12),
+)
+def test_at_least_once_arrives_and_at_most_once_never_twice(
+    seed: int, confirms: float, steps: list[tuple[int, list[int], int]]
+) -> None:
+    with in_process_broker() as broker:
+        world = World(broker, seed, confirms)
+        sent: list[tuple[int, str, str]] = []
+        for number, (qos, lost, pause_ms) in enumerate(steps):
+            for after_ms in lost:
+                broker.runner.call_at(world.now_ns + after_ms * MS, broker.queue_manager.cut)
+            message_id = world.sender.send("t", f"{qos}-{number}", qos=qos)
+            sent.append((qos, f"{qos}-{number}", message_id))
+            answered = world.transferred[message_id]
+            world.let(pause_ms)
+            assert world.transferred[message_id] == answered, "what was answered, or settled, is not sent again"
+        world.confirms = 1.0
+        broker.queue_manager.cut()
+        world.let(HOUR_MS // 2)
+        for qos, body, message_id in sent:
+            if qos:
+                assert body in world.got, "at least once arrives"
+                assert world.transferred[message_id] >= 1
+            else:
+                assert world.transferred[message_id] <= 1, "at most once is never sent twice"
+        for body, times in world.confirmed.items():
+            duplicates = world.transferred[next(one for _, name, one in sent if name == body)]
+            assert world.got.count(body) <= times + duplicates - 1, "what was confirmed stays away"
+        assert world.sender.state == world.subscriber.state == "started"
+        world.sender.close()
+        world.subscriber.close()
