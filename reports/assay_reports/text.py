@@ -10,7 +10,7 @@ _KEPT = frozenset("\n\t")
 # Format characters that reorder text (bidirectional controls) or cannot be seen (zero-width ones, the byte order mark).
 # Joiners (U+200C, U+200D) stay: scripts and emoji need them.
 _UNSEEN = frozenset("\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff")
-_PLAIN = re.compile(r"[\x20-\x7e\n\t]*")
+_UNPLAIN = re.compile(r"[^\x20-\x7e\n\t]")
 _SLUG = re.compile(r"[^a-z0-9]+")
 _SLUG_LENGTH = 80
 _NS_UNITS = (
@@ -27,12 +27,11 @@ def visible(text: str) -> str:
 
     The result holds only characters that both HTML and XML 1.0 permit.
     """
-    if _PLAIN.fullmatch(text):
-        return text
-    return "".join(_shown(character) for character in text)
+    return _UNPLAIN.sub(_shown, text)
 
 
-def _shown(character: str) -> str:
+def _shown(found: re.Match[str]) -> str:
+    character = found[0]
     hidden = character in _UNSEEN or unicodedata.category(character) in _ESCAPED_CATEGORIES
     if not hidden or character in _KEPT:
         return character
