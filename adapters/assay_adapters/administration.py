@@ -92,7 +92,19 @@ class Stop(Struct, frozen=True, tag=True):
     what: str
 
 
-Change = Define | Alter | Delete | Clear | Authorise | Start | Stop
+class Resolve(Struct, frozen=True, tag=True):
+    """Decide about a branch in doubt, in the place of its transaction manager.
+
+    Args:
+        unit: Its xid in hexadecimal digits.
+        commit: Whether it is committed, or backed out.
+    """
+
+    unit: str
+    commit: bool
+
+
+Change = Define | Alter | Delete | Clear | Authorise | Start | Stop | Resolve
 
 
 STRUC_ID = "StrucId"
@@ -138,6 +150,13 @@ class Admin(Protocol):
         """Show every subscription to a topic string, with its name as ``SUB`` and its queue's as ``DEST``.
 
         The order is the same as long as the subscriptions are the same.
+        """
+        ...
+
+    def units(self, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
+        """Show the branches of global units of work that are in doubt, or that an operator has resolved.
+
+        Each with its xid in hexadecimal digits as ``THREAD``, its ``STATE``, and how it was resolved as ``OUTCOME``.
         """
         ...
 

@@ -17,6 +17,7 @@ from assay_adapters.administration import (
     Delete,
     ObjectKind,
     RawMessage,
+    Resolve,
     Scalar,
     Start,
     Stop,
@@ -28,6 +29,7 @@ from assay_broker.core.commands import Administer
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Value
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.model import Definition, Kind
+from assay_broker.core.objects.showing import ThreadStatus
 from assay_broker.shell import QueueManager
 from assay_broker.stores import StoreError
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -177,6 +179,14 @@ class ReferenceAdmin:
         rows = _rows(outcome.value, Definition)
         return Ok(tuple({"SUB": row.name, **row.attributes} for row in rows))
 
+    def units(self, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
+        """Show the branches that are in doubt, or that an operator has resolved."""
+        outcome = self._peer(member).ask(changes.DisplayThreads())
+        if isinstance(outcome, Refused):
+            return outcome
+        rows = _rows(outcome.value, ThreadStatus)
+        return Ok(tuple({"THREAD": row.name, **row.attributes} for row in rows))
+
     def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
         """Show a queue's messages with descriptor and headers."""
         outcome = self._peer(member).ask(changes.NativeBrowse(queue))
@@ -206,7 +216,7 @@ class ReferenceAdmin:
         return next(iter(self._peers.values())) if member is None else self._peers[member]
 
 
-def command(change: Define | Alter | Delete | Clear | Authorise) -> changes.Change:
+def command(change: Define | Alter | Delete | Clear | Authorise | Resolve) -> changes.Change:
     """A change of the port as the core has it."""
     match change:
         case Define(kind=kind, name=name, attributes=attributes):
@@ -226,6 +236,8 @@ def command(change: Define | Alter | Delete | Clear | Authorise) -> changes.Chan
                 add=grant,
                 remove=revoke,
             )
+        case Resolve(unit=unit, commit=commit):
+            return changes.ResolveIndoubt(unit, commit)
 
 
 def _rows(value: Value, kind: type[T]) -> tuple[T, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from assay_adapters.administration import Alter, Authorise, Change, Clear, Define, Delete, ObjectKind, Scalar
+from assay_adapters.administration import Alter, Authorise, Change, Clear, Define, Delete, ObjectKind, Resolve, Scalar
 
 ATTRIBUTE = r"[A-Z]+\((?:'[^']*'|[^()']*)\)"
 """How a step writes one."""
@@ -51,6 +51,8 @@ def command_text(change: Change) -> str:
             return f"CLEAR QLOCAL('{name}')"
         case Authorise():
             return _authority_text(change)
+        case Resolve(unit=unit, commit=commit):
+            return f"RESOLVE INDOUBT({unit}) ACTION({'COMMIT' if commit else 'BACKOUT'})"
         case _:
             return f"{type(change).__name__.upper()} {change.what}"
 

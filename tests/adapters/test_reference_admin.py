@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay_adapters.administration import Define, ObjectKind, RawMessage, Start, Stop
+from assay_adapters.administration import Define, ObjectKind, RawMessage, Resolve, Start, Stop
 from assay_adapters.backend import Needs
 from assay_adapters.client import AckMode, Draft, Origin, Seen, Setting
 from assay_adapters.outcome import Mqrc, Ok, Outcome, Refused
@@ -136,6 +136,32 @@ def test_what_cannot_be_stopped_alone_is_said(of: ReferenceInstance) -> None:
     outcome = of.admin.execute(Stop("channel"))
     assert isinstance(outcome, Refused)
     assert "'channel'" in outcome.text
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_branch_whose_manager_does_not_come_back_is_shown_and_resolved(
+    of: ReferenceInstance, *, commit: bool
+) -> None:
+    connection = value(of.clients()["classic"].connect(of.endpoint("amqp")))
+    worker = value(connection.session(AckMode.XA))  # type: ignore[attr-defined]  # value() knows no type
+    resource = value(worker.xa())  # type: ignore[attr-defined]  # as above
+    value(resource.start(b"branch"))  # type: ignore[attr-defined]  # as above
+    producer = value(worker.producer(Address(AddressKind.QUEUE, "Q")))  # type: ignore[attr-defined]  # as above
+    value(producer.send(Draft(kid="t/m1", body="t/m1 body")))  # type: ignore[attr-defined]  # as above
+    value(resource.end(b"branch"))  # type: ignore[attr-defined]  # as above
+    assert of.admin.units() == Ok(())
+    assert value(resource.prepare(b"branch")) is True  # type: ignore[attr-defined]  # as above
+    units = of.admin.units()
+    assert isinstance(units, Ok)
+    (unit,) = units.value
+    assert (unit["STATE"], unit["OUTCOME"], unit["PUTS"], unit["GETS"]) == ("PREPARED", "", 1, 0)
+    value(of.admin.execute(Resolve(str(unit["THREAD"]), commit)))
+    assert (received(of) is not None) == commit
+    late = resource.commit(b"branch")  # type: ignore[attr-defined]  # as above
+    assert isinstance(late, Refused)
+    assert late.text.startswith("XA_HEURCOM" if commit else "XA_HEURRB")
+    assert value(resource.recover()) == (b"branch",)  # type: ignore[attr-defined]  # as above
+    assert isinstance(of.admin.execute(Resolve(str(unit["THREAD"]), commit)), Refused)
 
 
 def test_a_definition_is_handed_on_under_the_cores_kinds() -> None:

@@ -12,6 +12,7 @@ from assay_sdk import driver
 from assay_sdk.driver import DriverEvent
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
+from assay_sdk.model.xa import XaEnd, Xid
 
 SHARED = Address(AddressKind.QUEUE, "SHARED.Q")
 
@@ -45,6 +46,32 @@ def test_a_receiver_that_waits_on_one_member_gets_what_another_one_is_sent(world
     for body, durable in (("p", True), ("n", False)):
         sender.send(body, durable=durable)
     assert receiver.bodies() == ["p", "n"]
+
+
+XID = Xid(1, b"g").encoded()
+
+
+@pytest.mark.parametrize("durable", [True, False])
+@pytest.mark.parametrize("end", [driver.CommitXa, driver.RollbackXa])
+def test_a_branch_in_doubt_keeps_a_shared_queue_through_a_kill_of_its_member(
+    world: World, end: type[driver.CommitXa | driver.RollbackXa], *, durable: bool
+) -> None:
+    one = world.line("QM1", sends=SHARED)
+    one.send("in", durable=durable)
+    one.receive(SHARED)
+    (came,) = one.arrived()
+    one.submit(driver.Begin(one.token(), 1, 5, XID), driver.Enlist(one.token(), 2, (came.delivery,), 5))
+    one.send("out", unit=5)
+    one.submit(driver.EndXa(one.token(), XID, XaEnd.SUCCESS), driver.Prepare(one.token(), XID))
+    world.members["QM1"].kill()
+    world.run()
+    other = world.line("QM2", receives=SHARED)
+    assert other.bodies() == []
+    assert world.depth("QM2", SHARED.name) == 2
+    manager = world.line("QM1")
+    manager.submit(end(manager.token(), XID))
+    assert other.bodies() == (["out"] if end is driver.CommitXa else ["in"])
+    assert [one.redelivered for one in other.arrived()] == [end is driver.RollbackXa]
 
 
 def test_a_delayed_message_is_staged_where_it_was_sent_and_delivered_on_the_other_member(world: World) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from msgspec import Struct
 from tests.pipeline.tales import TOPIC, Tale, Telling
@@ -267,6 +268,24 @@ def _uncommitted(tale: Tale) -> None:
     tale.at(5_000).stops(watch)
 
 
+def _in_doubt(*ops: Literal["recover", "commit", "rollback"], seen: bool = False, to_ms: int = 9_000) -> Telling:
+    """Sent in a branch that was prepared when the broker was killed; nobody sees it in doubt."""
+
+    def tell(tale: Tale) -> None:
+        tale.sends(unit="xa")
+        tale.ends_unit("xa", "prepare")
+        tale.suffers()
+        tale.consumes()
+        watch = tale.listens()
+        for op in ops:
+            tale.at(5_000).ends_unit("xa", op)
+        if seen:
+            tale.at(5_100).handed()
+        tale.at(to_ms).stops(watch)
+
+    return tell
+
+
 def _another_consumer(tale: Tale) -> None:
     tale.sends()
     tale.suffers()
@@ -406,6 +425,11 @@ CASES = (
     Case("PD-20", "it was seen before and after", _killed("m", before="m"), {"m": KEPT}),
     Case("PD-20", "a browse finds it after the kill", _found_by_browse, {"m": KEPT}),
     Case("PD-20", "a unit that never ended may go", _uncommitted, {}),
+    Case("PD-20", "a branch in doubt may keep it", _in_doubt("recover"), {}),
+    Case("PD-20", "a branch that was in doubt and is rolled back may go", _in_doubt("recover", "rollback"), {}),
+    Case("PD-20", "a branch that was in doubt and is committed has it", _in_doubt("commit", seen=True), {"m": KEPT}),
+    Case("PD-20", "a branch that was in doubt and is committed has lost it", _in_doubt("commit"), {"m": BROKEN}),
+    Case("PD-20", "silence in doubt says nothing of what is committed", _in_doubt("commit", to_ms=5_050), {}),
     Case("PD-20", "another consumer may hold it", _another_consumer, {}),
     Case("PD-20", "an administrator may have taken it", _cleared, {}),
     Case(

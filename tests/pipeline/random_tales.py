@@ -57,7 +57,7 @@ def _browse(dice: Random, tale: Tale, place: str, _watches: Watches) -> None:
 
 
 def _unit(dice: Random, tale: Tale, _place: str, _watches: Watches) -> None:
-    tale.ends_unit("u", dice.choice(("begin", "commit", "rollback")))
+    tale.ends_unit("u", dice.choice(("begin", "prepare", "recover", "commit", "rollback")))
 
 
 def _boot(_dice: Random, tale: Tale, _place: str, _watches: Watches) -> None:

@@ -108,7 +108,7 @@ class Tale(Story):
         """Somebody looks at a queue."""
         self.answer(self.call("browse", "browser", destination=of), kids=kids)
 
-    def ends_unit(self, unit: str, op: Literal["begin", "commit", "rollback"] = "commit") -> None:
+    def ends_unit(self, unit: str, op: Literal["begin", "prepare", "recover", "commit", "rollback"] = "commit") -> None:
         """A unit of work begins or ends."""
         self.tell(ev.Unit, actor="sender", unit=unit, op=op)
 

@@ -46,6 +46,10 @@ class FakeAdmin:
         del topic, member
         return FULL if self.refuses else Ok((self.shown,))
 
+    def units(self, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
+        del member
+        return FULL if self.refuses else Ok((self.shown,))
+
     def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
         del queue, member
         return FULL if self.refuses else Ok(self.messages)

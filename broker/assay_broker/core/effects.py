@@ -12,7 +12,7 @@ from assay_broker.core.administration.authority import AuthorityRecord
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.networks.parcels import Parcel
 from assay_broker.core.objects.model import Definition
-from assay_broker.core.objects.showing import TopicStatus
+from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
 from assay_broker.core.records import Record
 from assay_sdk.driver import PeerProperties
 from assay_sdk.model.message import Address, Message
@@ -47,7 +47,7 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True):
     after: int | None
 
 
-Shown = tuple[Definition, ...] | tuple[AuthorityRecord, ...] | tuple[TopicStatus, ...]
+Shown = tuple[Definition, ...] | tuple[AuthorityRecord, ...] | tuple[TopicStatus, ...] | tuple[ThreadStatus, ...]
 """What DISPLAY shows."""
 
 Value = tuple[Message, ...] | Shown | tuple[Described, ...] | tuple[bytes, ...] | XaVote | None

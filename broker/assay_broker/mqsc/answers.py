@@ -8,7 +8,7 @@ from assay_broker.core.administration.authority import AuthorityRecord
 from assay_broker.core.objects.attributes import Flag, attributes
 from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.objects.planning import Host
-from assay_broker.core.objects.showing import TopicStatus
+from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
 from assay_broker.core.objects.values import shown
 from assay_broker.mqsc.lines import SourceCommand
 from assay_broker.mqsc.reading import Showing
@@ -91,6 +91,12 @@ def topic_lines(status: TopicStatus, showing: Showing) -> list[str]:
         if showing.keywords is None or keyword in showing.keywords
     )
     return _columns((f"TPSTATUS({status.topic})", *items))
+
+
+def thread_lines(status: ThreadStatus) -> list[str]:
+    """What DISPLAY THREAD shows of a branch; its name stands alone, being long."""
+    items = (f"{keyword}({value or ' '})" for keyword, value in status.attributes.items())
+    return [f"{_INDENT}THREAD({status.name})", *_columns(items)]
 
 
 def _items(definition: Definition, showing: Showing, host: Host, *, status: bool) -> Iterator[str]:

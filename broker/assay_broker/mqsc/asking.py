@@ -8,12 +8,10 @@ from typing import get_args
 
 from assay_broker.core.administration.authority import OBJECT_TYPES, expand
 from assay_broker.core.administration.changes import (
-    ClearRetained,
     Comparison,
     Condition,
     DisplayAuthority,
     DisplayObjects,
-    DisplayTopicStatus,
     SetAuthority,
 )
 from assay_broker.core.objects.attributes import Attribute, attributes
@@ -22,13 +20,16 @@ from assay_broker.core.objects.naming import shortened
 from assay_broker.core.objects.planning import Host
 from assay_broker.core.objects.selecting import check_condition
 from assay_broker.core.refusals import RefusalError
+from assay_broker.mqsc.live import read_clear_topic, read_display_threads, read_resolve, read_topic_status
 from assay_broker.mqsc.reading import (
     Reader,
     Reading,
     Showing,
     Statement,
     begin,
+    by_keyword,
     checked_name,
+    one_of,
     read_alter,
     read_clear,
     read_define,
@@ -36,7 +37,7 @@ from assay_broker.mqsc.reading import (
     unique,
 )
 from assay_broker.mqsc.syntax import Given, MqscFaultError, Parameter, nearest
-from assay_broker.mqsc.words import KINDS, LONGEST_TOPIC, STATUS_KEYWORDS, SYSTEM_KEYWORDS, TOPIC_STATUS_KEYWORDS
+from assay_broker.mqsc.words import KINDS, STATUS_KEYWORDS, SYSTEM_KEYWORDS
 from assay_sdk.model.command_reasons import Mqrccf
 
 _SUBTYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -86,7 +87,7 @@ def _read_display(reading: Reading) -> Statement:
         elif parameter.word == "TYPE" and parameter.values is not None and reading.noun in {"QUEUE", "QSTATUS"}:
             kinds = _typed(reading, kinds, parameter)
         elif parameter.word == "SUBTYPE" and parameter.values is not None and reading.noun == "SUB":
-            subtypes = _SUBTYPES[_one_of(parameter, tuple(_SUBTYPES))]
+            subtypes = _SUBTYPES[one_of(parameter, tuple(_SUBTYPES))]
         elif parameter.word == "ALL":
             parameter.bare()
             everything = True
@@ -135,24 +136,11 @@ def _shown_keyword(reading: Reading, kinds: tuple[Kind, ...], parameter: Paramet
     return word
 
 
-def _one_of(parameter: Parameter, words: tuple[str, ...]) -> str:
-    given = parameter.one()
-    if given.text not in words:
-        raise MqscFaultError(
-            f"{parameter.word} is {' or '.join(words)}, not {shortened(given.text)}{nearest(given.text, words)}.",
-            given.begin,
-            given.end,
-            "AMQ8410E",
-            Mqrccf.ATTR_VALUE_ERROR,
-        )
-    return given.text
-
-
 def _typed(reading: Reading, kinds: tuple[Kind, ...], parameter: Parameter) -> tuple[Kind, ...]:
     if reading.noun == "QSTATUS":
-        _one_of(parameter, ("QUEUE",))
+        one_of(parameter, ("QUEUE",))
         return kinds
-    word = _one_of(parameter, (*(kind.value for kind in kinds), "ALL"))
+    word = one_of(parameter, (*(kind.value for kind in kinds), "ALL"))
     return kinds if word == "ALL" else (Kind(word),)
 
 
@@ -200,20 +188,10 @@ def _comparison(given: Given) -> Comparison:
 _AUTHREC = ("PROFILE", "OBJTYPE", "PRINCIPAL", "GROUP", "AUTHADD", "AUTHRMV")
 
 
-def _by_keyword(reading: Reading, known: tuple[str, ...]) -> dict[str, Parameter]:
-    unique(reading.rest, {})
-    for parameter in reading.rest:
-        if parameter.word not in known:
-            raise parameter.fault(
-                f"{reading.verb} {reading.noun} has no {parameter.word[:48]}{nearest(parameter.word, known)}."
-            )
-    return {parameter.word: parameter for parameter in reading.rest}
-
-
 def _read_set_authority(reading: Reading) -> Statement:
     reading.head.bare()
-    given = _by_keyword(reading, _AUTHREC)
-    object_type = _one_of(given["OBJTYPE"], OBJECT_TYPES) if "OBJTYPE" in given else ""
+    given = by_keyword(reading, _AUTHREC)
+    object_type = one_of(given["OBJTYPE"], OBJECT_TYPES) if "OBJTYPE" in given else ""
     if not object_type:
         raise reading.head.fault(f"OBJTYPE is needed: {' or '.join(OBJECT_TYPES)}.", reason=Mqrccf.PARM_MISSING)
     if "PROFILE" not in given and object_type != "QMGR":
@@ -254,49 +232,13 @@ def _authorities(object_type: str, parameter: Parameter | None) -> tuple[str, ..
 
 def _read_display_authority(reading: Reading) -> Statement:
     reading.head.bare()
-    given = _by_keyword(reading, ("PROFILE", "OBJTYPE", "ALL"))
+    given = by_keyword(reading, ("PROFILE", "OBJTYPE", "ALL"))
     if "ALL" in given:
         given["ALL"].bare()
     profile = given["PROFILE"].one() if "PROFILE" in given else None
-    object_type = _one_of(given["OBJTYPE"], (*OBJECT_TYPES, "ALL")) if "OBJTYPE" in given else "ALL"
+    object_type = one_of(given["OBJTYPE"], (*OBJECT_TYPES, "ALL")) if "OBJTYPE" in given else "ALL"
     change = DisplayAuthority("*" if profile is None else profile.text, None if object_type == "ALL" else object_type)
     return reading.statement(change, profile)
-
-
-# topic strings --------------------------------------------------------------------------------------------------------
-
-
-def _topic_string(reading: Reading) -> Given:
-    name = reading.name()
-    size = len(name.text.encode(errors="surrogatepass"))
-    if size > LONGEST_TOPIC or not name.text.strip():
-        raise MqscFaultError(
-            f"A topic string has 1 to {LONGEST_TOPIC} bytes.", name.begin, name.end, "AMQ8413E", Mqrccf.ATTR_VALUE_ERROR
-        )
-    return name
-
-
-def _read_topic_status(reading: Reading) -> Statement:
-    name = _topic_string(reading)
-    unique(reading.rest, {})
-    words: list[str] = []
-    for parameter in reading.rest:
-        parameter.bare()
-        if parameter.word != "ALL" and parameter.word not in TOPIC_STATUS_KEYWORDS:
-            near = nearest(parameter.word, (*TOPIC_STATUS_KEYWORDS, "ALL"))
-            raise parameter.fault(f"DISPLAY TPSTATUS shows no {parameter.word[:48]}{near}.")
-        words.append(parameter.word)
-    showing = Showing(keywords=None if not words or "ALL" in words else tuple(words))
-    return reading.statement(DisplayTopicStatus(name.text), name, showing)
-
-
-def _read_clear_topic(reading: Reading) -> Statement:
-    name = _topic_string(reading)
-    given = _by_keyword(reading, ("CLRTYPE",))
-    if "CLRTYPE" not in given:
-        raise reading.head.fault("CLRTYPE(RETAINED) is needed.", reason=Mqrccf.PARM_MISSING)
-    _one_of(given["CLRTYPE"], ("RETAINED",))
-    return reading.statement(ClearRetained(name.text), name)
 
 
 _READERS: Mapping[tuple[str, str], Reader] = MappingProxyType(
@@ -305,10 +247,12 @@ _READERS: Mapping[tuple[str, str], Reader] = MappingProxyType(
         ("ALTER", ""): read_alter,
         ("DELETE", ""): read_delete,
         ("CLEAR", "QLOCAL"): read_clear,
-        ("CLEAR", "TOPICSTR"): _read_clear_topic,
+        ("CLEAR", "TOPICSTR"): read_clear_topic,
         ("DISPLAY", ""): _read_display,
-        ("DISPLAY", "TPSTATUS"): _read_topic_status,
+        ("DISPLAY", "TPSTATUS"): read_topic_status,
         ("DISPLAY", "AUTHREC"): _read_display_authority,
+        ("DISPLAY", "THREAD"): read_display_threads,
+        ("RESOLVE", "INDOUBT"): read_resolve,
         ("SET", "AUTHREC"): _read_set_authority,
     }
 )

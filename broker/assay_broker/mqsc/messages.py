@@ -25,6 +25,7 @@ DONE: Mapping[tuple[str, str], str] = MappingProxyType(
         ("DEFINE", "SUB"): "AMQ8094I: The subscription is created.",
         ("ALTER", "SUB"): "AMQ8095I: The subscription is changed.",
         ("DELETE", "SUB"): "AMQ8102I: The subscription is deleted.",
+        ("RESOLVE", "INDOUBT"): "AMQ7123I: The branch is resolved.",
         ("SET", "AUTHREC"): "AMQ8862I: The authority record is set.",
     }
 )
@@ -39,6 +40,7 @@ SHOWN: Mapping[str, str] = MappingProxyType(
         "TOPIC": "AMQ8633I: A topic.",
         "TPSTATUS": "AMQ8754I: A topic string's status.",
         "SUB": "AMQ8096I: A subscription.",
+        "THREAD": "AMQ7107I: A branch of a global unit of work.",
         "AUTHREC": "AMQ8864I: An authority record.",
     }
 )

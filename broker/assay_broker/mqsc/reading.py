@@ -19,7 +19,7 @@ from assay_broker.core.administration.changes import (
 )
 from assay_broker.core.objects.attributes import ATTRIBUTES, SYNONYMS, Attribute, Flag, attribute, attributes
 from assay_broker.core.objects.model import Kind, Value
-from assay_broker.core.objects.naming import check_name
+from assay_broker.core.objects.naming import check_name, shortened
 from assay_broker.core.objects.planning import Host
 from assay_broker.core.objects.values import OutOfRangeError, TooLongError, ValueFaultError, accepted, expected
 from assay_broker.core.refusals import RefusalError
@@ -140,6 +140,42 @@ def _on_host(reading: Reading) -> Reading:
     if not reading.host.zos and pair in ZOS_ONLY:
         raise reading.head.fault(f"{' '.join(pair)} is for z/OS only.")
     return reading
+
+
+# parameters -----------------------------------------------------------------------------------------------------------
+
+
+def one_of(parameter: Parameter, words: tuple[str, ...]) -> str:
+    """The parameter's one value, which is one of these words.
+
+    Raises:
+        MqscFaultError: It is another one.
+    """
+    given = parameter.one()
+    if given.text not in words:
+        raise MqscFaultError(
+            f"{parameter.word} is {' or '.join(words)}, not {shortened(given.text)}{nearest(given.text, words)}.",
+            given.begin,
+            given.end,
+            "AMQ8410E",
+            Mqrccf.ATTR_VALUE_ERROR,
+        )
+    return given.text
+
+
+def by_keyword(reading: Reading, known: tuple[str, ...]) -> dict[str, Parameter]:
+    """The parameters by their keywords, of which only these may be given.
+
+    Raises:
+        MqscFaultError: Another one is given, or one twice.
+    """
+    unique(reading.rest, {})
+    for parameter in reading.rest:
+        if parameter.word not in known:
+            raise parameter.fault(
+                f"{reading.verb} {reading.noun} has no {parameter.word[:48]}{nearest(parameter.word, known)}."
+            )
+    return {parameter.word: parameter for parameter in reading.rest}
 
 
 # objects --------------------------------------------------------------------------------------------------------------

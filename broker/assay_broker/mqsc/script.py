@@ -11,8 +11,8 @@ from assay_broker.core.administration.changes import Change
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.objects.planning import Host
 from assay_broker.core.objects.reasons import ObjectRefused
-from assay_broker.core.objects.showing import TopicStatus
-from assay_broker.mqsc.answers import authority_lines, echo, echo_remark, object_lines, tail, topic_lines
+from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
+from assay_broker.mqsc.answers import authority_lines, echo, echo_remark, object_lines, tail, thread_lines, topic_lines
 from assay_broker.mqsc.asking import read
 from assay_broker.mqsc.lines import Position, Remark, SourceCommand, source_commands
 from assay_broker.mqsc.messages import DONE, REFUSED, REFUSED_OTHERWISE, SHOWN
@@ -21,7 +21,7 @@ from assay_broker.mqsc.syntax import MqscFaultError, parameters
 from assay_sdk.model.command_reasons import Mqrccf
 from assay_sdk.model.reasons import Mqrc, Refused
 
-Shown = Definition | AuthorityRecord | TopicStatus
+Shown = Definition | AuthorityRecord | TopicStatus | ThreadStatus
 Ask = Callable[[Change], tuple[Shown, ...] | Refused]
 """Asks the core for a change: what it shows, nothing for one that shows nothing, or its refusal."""
 
@@ -199,6 +199,8 @@ def _done(
             lines.extend(authority_lines(one))
         elif isinstance(one, TopicStatus):
             lines.extend(topic_lines(one, statement.showing))
+        elif isinstance(one, ThreadStatus):
+            lines.extend(thread_lines(one))
         else:
             lines.extend(object_lines(one, statement.showing, host, status=noun == "QSTATUS"))
     return CommandAnswer(number=number, command=command, lines=tuple(lines), shown=found)

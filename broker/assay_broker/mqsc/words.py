@@ -18,6 +18,7 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "DELETE": "DELETE",
         "CLEAR": "CLEAR",
         "SET": "SET",
+        "RESOLVE": "RESOLVE",
     }
 )
 """Verbs by themselves and their synonyms; a synonym is no prefix, and DELETE has none."""
@@ -42,6 +43,10 @@ NOUNS: Mapping[str, str] = MappingProxyType(
         "SYSTEM": "SYSTEM",
         "TOPICSTR": "TOPICSTR",
         "AUTHREC": "AUTHREC",
+        "THREAD": "THREAD",
+        "THR": "THREAD",
+        "INDOUBT": "INDOUBT",
+        "IND": "INDOUBT",
     }
 )
 """Nouns by themselves and their synonyms."""
@@ -81,10 +86,12 @@ VALID: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "QMGR",
             "AUTHREC",
             "SYSTEM",
+            "THREAD",
         ),
         "DELETE": DEFINABLE,
         "CLEAR": ("QLOCAL", "TOPICSTR"),
         "SET": ("AUTHREC",),
+        "RESOLVE": ("INDOUBT",),
     }
 )
 """Which nouns each verb takes."""

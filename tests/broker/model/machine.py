@@ -371,12 +371,16 @@ class BrokerMachine(RuleBasedStateMachine):
     def send_for_a_while(self, connection: int, to: str, traits: Traits, ttl: int) -> None:
         self._send(connection, to, traits, ttl=ttl)
 
-    @happens(3, connection=ANYBODY, to=ANYWHERE, traits=TRAITS, group=A_GROUP, seq=st.integers(1, 3), last=st.booleans())
+    @happens(
+        3, connection=ANYBODY, to=ANYWHERE, traits=TRAITS, group=A_GROUP, seq=st.integers(1, 3), last=st.booleans()
+    )
     def send_in_group(self, connection: int, to: str, traits: Traits, group: str, seq: int, last: bool) -> None:
         self._send(connection, to, traits, group=group, seq=seq, last=last)
 
     @happens(3, pick=PICK, to=ANYWHERE, traits=TRAITS, delay=st.none() | A_DELAY, ttl=A_TIME, group=st.none() | A_GROUP)
-    def send_in_unit(self, pick: int, to: str, traits: Traits, delay: int | None, ttl: int | None, group: str | None) -> None:
+    def send_in_unit(
+        self, pick: int, to: str, traits: Traits, delay: int | None, ttl: int | None, group: str | None
+    ) -> None:
         unit = self._unit(pick)
         self._send(unit.connection, to, traits, unit.number, delay=delay, ttl=ttl, group=group, last=group == "h")
 
@@ -542,9 +546,7 @@ class BrokerMachine(RuleBasedStateMachine):
         self._detach(link.connection, link.number)
 
     def _detach(self, connection: int, link: int) -> None:
-        self._ask(
-            lambda token: commands.Detach(connection, token, link), lambda: self.model.detach(connection, link)
-        )
+        self._ask(lambda token: commands.Detach(connection, token, link), lambda: self.model.detach(connection, link))
 
     @happens(1, connection=ANYBODY, name=st.sampled_from(("s", "t")))
     def unsubscribe(self, connection: int, name: str) -> None:
@@ -664,9 +666,7 @@ class BrokerMachine(RuleBasedStateMachine):
         connection = next(iter(self.model.connections))
         staged = self.model.staged()
         text = staged[pick % len(staged)].sent.text if staged else "m1"
-        self._ask(
-            lambda token: commands.Cancel(connection, token, text), lambda: self.model.cancel(connection, text)
-        )
+        self._ask(lambda token: commands.Cancel(connection, token, text), lambda: self.model.cancel(connection, text))
 
     @happens(3, what=st.sampled_from(("slow", "slow", "flush", "fail", "full")), batches=st.integers(1, 6))
     def disk(self, what: str, batches: int) -> None:

@@ -562,7 +562,9 @@ class Model:
             )
         return why
 
-    def subscribe(self, connection: int, number: int, terms: Terms, *, settled: bool, session: int | None) -> str | None:
+    def subscribe(
+        self, connection: int, number: int, terms: Terms, *, settled: bool, session: int | None
+    ) -> str | None:
         """A receiver on a subscription, which is made, made anew or joined (PD-10 to PD-17, JMS 8.3)."""
         why = self._cannot_open(connection, number)
         if why is not None:
@@ -844,7 +846,9 @@ class Model:
             raise Difference(f"{text} leaves before batch {max(pending)} is on disk, for which it has to wait")
         return one.sent
 
-    def settle(self, key: tuple[int, int], numbers: tuple[int, ...], outcome: str, unit_number: int | None) -> str | None:
+    def settle(
+        self, key: tuple[int, int], numbers: tuple[int, ...], outcome: str, unit_number: int | None
+    ) -> str | None:
         """Accepted and rejected: gone; released: as if never delivered; modified: failed (QS-14, JMS 3.4.7)."""
         if key[0] not in self.connections:
             return "CONNECTION_BROKEN"

@@ -81,7 +81,9 @@ def small_world(platform: Platform) -> Settings:
         if one.name not in local
     ]
     objects += [
-        Definition(Kind.QLOCAL, name, {**defaults(Kind.QLOCAL), "MSGDLVSQ": "FIFO" if name == STAGING else "PRIORITY", **one})
+        Definition(
+            Kind.QLOCAL, name, {**defaults(Kind.QLOCAL), "MSGDLVSQ": "FIFO" if name == STAGING else "PRIORITY", **one}
+        )
         for name, one in local.items()
     ]
     return replace(

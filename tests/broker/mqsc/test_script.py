@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay_broker.core.administration.changes import Change, DisplayThreads, ResolveIndoubt
 from assay_broker.core.objects.factory import factory
 from assay_broker.core.objects.model import Definition, Namespace
 from assay_broker.core.objects.planning import Host
+from assay_broker.core.objects.showing import ThreadStatus
 from assay_broker.mqsc.lines import Position
-from assay_broker.mqsc.script import CommandAnswer, ScriptAnswer, run_script
+from assay_broker.mqsc.script import CommandAnswer, ScriptAnswer, Shown, run_script
 from assay_broker.mqsc.sketch import Sketch
 from assay_sdk.model.command_reasons import Mqrccf
 from assay_sdk.model.reasons import Mqrc
@@ -326,3 +328,63 @@ def test_reasons_without_a_message_of_their_own_are_told_as_unexpected(sketch: S
 def test_a_deleted_object_is_gone(sketch: Sketch) -> None:
     run(sketch, "DEF TOPIC(T) TOPICSTR(A)\nDELETE TOPIC(T)")
     assert sketch.directory.find(Namespace.TOPIC, "T") is None
+
+
+XID = "0000000102AB"
+
+
+def answered(*shown: ThreadStatus) -> Callable[[Change], tuple[Shown, ...]]:
+    """A queue manager that shows these branches, and notes what it is asked."""
+    asked: list[Change] = []
+
+    def ask(change: Change) -> tuple[Shown, ...]:
+        asked.append(change)
+        return shown if isinstance(change, DisplayThreads) else ()
+
+    ask.asked = asked  # type: ignore[attr-defined]  # for the test alone
+    return ask
+
+
+def test_branches_are_shown_and_resolved() -> None:
+    status = ThreadStatus(XID, {"TYPE": "INDOUBT", "STATE": "PREPARED", "OUTCOME": "", "PUTS": 2})
+    ask = answered(status)
+    script = f"DIS THREAD(*)\nDISPLAY THR({XID}) TYPE(*) ALL\nDIS THREAD(*) TYPE(ACTIVE)\n"
+    script += f"RESOLVE INDOUBT({XID}) ACTION(COMMIT)\nRESOLVE IND('{XID}') ACTION(BACKOUT)\n"
+    answer = run_script(script, ask, HOST)
+    assert answer.refused == ()
+    assert answer.answers[0].lines == (
+        "AMQ7107I: A branch of a global unit of work.",
+        f"   THREAD({XID})",
+        "   TYPE(INDOUBT)                           STATE(PREPARED)",
+        "   OUTCOME( )                              PUTS(2)",
+    )
+    assert answer.answers[3].lines == ("AMQ7123I: The branch is resolved.",)
+    assert ask.asked == [  # type: ignore[attr-defined]  # see above
+        DisplayThreads(),
+        DisplayThreads(XID, None),
+        DisplayThreads("*", indoubt=False),
+        ResolveIndoubt(XID, committed=True),
+        ResolveIndoubt(XID, committed=False),
+    ]
+
+
+def test_where_no_branch_is_in_doubt_none_is_found() -> None:
+    (refused,) = run_script("DIS THREAD(*)", answered(), HOST).refused
+    assert refused.reason == Mqrc.UNKNOWN_OBJECT_NAME
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("DIS THREAD(ORDERS)", "hexadecimal"),
+        ("RESOLVE INDOUBT(*) ACTION(COMMIT)", "hexadecimal"),
+        ("RESOLVE INDOUBT(AB)", "ACTION"),
+        ("RESOLVE INDOUBT(AB) ACTION(FORGET)", "COMMIT or BACKOUT"),
+        ("RESOLVE INDOUBT(AB) ACTION(COMMIT) NID(X)", "NID"),
+        ("DIS THREAD(*) TYPE(REGIONS)", "INDOUBT or ACTIVE"),
+    ],
+)
+def test_what_is_wrong_about_branches_is_said(command: str, says: str) -> None:
+    (refused,) = run_script(command, answered(), HOST).refused
+    assert refused.syntax
+    assert says in refused.text

@@ -17,6 +17,7 @@ from assay_broker.core.administration.defining import (
 )
 from assay_broker.core.administration.displaying import display_authority, display_objects, display_topic_status
 from assay_broker.core.administration.native import native_browse, native_put, native_take
+from assay_broker.core.administration.units import display_threads, resolve_indoubt
 from assay_broker.core.effects import Value
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
@@ -36,6 +37,8 @@ CHANGES: dict[type[Change], Handler] = cast(
         changes.DisplayObjects: display_objects,
         changes.DisplayAuthority: display_authority,
         changes.DisplayTopicStatus: display_topic_status,
+        changes.DisplayThreads: display_threads,
+        changes.ResolveIndoubt: resolve_indoubt,
         changes.NativePut: native_put,
         changes.NativeBrowse: native_browse,
         changes.NativeTake: native_take,

@@ -119,6 +119,30 @@ class DisplayTopicStatus(Struct, frozen=True, tag=True):
     topic: str
 
 
+class DisplayThreads(Struct, frozen=True, tag=True):
+    """DISPLAY THREAD: branches of global units of work.
+
+    Args:
+        name: One branch, by its xid in hexadecimal digits; ``*`` for all.
+        indoubt: Only those that are in doubt or were completed by an operator, or only all others; None for both.
+    """
+
+    name: str = "*"
+    indoubt: bool | None = True
+
+
+class ResolveIndoubt(Struct, frozen=True, tag=True):
+    """RESOLVE INDOUBT: decide about a branch in doubt, in the place of a transaction manager that does not come back.
+
+    Args:
+        name: Its xid in hexadecimal digits.
+        committed: Whether it is committed, or backed out.
+    """
+
+    name: str
+    committed: bool
+
+
 class NativePut(Struct, frozen=True, tag=True):
     """Put a message as an application of the queue manager's own interface does, not as a JMS client (DD-20)."""
 
@@ -154,6 +178,8 @@ Change = (
     | DisplayObjects
     | DisplayAuthority
     | DisplayTopicStatus
+    | DisplayThreads
+    | ResolveIndoubt
     | NativePut
     | NativeBrowse
     | NativeTake

@@ -244,7 +244,7 @@ class Branch(Work):
             RefusalError: No session works in it.
         """
         if (self.state, BranchInput.WORK) not in self._table:
-            raise illegal_state(f"No work can be done in the branch {self.name}: it is {self._is}.")
+            raise illegal_state(f"No work can be done in the branch {self.name}: it is {self.condition}.")
         self.step(BranchInput.WORK)
 
     def step(self, happened: BranchInput) -> BranchAction:
@@ -260,13 +260,14 @@ class Branch(Work):
         if found is None:
             what = happened.name.lower().replace("_", " ")
             hint = _HINTS.get(self.state, "wait for the answer")
-            why = f"The branch {self.name} cannot do {what}: it is {self._is}; {hint}."
+            why = f"The branch {self.name} cannot do {what}: it is {self.condition}; {hint}."
             raise RefusalError(xa_refused(XaCode.XAER_PROTO, why))
         self.state, action = found
         return action
 
     @property
-    def _is(self) -> str:
+    def condition(self) -> str:
+        """How far it is, in words."""
         return self.state.name.lower().replace("_", " ")
 
 

@@ -37,9 +37,9 @@ _ENDS: Mapping[XaEnd, BranchInput] = MappingProxyType(
 _STARTS: Mapping[XaStart, BranchInput] = MappingProxyType(
     {XaStart.JOIN: BranchInput.JOIN, XaStart.RESUME: BranchInput.RESUME}
 )
-_IN_DOUBT = frozenset({BranchState.PREPARED, BranchState.COMMITTING, BranchState.BACKING_OUT, BranchState.COMPLETING})
+IN_DOUBT = frozenset({BranchState.PREPARED, BranchState.COMMITTING, BranchState.BACKING_OUT, BranchState.COMPLETING})
 _STORING = frozenset({BranchAction.SECURE, BranchAction.APPLY, BranchAction.CARRY_OUT, BranchAction.GIVE_BACK})
-_REMEMBERED = frozenset({BranchState.COMPLETED, BranchState.FORGETTING})
+REMEMBERED = frozenset({BranchState.COMPLETED, BranchState.FORGETTING})
 
 
 def begin_branch(state: State, connection: Connection, command: Begin, xid: bytes) -> None:
@@ -154,17 +154,18 @@ def _decide(
             refused = xa_refused(XaCode.XA_RBROLLBACK, why)
         case _:
             pass
-    if action in {BranchAction.DISCARD, BranchAction.BREAK}:
-        _discard(state, turn, branch)
-    elif action in _STORING:
+    if action in _STORING:
         _await(state, turn, branch)
     turn.answer(command.connection, command.token, refused, vote)
+    if action in {BranchAction.DISCARD, BranchAction.BREAK}:
+        # Answered already: it holds even if the store cannot take the marks of redelivery.
+        _discard(state, turn, branch)
 
 
 def recover_branches(state: State, turn: Turn, command: RecoverBranches) -> None:
     """xa_recover: what is in doubt, or was and has been resolved by an operator."""
     state.connections.get(command.connection)
-    names = tuple(branch.xid for branch in state.branches if branch.state in _IN_DOUBT | _REMEMBERED)
+    names = tuple(branch.xid for branch in state.branches if branch.state in IN_DOUBT | REMEMBERED)
     turn.answer(command.connection, command.token, value=names)
 
 

@@ -26,6 +26,18 @@ class TopicStatus(Struct, frozen=True):
     attributes: dict[str, Value]
 
 
+class ThreadStatus(Struct, frozen=True):
+    """A branch of a global unit of work.
+
+    Args:
+        name: Its xid in hexadecimal digits.
+        attributes: By keyword.
+    """
+
+    name: str
+    attributes: dict[str, Value]
+
+
 def complete(definition: Definition, host: Host, live: Mapping[str, Value]) -> Definition:
     """An object with everything that DISPLAY knows of it.
 

@@ -1,0 +1,61 @@
+"""An operator's view of global units of work: which branches there are, and the decision about one in doubt."""
+
+from __future__ import annotations
+
+from assay_broker.core.administration.changes import DisplayThreads, ResolveIndoubt
+from assay_broker.core.clients.branches import Branch, BranchState
+from assay_broker.core.clients.branching import IN_DOUBT, REMEMBERED, resolve_branch
+from assay_broker.core.objects.reasons import object_refusal
+from assay_broker.core.objects.showing import ThreadStatus
+from assay_broker.core.state import State
+from assay_broker.core.turn import Turn
+from assay_sdk.model.command_reasons import Mqrccf
+
+
+def display_threads(state: State, _turn: Turn, change: DisplayThreads) -> tuple[ThreadStatus, ...]:
+    """The branches that fit, in the order in which they began."""
+    return tuple(
+        _shown(branch)
+        for branch in state.branches
+        if change.name in {"*", branch.name} and (change.indoubt is None or change.indoubt == _of_interest(branch))
+    )
+
+
+def resolve_indoubt(state: State, turn: Turn, change: ResolveIndoubt) -> tuple[()]:
+    """Decide about a branch in doubt in its transaction manager's place.
+
+    Raises:
+        RefusalError: There is none of that name, or it is not in doubt.
+    """
+    branch = next((one for one in state.branches if one.name == change.name), None)
+    if branch is None:
+        raise object_refusal(
+            Mqrccf.UNKNOWN_OBJECT_NAME, f"There is no branch {change.name}; DISPLAY THREAD(*) shows them.", change.name
+        )
+    if branch.state is not BranchState.PREPARED:
+        raise object_refusal(
+            Mqrccf.OBJECT_WRONG_TYPE,
+            f"The branch {branch.name} is {branch.condition}: there is nothing to resolve.",
+            branch.name,
+        )
+    resolve_branch(state, turn, branch, committed=change.committed)
+    return ()
+
+
+def _of_interest(branch: Branch) -> bool:
+    """Whether an operator may have to do with it: in doubt, or decided by one and not forgotten."""
+    return branch.state in IN_DOUBT | REMEMBERED
+
+
+def _shown(branch: Branch) -> ThreadStatus:
+    return ThreadStatus(
+        branch.name,
+        {
+            "TYPE": "INDOUBT" if _of_interest(branch) else "ACTIVE",
+            "STATE": branch.condition.upper().replace(" ", ""),
+            "OUTCOME": "" if branch.committed is None else "COMMIT" if branch.committed else "BACKOUT",
+            "PUTS": len(branch.sent) or len(branch.puts),
+            "GETS": len(branch.got) or len(branch.accepted),
+            "SINCE": branch.prepared_ms or 0,
+        },
+    )

@@ -1,0 +1,91 @@
+"""The XA resource of our SDK behind the `Client` port, over the broker in the same process."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import pytest
+
+from assay_adapters.client import AckMode, ClientEvent, ClientSession, Draft, Endpoint, Origin
+from assay_adapters.clients.sdk import SdkClient, SdkFace
+from assay_adapters.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_broker.inprocess import InProcessBroker
+from assay_sdk import XaCode, Xid, connect
+from assay_sdk.engine.acknowledgement import AckMode as SdkAckMode
+from assay_sdk.faces.simplified import XaContext
+from assay_sdk.model.destinations import Queue
+from assay_sdk.model.message import Address, AddressKind
+
+T = TypeVar("T")
+QUEUE = Address(AddressKind.QUEUE, "Q")
+
+
+def ok(outcome: Outcome[T]) -> T:
+    assert isinstance(outcome, Ok), outcome
+    return outcome.value
+
+
+class World:
+    """A client of one face over a broker, and what it tells."""
+
+    def __init__(self, face: SdkFace) -> None:
+        self.broker = InProcessBroker()
+        self.client = SdkClient(face, self.broker.driver, self.broker.runner, "t")
+        self.events: list[ClientEvent] = []
+        self.client.observe(self.events.append)
+
+    def session(self, ack: AckMode = AckMode.XA) -> ClientSession:
+        """A session on a connection of its own."""
+        return ok(ok(self.client.connect(Endpoint(self.broker.url))).session(ack))
+
+    def told(self, what: str) -> list[ClientEvent]:
+        """What was told of this."""
+        return [event for event in self.events if event.what == what]
+
+
+@pytest.fixture(params=["classic", "simplified"])
+def world(request: pytest.FixtureRequest) -> World:
+    return World(request.param)
+
+
+def test_what_a_branch_has_taken_is_told_with_its_name_and_not_kept(world: World) -> None:
+    ok(ok(world.session(AckMode.AUTO).producer(QUEUE)).send(Draft(kid="m", body="m")))
+    session = world.session()
+    resource = ok(session.xa())
+    ok(resource.start(b"mine"))
+    consumer = ok(session.consumer(Origin(address=QUEUE), actor="A"))
+    seen = ok(consumer.receive(10))
+    assert seen is not None
+    (settled,) = world.told("settle")
+    assert (settled.unit, settled.outcome) == ("mine", "accepted")
+    ok(resource.end(b"mine"))
+    assert ok(resource.prepare(b"mine")) is True
+    ok(resource.commit(b"mine"))
+    assert len(world.told("settle")) == 1
+
+
+def test_a_branch_without_work_is_read_only(world: World) -> None:
+    resource = ok(world.session().xa())
+    ok(resource.start(b"mine"))
+    ok(resource.end(b"mine"))
+    assert ok(resource.prepare(b"mine")) is False
+
+
+def test_a_refusal_has_its_code_and_is_a_checked_one(world: World) -> None:
+    refused = ok(world.session().xa()).commit(b"unknown", one_phase=True)
+    assert isinstance(refused, Refused)
+    assert (refused.xa, refused.checked, refused.kind) == (XaCode.XAER_NOTA, True, JmsErrorKind.ILLEGAL_STATE)
+
+
+def test_branches_of_others_are_not_named(world: World) -> None:
+    broker = world.broker
+    foreign = connect(broker.url, runner=broker.runner, driver=broker.driver, session_mode=SdkAckMode.XA)
+    assert isinstance(foreign, XaContext)
+    other = Xid(1, b"foreign")
+    foreign.xa_resource.start(other)
+    queue: Queue[str] = Queue("Q")
+    foreign.create_producer(queue).send("a")
+    foreign.xa_resource.end(other)
+    foreign.xa_resource.prepare(other)
+    assert foreign.xa_resource.recover() == (other,)
+    assert ok(ok(world.session().xa()).recover()) == ()
