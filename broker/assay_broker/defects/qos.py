@@ -13,7 +13,6 @@ from assay_broker.defects.model import (
     Defect,
     Held,
     Watch,
-    also_reading,
     commands,
     deliveries,
     dropped,
@@ -163,25 +162,33 @@ def _sent_again_once() -> Seams:
 
 def _gone_at_restart() -> Seams:
     """What lasting subscribers had been handed and not acknowledged is gone after a restart of any kind."""
-    handed: set[str | None] = set()
+    watch = Watch()
+    handed: dict[tuple[int, int, int], str | None] = {}
 
-    def note(command: Command, watch: Watch, held: Held) -> tuple[Command, ...] | None:
-        if isinstance(command, Detach | Disconnect):
-            for link, kept in held.of(command).items():
-                if lasts(watch.receivers.get((command.connection, link))):
-                    handed.update(delivery.message.message_id for delivery in kept)
-        return None
+    def command_filter(command: Command, _now_ms: int) -> tuple[Command, ...]:
+        watch.note(command)
+        if isinstance(command, Settle):
+            for number in command.deliveries:
+                handed.pop((command.connection, command.link, number), None)
+        return (command,)
+
+    def effects(passing: tuple[Effect, ...], now_ms: int) -> tuple[Effect, ...]:
+        for effect in watch.heed(passing, now_ms):
+            if isinstance(effect, Deliver) and lasts(watch.receivers.get((effect.connection, effect.link))):
+                handed[effect.connection, effect.link, effect.delivery] = effect.message.message_id
+        return passing
 
     def start(records: Sequence[Record]) -> tuple[Record, ...]:
-        kept = tuple(
+        lost = set(handed.values())
+        watch.clear()
+        handed.clear()
+        return tuple(
             record
             for record in records
-            if not isinstance(record, MessageStored) or record.message.message_id not in handed
+            if not isinstance(record, MessageStored) or record.message.message_id not in lost
         )
-        handed.clear()
-        return kept
 
-    return also_reading(_settling(note), start)
+    return Seams(command=command_filter, effects=effects, read=start)
 
 
 QOS_DEFECTS = (
