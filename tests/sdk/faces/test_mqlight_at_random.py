@@ -16,7 +16,7 @@ from assay_sdk.observer import FrameSeen, SdkEvent
 MS = 1_000_000
 HOUR_MS = 3_600_000
 
-cuts = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 8)), max_size=4)
+cuts = st.lists(st.tuples(st.sampled_from([0, 0, 0, 1, 2]), st.integers(0, 6)), max_size=2)
 """When every line is cut: so many milliseconds after the beginning of a step (a flush of the disk takes one), and so
 many rounds of jobs after that."""
 
@@ -81,7 +81,7 @@ class World:
 @given(
     seed=st.integers(0, 2**32),
     confirms=st.sampled_from([0.0, 0.5, 1.0]),
-    steps=st.lists(st.tuples(st.integers(0, 1), cuts, st.sampled_from([0, 1, 5_000])), min_size=1, max_size=12),
+    steps=st.lists(st.tuples(st.integers(0, 1), cuts, st.sampled_from([0, 1, 5_000])), min_size=4, max_size=16),
 )
 def test_at_least_once_arrives_and_at_most_once_never_twice(
     seed: int, confirms: float, steps: list[tuple[int, list[tuple[int, int]], int]]
@@ -106,9 +106,9 @@ def test_at_least_once_arrives_and_at_most_once_never_twice(
                 assert world.transferred[message_id] >= 1
             else:
                 assert world.transferred[message_id] <= 1, "at most once is never sent twice"
-        for body, times in world.confirmed.items():
-            duplicates = world.transferred[next(one for _, name, one in sent if name == body)]
-            assert world.got.count(body) <= times + duplicates - 1, "what was confirmed stays away"
+        for _, body, message_id in sent:
+            if body in world.confirmed and world.transferred[message_id] == 1:  # of two copies, one may be unconfirmed
+                assert world.got.count(body) == world.confirmed[body], "what was confirmed stays away"
         assert world.sender.state == world.subscriber.state == "started"
         world.sender.close()
         world.subscriber.close()
