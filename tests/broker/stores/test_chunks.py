@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.broker.stores.samples import DEFINED, TOPIC, stored
 
-from assay_broker.core.records import MessageMarked, MessageStored, Record, RetainedSet
+from assay_broker.core.records import KeptForTopic, MessageMarked, MessageStored, Record, RetainedSet, UnitPrepared
 from assay_broker.stores.chunks import PIECE_BYTES, complete, lighten
 from assay_sdk.model.message import Message
 
@@ -57,6 +57,22 @@ def test_what_is_longer_than_a_piece_leaves(body: str | bytes) -> None:
     assert light.record.message.body is None
 
 
+def test_a_branch_in_doubt_lets_go_of_what_is_long_in_any_of_its_publications() -> None:
+    bodies = ("short", "x" * 70_000, b"y" * 140_000)
+    kept = tuple(KeptForTopic(TOPIC, Message(body=body, encoded=b"e" * 90_000), None, None) for body in bodies)
+    record = UnitPrepared(number=1, xid=b"x", prepared_ms=1, kept=kept)
+    light = lighten(record)
+    assert light is not None
+    assert [(long.message, long.field) for long in light.longs] == [
+        (0, "encoded"),
+        (1, "body"),
+        (1, "encoded"),
+        (2, "body"),
+        (2, "encoded"),
+    ]
+    assert complete(light.record, light.longs, map(bytes, light.pieces())) == record
+
+
 def test_octets_are_cut_without_a_copy() -> None:
     body = b"x" * (2 * PIECE_BYTES)
     light = lighten(stored(1, body))
@@ -69,5 +85,5 @@ def test_a_missing_piece_is_missed() -> None:
     assert light is not None
     with pytest.raises(ValueError, match="a piece is missing"):
         complete(light.record, light.longs, iter([b"x"]))
-    with pytest.raises(ValueError, match="without a message"):
+    with pytest.raises(ValueError, match="a message that it has not"):
         complete(DEFINED, light.longs, iter([]))
