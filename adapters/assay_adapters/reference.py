@@ -281,7 +281,7 @@ class ReferenceBackend:
         """One queue manager, or two; a sharing group is on z/OS whatever else is asked for: there is none elsewhere."""
         platform = "zos" if needs.topology == "sharing-group" else needs.platform
         names = _SINGLE if needs.topology == "single" else _SEVERAL
-        kept = {name: self._kind.open(name) for name in names}
+        kept = {name: self._kind.begin(name) for name in names}
         members = tuple(
             Member(
                 default_settings(name, platform=platform, level=needs.level),

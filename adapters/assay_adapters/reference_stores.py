@@ -8,6 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
+from msgspec import Struct
+
 from assay_adapters.naming import unknown
 from assay_broker.stores import Observer, Store
 from assay_broker.stores.memory import MemoryStore
@@ -26,7 +28,7 @@ class WatchedStore(Store, Protocol):
         ...
 
 
-class Kept:
+class Kept(Struct, frozen=True, eq=False):
     """A store in the hands of a test.
 
     Args:
@@ -35,10 +37,9 @@ class Kept:
         close: Gives back what it stands on.
     """
 
-    def __init__(self, store: WatchedStore, fail: Callable[[int], None], close: Callable[[], None]) -> None:
-        self.store = store
-        self.fail = fail
-        self.close = close
+    store: WatchedStore
+    fail: Callable[[int], None]
+    close: Callable[[], None]
 
 
 def _in_memory(_name: str) -> Kept:
@@ -64,19 +65,18 @@ def _nothing() -> None:
     """There is nothing to give back."""
 
 
-class Kind:
+class Kind(Struct, frozen=True, eq=False):
     """A kind of store.
 
     Args:
-        open: Opens the store of the queue manager of this name.
+        begin: Opens a fresh store for the queue manager of this name.
         disk: What the journal calls what is below it.
         simulated: Whether that is simulated.
     """
 
-    def __init__(self, open_: Callable[[str], Kept], disk: str, *, simulated: bool) -> None:
-        self.open = open_
-        self.disk = disk
-        self.simulated = simulated
+    begin: Callable[[str], Kept]
+    disk: str
+    simulated: bool
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType(

@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay_broker.core.records import MessageStored, Record, RetainedSet
+from assay_broker.core.records import MessageStored, Record, RetainedSet, UnitPrepared
 from assay_sdk.model.message import Message
 
 PIECE_BYTES = 65_536
@@ -21,8 +21,8 @@ _PIECE_CHARACTERS = PIECE_BYTES // 4
 """UTF-8 takes four octets for a character at most."""
 
 Field = Literal["body", "encoded"]
-_BURDENED = (MessageStored, RetainedSet)
-"""The records that bring a message."""
+_BRINGING = (MessageStored, RetainedSet)
+"""The records that bring one message."""
 _ERRORS = "surrogatepass"
 """What can be in a text can be in its pieces."""
 
@@ -31,11 +31,13 @@ class Long(Struct, frozen=True, array_like=True):
     """What has left a record.
 
     Args:
+        message: In which of the record's messages it stood, counted from 0.
         field: Where it stood in the message.
         text: Whether it is a text.
         pieces: In how many pieces it stands.
     """
 
+    message: int
     field: Field
     text: bool
     pieces: int
@@ -47,22 +49,29 @@ class Light(Struct, frozen=True, eq=False):
     Args:
         record: The record.
         longs: What has left it, in the order of its pieces.
-        message: Where that still stands.
+        messages: Where that still stands.
     """
 
     record: Record
     longs: tuple[Long, ...]
-    message: Message
+    messages: tuple[Message, ...]
 
     @property
     def size(self) -> int:
         """Octets or characters that have left the record."""
-        return sum(len(getattr(self.message, long.field)) for long in self.longs)
+        return sum(len(self._value(long)) for long in self.longs)
 
     def pieces(self) -> Iterator[memoryview | bytes]:
         """What has left the record, piece by piece; each is made when it is asked for."""
         for long in self.longs:
-            yield from _cut(getattr(self.message, long.field))
+            yield from _cut(self._value(long))
+
+    def _value(self, long: Long) -> str | bytes:
+        message = self.messages[long.message]
+        value = message.body if long.field == "body" else message.encoded
+        if value is None:
+            raise ValueError("what has left a record is not where it was")
+        return value
 
 
 def lighten(record: Record) -> Light | None:
@@ -74,21 +83,18 @@ def lighten(record: Record) -> Light | None:
     Returns:
         The record without it; None when nothing is long.
     """
-    if not isinstance(record, _BURDENED) or record.message is None:
-        return None
-    message = record.message
-    if _is_short(message.body) and _is_short(message.encoded):
-        return None
-    values: tuple[tuple[Field, str | bytes | None], ...] = (("body", message.body), ("encoded", message.encoded))
-    longs = tuple(
-        Long(field, isinstance(value, str), _count(value))
-        for field, value in values
-        if value is not None and _is_long(value)
-    )
+    if isinstance(record, MessageStored):  # nearly all are, and nearly all of these are short
+        message = record.message
+        if _is_short(message.body) and _is_short(message.encoded):
+            return None
+    messages = _messages(record)
+    longs = tuple(long for number, message in enumerate(messages) for long in _longs(number, message))
     if not longs:
         return None
-    rest = replace(message, **{long.field: None for long in longs})
-    return Light(replace(record, message=rest), longs, message)
+    rest = list(messages)
+    for long in longs:
+        rest[long.message] = _put_back(rest[long.message], long.field, None)
+    return Light(_with(record, tuple(rest)), longs, messages)
 
 
 def complete(record: Record, longs: tuple[Long, ...], pieces: Iterator[bytes]) -> Record:
@@ -102,10 +108,40 @@ def complete(record: Record, longs: tuple[Long, ...], pieces: Iterator[bytes]) -
     Raises:
         ValueError: The record has no place for it, or a piece is missing or no text.
     """
-    if not isinstance(record, _BURDENED) or record.message is None:
-        raise ValueError("a record without a message has pieces of one")
-    values = {long.field: _join(long, pieces) for long in longs}
-    return replace(record, message=replace(record.message, **values))
+    messages = list(_messages(record))
+    for long in longs:
+        if long.message >= len(messages):
+            raise ValueError("a record has pieces of a message that it has not")
+        messages[long.message] = _put_back(messages[long.message], long.field, _join(long, pieces))
+    return _with(record, tuple(messages))
+
+
+def _messages(record: Record) -> tuple[Message, ...]:
+    """The messages that a record brings."""
+    if isinstance(record, UnitPrepared):
+        return tuple(one.message for one in record.kept)
+    if isinstance(record, _BRINGING) and record.message is not None:
+        return (record.message,)
+    return ()
+
+
+def _with(record: Record, messages: tuple[Message, ...]) -> Record:
+    """A record that brings other messages."""
+    if isinstance(record, UnitPrepared):
+        kept = zip(record.kept, messages, strict=True)
+        return replace(record, kept=tuple(replace(one, message=message) for one, message in kept))
+    return replace(record, message=messages[0]) if isinstance(record, _BRINGING) else record
+
+
+def _longs(number: int, message: Message) -> Iterator[Long]:
+    values: tuple[tuple[Field, str | bytes | None], ...] = (("body", message.body), ("encoded", message.encoded))
+    for field, value in values:
+        if value is not None and _is_long(value):
+            yield Long(number, field, isinstance(value, str), _count(value))
+
+
+def _put_back(message: Message, field: Field, value: str | bytes | None) -> Message:
+    return replace(message, body=value) if field == "body" else replace(message, encoded=value)
 
 
 def _is_short(value: str | bytes | None) -> bool:

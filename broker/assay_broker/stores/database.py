@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import apsw
@@ -179,6 +179,6 @@ class Database:
         self._connection.close(True)  # noqa: FBT003 - apsw knows this parameter by its place only
 
     @contextmanager
-    def _reported(self) -> Iterator[None]:
+    def _reported(self) -> Generator[None]:
         with reported(self._folder):
             yield

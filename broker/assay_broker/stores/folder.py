@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_IWGRP, S_IWOTH, S_IWUSR
@@ -189,7 +189,7 @@ class Folder:
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def told(path: Path) -> Generator[None]:
     """Say what the system refuses in a sentence.
 
     Args:

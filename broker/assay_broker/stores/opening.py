@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
 import apsw
@@ -111,7 +111,7 @@ def _migrate(connection: apsw.Connection) -> None:
 
 
 @contextmanager
-def reported(folder: Folder) -> Iterator[None]:
+def reported(folder: Folder) -> Generator[None]:
     """Say what SQLite refuses in a sentence.
 
     Args:
