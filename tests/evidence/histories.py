@@ -154,9 +154,9 @@ class Story:
         self._count += 1
         return f"{self.scenario}#{what}{self._count}"
 
-    def starts(self, *, strength: str = "must", judged: str = "broker") -> ev.ScenarioBegin:
+    def starts(self, *, strength: str = "must", judged: str = "broker", client: str = "") -> ev.ScenarioBegin:
         """The scenario starts."""
-        return self.tell(ev.ScenarioBegin, rules=(self.rule,), judged=judged, strength=strength)
+        return self.tell(ev.ScenarioBegin, rules=(self.rule,), judged=judged, strength=strength, client=client)
 
     def ends(self) -> ev.ScenarioEnd:
         """The scenario is over."""

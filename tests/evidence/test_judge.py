@@ -108,6 +108,17 @@ def test_what_claims_disclose_is_shown_once_each() -> None:
     assert verdicts_of(discloses).disclosed == "kept; taken"
 
 
+def test_a_scenario_says_which_client_ran_it() -> None:
+    sink = Memory()
+    begin(sink)
+    plan(sink, planned(NAME))
+    story = Story(sink, NAME, rule="DD-02")
+    story.starts(client="It 1 (mqlight)")
+    story.ends()
+    assert judge(sink.events, CATALOGUE).rules[0].scenarios[0].client == "It 1 (mqlight)"
+    assert verdicts_of(breaks).client == ""
+
+
 def test_a_planned_scenario_without_a_trace_is_an_error() -> None:
     sink = Memory()
     begin(sink)

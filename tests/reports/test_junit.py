@@ -51,6 +51,15 @@ def test_a_scenario_of_two_rules_is_one_case() -> None:
     assert root.attrib["tests"] == "1"
 
 
+def test_a_case_says_which_client_ran_it_where_the_journal_tells() -> None:
+    told = ScenarioVerdict("a/b.feature::s", ("DD-02",), Verdict.PASS, "must", "broker", client="It 1 (mqlight)")
+    untold = ScenarioVerdict("a/b.feature::t", ("DD-02",), Verdict.PASS, "must", "broker")
+    rule = RuleVerdict("DD-02", Verdict.PASS, "must", "broker", "delay", (told, untold))
+    root = ET.fromstring(junit_xml([Verdicts(1, "run", "broker", "client", (rule,), {})]))  # noqa: S314 - our own
+    clients = [one.attrib["value"] for one in root.iter("property") if one.attrib["name"] == "client"]
+    assert clients == ["It 1 (mqlight)"]
+
+
 def test_there_is_a_suite_for_each_feature_on_each_pair(runs: tuple[RunEvidence, RunEvidence]) -> None:
     root = ET.fromstring(junit_xml([run.verdicts for run in runs]))  # noqa: S314 - our own
     names = [suite.attrib["name"] for suite in root]
