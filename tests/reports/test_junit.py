@@ -56,8 +56,11 @@ def test_a_case_says_which_client_ran_it_where_the_journal_tells() -> None:
     untold = ScenarioVerdict("a/b.feature::t", ("DD-02",), Verdict.PASS, "must", "broker")
     rule = RuleVerdict("DD-02", Verdict.PASS, "must", "broker", "delay", (told, untold))
     root = ET.fromstring(junit_xml([Verdicts(1, "run", "broker", "client", (rule,), {})]))  # noqa: S314 - our own
-    clients = [one.attrib["value"] for one in root.iter("property") if one.attrib["name"] == "client"]
-    assert clients == ["It 1 (mqlight)"]
+    shown = [
+        [one.attrib["value"] for one in case.iter("property") if one.attrib["name"] == "client"]
+        for case in root.iter("testcase")
+    ]
+    assert shown == [["It 1 (mqlight)"], []]
 
 
 def test_there_is_a_suite_for_each_feature_on_each_pair(runs: tuple[RunEvidence, RunEvidence]) -> None:
