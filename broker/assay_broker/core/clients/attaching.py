@@ -212,16 +212,15 @@ def _present(state: State, turn: Turn, terms: Terms) -> tuple[Subscription | Non
     One whose time to live is over is not there, even if its Tick has not come yet.  Without a time to live it is asked
     for as one that does not last, and that is the one that lasts so far, if there is one: from now on it has none.
     """
-    found = state.subscriptions.find(terms)
-    if found is None and terms.timeout_ms == 0 and not terms.durable:
-        lasting = replace(terms, durable=True)
-        found = state.subscriptions.find(lasting)
-        terms = terms if found is None or found.terms.timeout_ms is None else lasting
-        found = found if terms is lasting else None
-    if found is not None and found.ends_ms is not None and found.ends_ms <= turn.now_ms:
+    asked = (terms,) if terms.durable or terms.timeout_ms != 0 else (terms, replace(terms, durable=True))
+    for one in asked:
+        found = state.subscriptions.find(one)
+        if found is None or (one is not terms and found.terms.timeout_ms is None):
+            continue
+        if found.ends_ms is None or found.ends_ms > turn.now_ms:
+            return found, one
         end_subscription(state, turn, found)
-        found = None
-    return found, terms
+    return None, terms
 
 
 def _unmake(state: State, subscription: Subscription, turn: Turn) -> None:

@@ -123,6 +123,18 @@ def test_zero_ends_it_at_once_also_one_that_lasted_before(bench: Bench, *, durab
     assert bench.bodies() == ["a", "a"]
 
 
+def test_who_comes_without_a_time_to_live_when_the_old_one_is_over_has_one_that_does_not_last(bench: Bench) -> None:
+    come(bench)
+    bench.disconnect(2)
+    bench.now = T0 + TTL
+    bench.connect(3, "c")
+    token = bench.token()
+    attach = commands.Attach(connection=3, token=token, link=1, address=TOPIC, name=NAME, timeout_ms=0)
+    assert bench.ask(attach, token) is None
+    (subscription,) = subscriptions(bench)
+    assert subscription.attributes["DURABLE"] == "NO"
+
+
 def test_without_a_time_to_live_a_durable_one_stays_for_ever(bench: Bench) -> None:
     come(bench, timeout_ms=None)
     bench.disconnect(2)
