@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from proton import Condition, Link
 from proton import Delivery as WireDelivery
-from proton import Link
 from tests.sdk.drivers.amqp.peer import LIMIT_MS, Peer, settle
 
-from assay_sdk import Backoff, Client, ConnectionLostError, Delivery, connect_mqlight
+from assay_sdk import Backoff, Client, ConnectionLostError, Delivery, InvalidClientIdError, connect_mqlight
 from assay_sdk.drivers.amqp import AmqpDriver, codec
 from assay_sdk.model.message import Message
 from assay_sdk.runners.real import RealRunner
@@ -115,6 +115,19 @@ def test_a_subscription_is_attached_again_and_confirms_by_itself_before_its_call
         world.until(lambda: bool(got))
     assert got == [("x", True)]
     assert confirmed[0] == int(WireDelivery.ACCEPTED)
+
+
+def test_a_client_whose_id_another_one_has_taken_over_stops(world: World) -> None:
+    client = world.connect()
+
+    def steal() -> None:
+        world.peer.connection.condition = Condition("amqp:link:stolen", "another client has connected as desk")
+        world.peer.connection.close()
+
+    world.peer.do(steal)
+    world.until(lambda: client.state == "stopped")
+    with pytest.raises(InvalidClientIdError, match="another client"):
+        client.send("t", "x")
 
 
 def test_a_first_connection_that_cannot_be_had_is_an_error() -> None:
