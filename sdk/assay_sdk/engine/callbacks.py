@@ -32,6 +32,7 @@ class Callbacks:
         self._scheduled = False
         self._thread: int | None = None
         """The thread on which a callback is under way."""
+        self._under_way: LightSubscription | None = None
         self._called: Pending[None] = Pending()
 
     def due(self, subscription: LightSubscription) -> None:
@@ -43,14 +44,13 @@ class Callbacks:
         """Nobody is called any more."""
         self._ready.clear()
 
-    def finish(self, subscriptions: Collection[LightSubscription], caller: int) -> Operation[None]:
-        """Wait until callbacks have had what the broker has forgotten already, so that nobody else could get it.
+    def is_inside(self, caller: int) -> bool:
+        """Whether a callback is under way on that thread: then it is the one that asks, at the moment of its call."""
+        return self._thread == caller
 
-        Args:
-            subscriptions: Of which subscriptions.
-            caller: The thread that asks; a callback does not wait for itself.
-        """
-        while self._thread != caller and any(one.owes for one in subscriptions):
+    def finish(self, subscriptions: Collection[LightSubscription]) -> Operation[None]:
+        """Wait until callbacks have had what the broker has forgotten already, so that nobody else could get it."""
+        while self._under_way in subscriptions or any(one.owes for one in subscriptions):
             yield Wait(self._called)
 
     def _schedule(self) -> None:
@@ -67,14 +67,14 @@ class Callbacks:
                 self._call(delivery, delivery.subscription.on_delivery)
         finally:
             self._scheduled = False
-            self._thread = None
+            self._thread = self._under_way = None
             called, self._called = self._called, Pending()
             called.resolve(None)
         self._schedule()
 
     def _call(self, delivery: LightDelivery, callback: OnDelivery) -> None:
         subscription = delivery.subscription
-        self._thread = threading.get_ident()
+        self._thread, self._under_way = threading.get_ident(), subscription
         self._observe(Seen(delivery.handed()))
         raised: Exception | None = None
         try:

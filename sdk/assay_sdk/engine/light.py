@@ -180,12 +180,15 @@ class LightClient:
         Raises:
             RefusedError: There is no such subscription, the broker refuses, or the client is stopped.
         """
+        return self._unsubscribe(name, at_once=at_once, wait=not self._callbacks.is_inside(caller))
+
+    def _unsubscribe(self, name: str, *, at_once: bool, wait: bool) -> Operation[None]:
         subscription = self.subscriptions.get(name)
         if subscription is None:
             text = f"this client is not subscribed to {name}: subscribe before"
             raise RefusedError(Refused(JmsErrorKind.ILLEGAL_STATE, text, objects=(name,)))
         yield from self.line.ready()
-        yield from self._hand_over((subscription,), caller)
+        yield from self._hand_over((subscription,), wait=wait)
         self.subscriptions.pop(name, None)
         yield from subscription.detach()
         if not (at_once and subscription.terms.ttl_ms):
@@ -241,7 +244,10 @@ class LightClient:
         Args:
             caller: The thread that asks.
         """
-        yield from self._hand_over(tuple(self.subscriptions.values()), caller)
+        return self._stop(wait=not self._callbacks.is_inside(caller))
+
+    def _stop(self, *, wait: bool) -> Operation[None]:
+        yield from self._hand_over(tuple(self.subscriptions.values()), wait=wait)
         yield from self.line.stop()
         self._end()
 
@@ -351,12 +357,17 @@ class LightClient:
             self.observe(Seen(delivery.handed()))
         return delivery
 
-    def _hand_over(self, subscriptions: Sequence[LightSubscription], caller: int) -> Operation[None]:
-        """Let nothing more come, and wait until callbacks have had what only they can have."""
+    def _hand_over(self, subscriptions: Sequence[LightSubscription], *, wait: bool) -> Operation[None]:
+        """Let nothing more come, and wait until callbacks have had what only they can have.
+
+        Args:
+            subscriptions: Of which subscriptions.
+            wait: False for a callback, which cannot wait for itself: what is left is handed over after it.
+        """
         for subscription in subscriptions:
-            subscription.credit = 0
-            yield from subscription.withdraw()
-        yield from self._callbacks.finish(subscriptions, caller)
+            subscription.turn_away()
+        if wait:
+            yield from self._callbacks.finish(subscriptions)
 
     def _wake(self) -> None:
         arrival, self._arrival = self._arrival, Pending()

@@ -126,6 +126,7 @@ class LightSubscription:
         self.over = False
         self._attempt: Attempt | None = None
         self._link = 0
+        self._leaving = False
         self._granted = 0
         """How many more messages the broker may send."""
         self._unconfirmed: dict[LightDelivery, None] = {}
@@ -256,6 +257,11 @@ class LightSubscription:
         if not self.credit and not self._granted:
             self._grant(1)
 
+    def turn_away(self) -> None:
+        """Leave to the broker what is still to come: it is not confirmed, and goes back when the link is closed."""
+        self.credit = 0
+        self._leaving = True
+
     def replenish(self) -> None:
         """Let the broker send, once no more than half of the credit is used up by what is on its way or here."""
         here = max(len(self._unconfirmed), len(self.buffer))
@@ -270,7 +276,7 @@ class LightSubscription:
 
         With auto-confirm it is confirmed here: received, and not yet handed to the application (QS-11, AMQP:25-26).
         """
-        if self._attempt is None:
+        if self._attempt is None or (self._leaving and self.terms.qos is Qos.AT_LEAST_ONCE):
             return
         self._granted = max(0, self._granted - 1)
         delivery = LightDelivery(self, self._attempt, event, self.host.next_delivery())

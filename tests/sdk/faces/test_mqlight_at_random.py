@@ -77,7 +77,7 @@ class World:
         return self.broker.runner.clock.monotonic_ns()
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
     confirms=st.sampled_from([0.0, 0.5, 1.0]),

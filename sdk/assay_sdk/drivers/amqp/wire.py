@@ -52,6 +52,14 @@ MAX_FRAME = 1 << 20
 """Octets of a frame at most, as in Qpid JMS (``jms.maxFrameSize``)."""
 
 
+_UNWANTED: Mapping[str, JmsErrorKind] = {
+    "amqp:link:stolen": JmsErrorKind.INVALID_CLIENT_ID,
+    "amqp:unauthorized-access": JmsErrorKind.SECURITY,
+}
+"""Why a broker ends a connection to which its client is not to come back: another one has taken the client id over (as
+IBM MQ tells MQ Light clients), or the client has lost its right to be there."""
+
+
 class AmqpWire:
     """One connection (`assay_sdk.driver.Wire`).
 
@@ -232,7 +240,9 @@ class AmqpWire:
         if self._closing is not None or condition is None:
             self._line.drop(None if self._closing is not None else lost("the broker closed the connection"))
         elif self._is_open:
-            self._line.drop(lost(refusal(condition, "to keep the connection open").text))
+            text = refusal(condition, "to keep the connection open").text
+            kind = _UNWANTED.get(condition.name)
+            self._line.drop(lost(text) if kind is None else Refused(kind, text))
         else:
             self._line.drop(self._why_not_opened(condition))
 
