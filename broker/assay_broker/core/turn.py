@@ -6,8 +6,7 @@ it waits for that batch (PD-20, PD-24).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -37,6 +36,27 @@ class Batch(Struct, eq=False):
     deliveries: list[Delivery]
     unit: Work | None = None
     asker: tuple[int, int] | None = None
+
+
+class Together:
+    """A part of a turn that happens altogether or not at all; every message is put in one, so it is made lightly.
+
+    Args:
+        turn: The turn.
+    """
+
+    __slots__ = ("_before", "_turn")
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._before: int | None = None
+
+    def __enter__(self) -> None:
+        self._before = self._turn.begin_together()
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if self._before is not None:
+            self._turn.end_together(self._before, done=kind is None)
 
 
 class Turn:
@@ -78,23 +98,30 @@ class Turn:
         self.batch.undo.append(undo)
         return self.number
 
-    @contextmanager
-    def together(self) -> Generator[None]:
+    def together(self) -> Together:
         """What is done meanwhile happens altogether or not at all.
 
         If anything of it is recorded, the rest, which never reaches the store, waits for that and is taken back with
         it: a unit of work is not half backed out, and a release that the store refuses leaves no copy behind.
         """
-        if self._unrecorded is not None:  # part of something larger
-            yield
-            return
-        unrecorded: list[tuple[Entry, Callable[[Turn], None]]] = []
-        before, self._unrecorded = len(self._records), unrecorded
-        try:
-            yield
-        finally:
-            self._unrecorded = None
-        if len(self._records) > before:
+        return Together(self)
+
+    def begin_together(self) -> int | None:
+        """What belongs together begins; how much is recorded so far, None for a part of something larger."""
+        if self._unrecorded is not None:
+            return None
+        self._unrecorded = []
+        return len(self._records)
+
+    def end_together(self, before: int, *, done: bool) -> None:
+        """What belongs together has been done, or an error has stopped it.
+
+        Args:
+            before: How much was recorded when it began.
+            done: Whether it has been done.
+        """
+        unrecorded, self._unrecorded = self._unrecorded or (), None
+        if done and len(self._records) > before:
             for entry, undo in unrecorded:
                 entry.batch = self.number
                 self.batch.undo.append(undo)

@@ -53,6 +53,8 @@ def check_options(message: Message) -> None:
     Raises:
         RefusalError: An option is unknown, a bit of a kind stands alone, or a report has no reply-to queue to go to.
     """
+    if _NAMES.isdisjoint(message.properties):
+        return
     asked = options(message)
     if not asked:
         return
@@ -69,7 +71,7 @@ def check_options(message: Message) -> None:
 
 def wants(message: Message, kind: Mqro) -> bool:
     """Whether a message asks for a kind of report, whatever of its data the report shall bring."""
-    return kind in options(message)
+    return not _NAMES.isdisjoint(message.properties) and kind in options(message)
 
 
 def report(

@@ -41,10 +41,10 @@ def size(message: Message) -> int:
     """Bytes of body and properties: what MAXMSGL of the queue manager limits."""
     if message.encoded is not None:
         return len(message.encoded)
-    return _octets(message.body) + sum(
-        _octets(name) + (_octets(value) if isinstance(value, (str, bytes)) else 8)
-        for name, value in message.properties.items()
-    )
+    total = _octets(message.body)
+    for name, value in message.properties.items():
+        total += _octets(name) + (_octets(value) if isinstance(value, (str, bytes)) else 8)
+    return total
 
 
 def _octets(value: str | bytes | None) -> int:

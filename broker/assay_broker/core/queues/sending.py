@@ -146,7 +146,7 @@ def _check(state: State, message: Message) -> None:
         raise refusal(Mqrc.MSG_TOO_BIG_FOR_Q_MGR, f"The message has more than {limit} bytes.", state.settings.name)
     if message.priority is not None and not 0 <= message.priority <= HIGHEST_PRIORITY:
         raise refusal(Mqrc.PRIORITY_ERROR, f"Priority {message.priority} is not between 0 and {HIGHEST_PRIORITY}.")
-    if any(value is not None and value < 0 for value in (message.ttl_ms, message.expiry_ms, message.delivery_time_ms)):
+    if (message.ttl_ms or 0) < 0 or (message.expiry_ms or 0) < 0 or (message.delivery_time_ms or 0) < 0:
         raise refusal(Mqrc.EXPIRY_ERROR, "Time to live, expiry and delivery time cannot be negative.")
     check_options(message)
 
