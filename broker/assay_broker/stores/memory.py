@@ -11,7 +11,7 @@ import msgspec
 
 from assay_broker.core.records import Record
 from assay_broker.stores import Observer, Operation, StoreError
-from assay_broker.stores.slots import Slot, change_of
+from assay_broker.stores.slots import Numbers, Slot, change_of
 
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODER: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(Record)
@@ -27,6 +27,7 @@ class MemoryStore:
     def __init__(self, capacity_bytes: int | None = None) -> None:
         self._capacity = capacity_bytes
         self._durable: dict[Slot, bytes] = {}
+        self._numbers = Numbers()
         self._used = 0
         self._written: list[tuple[Record, bytes]] = []
         self._observers: list[Observer] = []
@@ -78,8 +79,8 @@ class MemoryStore:
         self._tell("drop", tuple(record for record, _ in written))
 
     def load(self) -> tuple[Record, ...]:
-        """What is durable, decoded from what stands on the disk."""
-        return tuple(_DECODER.decode(octets) for octets in self._durable.values())
+        """What is durable, decoded from what stands on the disk, and which numbers were given."""
+        return (*map(_DECODER.decode, self._durable.values()), *self._numbers.tombs())
 
     def holds(self, octets: bytes) -> bool:
         """Whether these octets stand anywhere on the disk or in its buffer."""
@@ -93,6 +94,7 @@ class MemoryStore:
             self._delete(slot)
         if change.takes is not None:
             self._put(change.takes, octets)
+            self._numbers = self._numbers.after(change.takes)
 
     def _put(self, slot: Slot, octets: bytes) -> None:
         self._delete(slot)

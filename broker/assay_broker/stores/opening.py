@@ -94,7 +94,7 @@ def _meta(connection: apsw.Connection, folder: Folder) -> Mapping[str, str]:
         if not isinstance(value, str) or checksum != schema.checksum(str(name), value.encode()):
             raise DamagedError(folder.database, "what it says of itself has been altered")
         meta[str(name)] = value
-    if not {schema.OWNER, schema.LOG_BYTES} <= meta.keys():
+    if not meta.keys() >= schema.SAID:
         raise DamagedError(folder.database, "it does not say whose it is")
     return meta
 

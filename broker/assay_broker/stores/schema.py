@@ -19,6 +19,10 @@ PAGE_BYTES = 4096
 
 OWNER = "queue manager"
 LOG_BYTES = "log bytes"
+COPIES = "numbers of copies"
+SUBSCRIPTIONS = "numbers of subscriptions"
+SAID = frozenset({OWNER, LOG_BYTES, COPIES, SUBSCRIPTIONS})
+"""What every database says of itself."""
 
 _TABLES = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID",
@@ -48,6 +52,16 @@ def checksum(place: str | int, record: bytes | memoryview, long: bytes | None = 
     return own if long is None else crc32(long, own)
 
 
+def meta_row(name: str, value: str) -> tuple[str, str, int]:
+    """Something that a database says of itself, with its checksum.
+
+    Args:
+        name: What is said.
+        value: That.
+    """
+    return name, value, checksum(name, value.encode())
+
+
 def blank(owner: str, log_bytes: int) -> bytes:
     """The octets of a database that holds nothing yet.
 
@@ -66,8 +80,8 @@ def _blank(owner: str, log_bytes: int, version: int, application: int) -> bytes:
         connection.execute(f"PRAGMA page_size={PAGE_BYTES}; PRAGMA auto_vacuum=INCREMENTAL; BEGIN")
         for statement in _TABLES:
             connection.execute(statement)
-        for name, value in ((OWNER, owner), (LOG_BYTES, str(log_bytes))):
-            connection.execute("INSERT INTO meta VALUES (?, ?, ?)", (name, value, checksum(name, value.encode())))
+        for name, value in ((OWNER, owner), (LOG_BYTES, log_bytes), (COPIES, 0), (SUBSCRIPTIONS, 0)):
+            connection.execute("INSERT INTO meta VALUES (?, ?, ?)", meta_row(name, str(value)))
         connection.execute(f"COMMIT; PRAGMA application_id={application}; PRAGMA user_version={version}")
         octets = bytearray(connection.serialize("main"))
     finally:

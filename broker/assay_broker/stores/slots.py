@@ -42,6 +42,7 @@ class Kind(IntEnum):
 
 
 NUMBERED = frozenset({Kind.MESSAGE, Kind.MARK})
+_COUNTED = frozenset({Kind.MESSAGE, Kind.UNIT, Kind.SUBSCRIPTION})
 GROWING = frozenset({Kind.MESSAGE, Kind.SUBSCRIPTION, Kind.RETAINED})
 """What a full disk refuses.  All else is small, or is about what is there: that can be settled on a full disk too."""
 
@@ -157,6 +158,36 @@ def _forgotten(record: ParcelForgotten) -> Change:
 
 def _parcel(member: str, number: int) -> Slot:
     return Slot(Kind.TAKEN, f"{member}?{number}")
+
+
+class Numbers(NamedTuple):
+    """The highest numbers that were ever given, of what may have gone since: they are never given again.
+
+    Args:
+        copies: Of messages and of branches in doubt, which have their numbers in common.
+        subscriptions: Of durable subscriptions.
+    """
+
+    copies: int = 0
+    subscriptions: int = 0
+
+    def after(self, slot: Slot | None) -> Numbers:
+        """The highest numbers once something has this slot.
+
+        Args:
+            slot: The slot; None for none.
+        """
+        if slot is None or slot.kind not in _COUNTED:
+            return self
+        number = int(slot.name)
+        if slot.kind is Kind.SUBSCRIPTION:
+            return self if number <= self.subscriptions else Numbers(self.copies, number)
+        return self if number <= self.copies else Numbers(number, self.subscriptions)
+
+    def tombs(self) -> tuple[Record, ...]:
+        """What tells a queue manager that starts that these numbers were given: things behind them, which are gone."""
+        copies = (MessageRemoved(self.copies + 1),) if self.copies else ()
+        return (*copies, SubscriptionRemoved(self.subscriptions + 1)) if self.subscriptions else copies
 
 
 # Each function takes its own record; the key says which, and no type can say that of a mapping.

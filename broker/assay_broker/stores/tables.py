@@ -10,13 +10,15 @@ import msgspec
 
 from assay_broker.core.records import Record
 from assay_broker.stores.chunks import Light, Long, complete, lighten
-from assay_broker.stores.schema import checksum
-from assay_broker.stores.slots import Kind, Slot
+from assay_broker.stores.schema import COPIES, SUBSCRIPTIONS, checksum, meta_row
+from assay_broker.stores.slots import Kind, Numbers, Slot
 
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODER: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(Record)
 _LONGS: msgspec.msgpack.Decoder[tuple[Long, ...]] = msgspec.msgpack.Decoder(tuple[Long, ...])
 
+_AT_ONCE = 1_000
+"""So many numbers are reserved at once."""
 _PIECE_BITS = 16
 """So many low bits of a piece's number count the pieces of one record: 4 GiB of them."""
 
@@ -72,6 +74,8 @@ class Tables:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
+        said = {str(name): str(value) for name, value in connection.execute("SELECT name, value FROM meta")}
+        self._reserved = self._reserving = Numbers(int(said[COPIES]), int(said[SUBSCRIPTIONS]))
         found = connection.execute("SELECT DISTINCT number >> ? FROM piece", (_PIECE_BITS,))
         self._owners: set[int] = {int(number) for (number,) in found}
         self._added: set[int] = set()
@@ -89,11 +93,15 @@ class Tables:
             apsw.Error: SQLite cannot.
         """
         self._added, self._removed = set(), set()
+        self._reserving = self._reserved
         messages: list[tuple[int, bytes, bytes | None, int]] = []
         marks: list[tuple[int, bytes, int]] = []
         gone: list[tuple[int]] = []
         unmarked: list[tuple[int]] = []
-        for (kind, name), row in change.items():
+        numbers = self._reserved
+        for slot, row in change.items():
+            kind, name = slot
+            numbers = numbers.after(slot)
             if isinstance(name, str):
                 self._save_named(f"{kind.name} {name}", row)
             elif kind is Kind.MESSAGE:
@@ -113,9 +121,23 @@ class Tables:
         execute("DELETE FROM mark WHERE number = ?", unmarked)
         execute("REPLACE INTO message VALUES (?, ?, ?, ?)", messages)
         execute("REPLACE INTO mark VALUES (?, ?, ?)", marks)
+        if numbers != self._reserved:
+            self._reserve(numbers)
+
+    def _reserve(self, needed: Numbers) -> None:
+        """Write down that numbers are given, many at once: a start goes on behind all of them."""
+        before = self._reserved
+        copies = before.copies if needed.copies == before.copies else needed.copies + _AT_ONCE
+        subscriptions = before.subscriptions
+        if needed.subscriptions != subscriptions:
+            subscriptions = needed.subscriptions + _AT_ONCE
+        self._reserving = Numbers(copies, subscriptions)
+        rows = (meta_row(COPIES, str(copies)), meta_row(SUBSCRIPTIONS, str(subscriptions)))
+        self._connection.executemany("REPLACE INTO meta VALUES (?, ?, ?)", rows)
 
     def saved(self) -> None:
         """The transaction has come to its end."""
+        self._reserved = self._reserving
         self._owners -= self._removed
         self._owners |= self._added
 
@@ -151,6 +173,8 @@ class Tables:
     def load(self) -> Iterator[Record]:
         """What the slots hold: what goes by names in the order in which it came, then messages, then marks.
 
+        Last comes which numbers may have been given.
+
         Raises:
             ValueError: A row is not as it was written.
             apsw.Error: SQLite cannot.
@@ -166,6 +190,7 @@ class Tables:
         for number, record, found in self._connection.execute("SELECT number, record, checksum FROM mark"):
             _check("mark", number, record, None, found)
             yield _DECODER.decode(record)
+        yield from self._reserved.tombs()
 
     def _decode(self, owner: int, record: bytes, long: bytes | None) -> Record:
         light = _DECODER.decode(record)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay_broker.core.records import MessageStored, SubscriptionDefined
+from assay_broker.core.records import MessageRemoved, MessageStored, Record, SubscriptionDefined, SubscriptionRemoved
+from assay_broker.stores import Store
 from assay_broker.stores.disk import Disk
 from assay_broker.stores.sqlite import SqliteStore
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -38,6 +39,11 @@ def filled(folder: Path, *, orderly: bool = True) -> None:
         store.abandon()
 
 
-def keys(store: SqliteStore) -> list[int]:
+def kept(store: Store) -> tuple[Record, ...]:
+    """What a store has, without what only says which numbers were given."""
+    return tuple(one for one in store.load() if not isinstance(one, MessageRemoved | SubscriptionRemoved))
+
+
+def keys(store: Store) -> list[int]:
     """The numbers of the messages that a store has."""
     return [record.key for record in store.load() if isinstance(record, MessageStored)]

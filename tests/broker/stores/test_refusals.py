@@ -16,7 +16,7 @@ from types import MappingProxyType
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.broker.stores.samples import LOG_BYTES, filled, keys, opened, stored
+from tests.broker.stores.samples import LOG_BYTES, filled, kept, keys, opened, stored
 
 from assay_broker.stores import StoreError, schema
 from assay_broker.stores.errors import (
@@ -47,7 +47,7 @@ def left_as_it_is(folder: Path) -> Iterator[None]:
 def read(folder: Path, name: str) -> None:
     store = opened(folder, name=name)
     try:
-        store.load()
+        kept(store)
     finally:
         store.abandon()
         (folder / "assay.lock").unlink()
@@ -175,7 +175,7 @@ def test_whichever_bit_is_flipped_nothing_is_silently_lost_altered_or_invented(
         assert files(folder) == before
         return
     try:
-        found = store.load()
+        found = kept(store)
     except DamagedError:
         found = None
     store.abandon()

@@ -5,7 +5,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from tests.broker.stores.samples import LOG_BYTES, TOPIC, keys, opened, stored
+from tests.broker.stores.samples import LOG_BYTES, TOPIC, kept, keys, opened, stored
 
 from assay_broker.core.records import MessageRemoved, MessageStored, RetainedSet
 from assay_broker.stores import StoreError, opening, schema
@@ -31,7 +31,7 @@ def test_what_was_flushed_is_there_after_an_orderly_end_and_after_a_kill(tmp_pat
         else:
             store.abandon()
         again = opened(folder)
-        assert again.load() == (stored(1), stored(2))
+        assert kept(again) == (stored(1), stored(2))
         again.close()
 
 
@@ -55,11 +55,11 @@ def test_a_long_body_comes_back_as_it_was_also_in_a_retained_publication(tmp_pat
     store = opened(tmp_path)
     store.write([retained, stored(1, body), stored(2, "short")])
     store.flush()
-    assert store.load() == (retained, stored(1, body), stored(2, "short"))
+    assert kept(store) == (retained, stored(1, body), stored(2, "short"))
     store.write([stored(1, "shorter"), RetainedSet(topic=TOPIC, message=Message(body="r"))])
     store.flush()
     store.drop()
-    assert [record.message for record in store.load() if isinstance(record, RetainedSet)] == [Message(body="r")]
+    assert [record.message for record in kept(store) if isinstance(record, RetainedSet)] == [Message(body="r")]
     store.close()
     with sqlite3.connect(tmp_path / "assay.db") as reader:
         assert reader.execute("SELECT count(*) FROM piece").fetchall() == [(0,)]
@@ -78,7 +78,7 @@ def test_nobody_holds_a_second_copy_of_a_long_body(tmp_path: Path, body: str | b
         store.flush()
         _, writing = tracemalloc.get_traced_memory()
         tracemalloc.reset_peak()
-        loaded = store.load()
+        loaded = kept(store)
         _, reading = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -92,7 +92,7 @@ def test_a_message_of_100_mib_can_be_kept(tmp_path: Path) -> None:
     store = opened(tmp_path)
     store.write([stored(1, bytes(100 * MIB))])
     store.flush()
-    [record] = store.load()
+    [record] = kept(store)
     assert isinstance(record, MessageStored)
     assert len(record.message.body) == 100 * MIB
     store.close()
@@ -130,7 +130,7 @@ def test_the_log_does_not_grow_with_the_number_of_flushes(tmp_path: Path) -> Non
 def test_every_flush_is_the_disks_and_nobody_is_told_of_one_that_was_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for synchronous, told, kept in (("FULL", [1], [1]), ("OFF", [], [])):
+    for synchronous, told, there in (("FULL", [1], [1]), ("OFF", [], [])):
         monkeypatch.setattr(opening, "_SYNCHRONOUS", synchronous)
         disk = WatchedDisk()
         store = opened(tmp_path / synchronous, disk)
@@ -145,7 +145,7 @@ def test_every_flush_is_the_disks_and_nobody_is_told_of_one_that_was_none(
         assert flushed == told
         assert bool(disk.syncs) == bool(told)
         store.drop()
-        assert keys(store) == kept
+        assert keys(store) == there
         store.close()
 
 
@@ -308,7 +308,7 @@ def test_a_row_that_was_altered_behind_its_back_is_found_when_it_is_loaded(tmp_p
     (tmp_path / "assay.db-wal").write_bytes(bytes(LOG_BYTES))
     store = opened(tmp_path)
     with pytest.raises(DamagedError, match=r"piece \d+ has been altered"):
-        store.load()
+        kept(store)
     store.abandon()
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
-from tests.broker.stores.samples import keys, opened, stored
+from tests.broker.stores.samples import kept, keys, opened, stored
 
 from assay_broker.core.records import MessageRemoved, Record, RetainedSet
 from assay_broker.stores import StoreError
@@ -177,12 +177,12 @@ class Beside(RuleBasedStateMachine):
             self.compare()
 
     def compare(self) -> None:
-        found = sorted(self.real.load(), key=repr)
-        if found != sorted(self.simulated.load(), key=repr):
+        found = sorted(kept(self.real), key=repr)
+        if found != sorted(kept(self.simulated), key=repr):
             self.simulated.write(self.doubtful)
             self.simulated.flush()
         self.doubtful = []
-        assert found == sorted(self.simulated.load(), key=repr)
+        assert found == sorted(kept(self.simulated), key=repr)
 
     def teardown(self) -> None:
         self.kill(orderly=True)
