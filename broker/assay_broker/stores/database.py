@@ -38,10 +38,9 @@ class Database:
 
     def __init__(self, folder: Folder, owner: str, vfs: str | None) -> None:
         self._folder = folder
-        self._connection, log_bytes = open_database(folder, owner, vfs)
+        self._connection, log_bytes, self._doubtful = open_database(folder, owner, vfs)
         self._log_pages = log_bytes // _FRAME_BYTES
         self._pages = 0
-        self._doubtful = False
         self.trouble: StoreError | None = None
         """Why its log could lately not be copied into it; None when all is well."""
         try:
@@ -91,10 +90,11 @@ class Database:
             self._connection.execute("ROLLBACK")
 
     def _settle_doubt(self) -> None:
-        """Make sure that nothing of a failed transaction comes back.
+        """Make sure that nothing comes back of a transaction that has failed, or that a crash has left in pieces.
 
-        Its end may stand in the log although its flush has failed, and a crash would make it true.  So the log begins
-        anew, which voids all that is in it, before anything else is written.
+        Its end may stand in the log although its flush has failed, and a crash would make it true; or it would be taken
+        for one that followed what is written now.  So the log begins anew, which voids all that is in it, before
+        anything else is written.
         """
         self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
         self._connection.execute(f"PRAGMA user_version={schema.VERSION}")

@@ -13,6 +13,8 @@ import os
 import struct
 from pathlib import Path
 
+from msgspec import Struct
+
 _HEADER = struct.Struct(">8I")
 _FRAME = struct.Struct(">6I")
 _MAGIC = 0x377F0682
@@ -21,8 +23,21 @@ _FORMAT = 3_007_000
 _WORD = 0xFFFFFFFF
 
 
-def fault(path: Path, recovered: int, page_bytes: int, log_bytes: int) -> str | None:
-    """What is wrong with a log; None when nothing is.
+class Finding(Struct, frozen=True):
+    """What has been found in a log.
+
+    Args:
+        fault: What is wrong with it; None when nothing is.
+        broken: Whether a crash has left its last transaction in pieces.  They count as written after what is there now,
+            so the log has to begin anew before more is written to it.
+    """
+
+    fault: str | None = None
+    broken: bool = False
+
+
+def examine(path: Path, recovered: int, page_bytes: int, log_bytes: int) -> Finding:
+    """Look at a log.
 
     Args:
         path: The log.
@@ -33,23 +48,26 @@ def fault(path: Path, recovered: int, page_bytes: int, log_bytes: int) -> str | 
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size < log_bytes:
-            return f"it has been cut to {size} bytes"
+            return Finding(f"it has been cut to {size} bytes")
         head = file.read(_HEADER.size)
         if not any(head):
-            return None
+            return Finding()
         if not _is_header(head):
-            return "its header has been altered"
+            return Finding("its header has been altered")
         salts = _HEADER.unpack(head)[4:6]
-        commits = 0
+        frames = commits = 0
         stride = _FRAME.size + page_bytes
         for index in range(recovered, (size - _HEADER.size) // stride):
             frame = os.pread(file.fileno(), _FRAME.size, _HEADER.size + index * stride)
             _, pages, *rest = _FRAME.unpack(frame)
-            if tuple(rest[:2]) == salts and pages:
-                commits += 1
+            if tuple(rest[:2]) == salts:
+                frames += 1
+                commits += pages > 0
             if commits > 1:
-                return f"its frame {recovered + 1} or one soon after has been altered, and later ones follow it"
-    return None
+                return Finding(
+                    f"its frame {recovered + 1} or one soon after has been altered, and later ones follow it"
+                )
+    return Finding(broken=frames > 0)
 
 
 def _is_header(head: bytes) -> bool:

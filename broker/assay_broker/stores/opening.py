@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import apsw
 
@@ -19,22 +20,33 @@ from assay_broker.stores.errors import (
     ReadOnlyError,
 )
 from assay_broker.stores.folder import Folder
-from assay_broker.stores.frames import fault
+from assay_broker.stores.frames import examine
 
 _SYNCHRONOUS = "FULL"
 """Every transaction is flushed before its commit returns."""
 
 
-def open_database(folder: Folder, owner: str, vfs: str | None) -> tuple[apsw.Connection, int]:
+class Opened(NamedTuple):
+    """An opened database.
+
+    Args:
+        connection: Has the database to itself.
+        log_bytes: How long the log is at least.
+        broken: Whether a crash has left the log's last transaction in pieces.
+    """
+
+    connection: apsw.Connection
+    log_bytes: int
+    broken: bool
+
+
+def open_database(folder: Folder, owner: str, vfs: str | None) -> Opened:
     """Open a folder's database.
 
     Args:
         folder: The folder, whose files are there.
         owner: The queue manager's name.
         vfs: What SQLite reaches the disk by; None for the system's own way.
-
-    Returns:
-        A connection that has the database to itself, and how long its log is at least, in octets.
 
     Raises:
         RefusedError: It cannot be used; nothing has been written to it.
@@ -45,13 +57,13 @@ def open_database(folder: Folder, owner: str, vfs: str | None) -> tuple[apsw.Con
     try:
         with reported(folder):
             _set_up(connection)
-            log_bytes = _check(connection, folder, owner)
+            log_bytes, broken = _check(connection, folder, owner)
             _migrate(connection)
             connection.pragma("journal_size_limit", log_bytes)
     except BaseException:
         connection.close()
         raise
-    return connection, log_bytes
+    return Opened(connection, log_bytes, broken)
 
 
 def _set_up(connection: apsw.Connection) -> None:
@@ -63,7 +75,7 @@ def _set_up(connection: apsw.Connection) -> None:
     connection.wal_autocheckpoint(0)
 
 
-def _check(connection: apsw.Connection, folder: Folder, owner: str) -> int:
+def _check(connection: apsw.Connection, folder: Folder, owner: str) -> tuple[int, bool]:
     if connection.pragma("application_id") != schema.APPLICATION_ID:
         raise NoDatabaseError(folder.database, "a database of another application")
     version = int(connection.pragma("user_version"))
@@ -76,15 +88,15 @@ def _check(connection: apsw.Connection, folder: Folder, owner: str) -> int:
     meta = _meta(connection, folder)
     log_bytes = int(meta[schema.LOG_BYTES])
     recovered, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
-    broken = fault(folder.log, recovered, schema.PAGE_BYTES, log_bytes)
-    if broken is not None:
-        raise DamagedError(folder.log, broken)
+    finding = examine(folder.log, recovered, schema.PAGE_BYTES, log_bytes)
+    if finding.fault is not None:
+        raise DamagedError(folder.log, finding.fault)
     found = connection.execute("PRAGMA quick_check(1)").get
     if found != "ok":
         raise DamagedError(folder.database, str(found).splitlines()[-1].rstrip("."))
     if meta[schema.OWNER] != owner:
         raise ForeignError(folder.database, meta[schema.OWNER], owner)
-    return log_bytes
+    return log_bytes, finding.broken
 
 
 def _meta(connection: apsw.Connection, folder: Folder) -> Mapping[str, str]:

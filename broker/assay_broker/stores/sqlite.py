@@ -180,7 +180,8 @@ class SqliteStore:
             self._folder.release()
 
     def abandon(self) -> None:
-        """Give the folder back as a killed process does: nothing more is written."""
+        """Give the folder back as a killed process does: nothing more is written, and nobody is told."""
+        self._observers.clear()
         self.drop()
         self._folder.release()
 

@@ -342,3 +342,22 @@ def test_a_migration_that_fails_leaves_the_schema_that_was(tmp_path: Path, monke
 
 def test_every_older_version_has_its_migration() -> None:
     assert sorted(schema.MIGRATIONS) == list(range(1, schema.VERSION))
+
+
+def test_what_two_crashes_leave_in_pieces_is_no_damage_either(tmp_path: Path) -> None:
+    """The pieces of the first one's transaction stand behind those of the second one's, with a complete end."""
+    log = tmp_path / LOG
+    for key, pieces in ((1, 8), (2, 1)):
+        store = opened(tmp_path)
+        store.write([stored(key)])
+        store.flush()
+        before = log.read_bytes()
+        store.write([stored(key + 10, b"x" * schema.PAGE_BYTES * pieces)])
+        store.flush()
+        store.abandon()
+        after = log.read_bytes()
+        first = next(at for at in range(32, len(after), FRAME) if after[at : at + FRAME] != before[at : at + FRAME])
+        flip(log, first + 100)
+    store = opened(tmp_path)
+    assert keys(store) == [1, 2]
+    store.close()
