@@ -95,9 +95,9 @@ def test_the_same_backend_twice_is_one_run(assay: Assay, tmp_path: Path) -> None
 
 
 def test_a_rule_that_was_asked_for_and_has_no_scenario_is_told(assay: Assay, tmp_path: Path) -> None:
-    ended = assay("run", "--out", tmp_path, "--rule", "PD-34", "--rule", "QS-01")
+    ended = assay("run", "--out", tmp_path, "--rule", "PD-34", "--rule", "DD-42")
     assert ended.code is Exit.INCONCLUSIVE
-    assert "QS-01 has no scenario yet" in ended.out
+    assert "DD-42 has no scenario yet" in ended.out
 
 
 def test_a_defect_is_a_fail_and_not_as_expected(assay: Assay, tmp_path: Path) -> None:

@@ -69,6 +69,7 @@ class Doubtful:
                     stand_uncommitted(putter, queue, entry)
 
     def put_in_order(self) -> None:
-        """What each has put will come in the order of the sends."""
+        """What each has put will come in the order of the sends; a copy that its record does not name comes last."""
+        last = len(self._positions)
         for branch in self._by_number.values():
-            branch.sent.sort(key=lambda standing: self._positions[standing.entry.key])
+            branch.sent.sort(key=lambda standing: self._positions.get(standing.entry.key, last))
