@@ -20,6 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from assay_sdk.time import Runner
+
 Job = Callable[[], None]
 
 READ = selectors.EVENT_READ
@@ -86,6 +88,10 @@ class SocketRunner(Protocol):
     def unregister(self, line: socket.socket) -> None:
         """Forget the socket; nothing is called for it any more."""
         ...
+
+
+class LoopRunner(Runner, SocketRunner, Protocol):
+    """A runner that watches sockets too."""
 
 
 class _Entry:

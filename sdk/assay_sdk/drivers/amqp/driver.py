@@ -8,8 +8,9 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from assay_sdk.driver import DriverEvent, Target
-from assay_sdk.drivers.amqp.line import LoopRunner, Place
+from assay_sdk.drivers.amqp.line import Place
 from assay_sdk.drivers.amqp.wire import AmqpWire
+from assay_sdk.runners.real import LoopRunner
 from assay_sdk.time import Runner
 
 DEFAULT_PORT = 5672

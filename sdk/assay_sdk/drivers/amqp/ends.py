@@ -12,10 +12,10 @@ from typing import Protocol
 from proton import Delivery, Link
 
 from assay_sdk.driver import LinkClosed
-from assay_sdk.drivers.amqp.answers import Answers
 from assay_sdk.drivers.amqp.codec import Prefixes
 from assay_sdk.drivers.amqp.errors import Condition, refusal
 from assay_sdk.drivers.amqp.frames import Mend
+from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 

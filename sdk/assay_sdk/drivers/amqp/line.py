@@ -24,8 +24,8 @@ from assay_sdk.drivers.amqp.sasl import SaslClient
 from assay_sdk.drivers.amqp.transfers import transfer_in
 from assay_sdk.drivers.amqp.types import DecodeError
 from assay_sdk.model.reasons import Mqrc, Refused
-from assay_sdk.runners.real import READ, WRITE, SocketRunner
-from assay_sdk.time import Cancel, Runner
+from assay_sdk.runners.real import READ, WRITE, LoopRunner
+from assay_sdk.time import Cancel
 
 _READ_SIZE = 65_536
 _MAX_UNSENT = 1 << 20
@@ -44,10 +44,6 @@ class Place(Struct, frozen=True):
     def __str__(self) -> str:
         """``host:port``."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-
-class LoopRunner(Runner, SocketRunner, Protocol):
-    """A runner that watches sockets too."""
 
 
 class Owner(Protocol):

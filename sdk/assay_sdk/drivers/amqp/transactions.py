@@ -14,10 +14,10 @@ from enum import StrEnum
 from proton import Delivery, Message, Sender, Terminus, ulong
 from proton import Described as EngineDescribed
 
-from assay_sdk.drivers.amqp.answers import UNKNOWN
 from assay_sdk.drivers.amqp.ends import Context, LinkEnd, State
 from assay_sdk.drivers.amqp.errors import Condition, refusal
 from assay_sdk.drivers.amqp.links import DECLARED
+from assay_sdk.drivers.answers import UNKNOWN
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 _DECLARE, _DISCHARGE = 0x31, 0x32

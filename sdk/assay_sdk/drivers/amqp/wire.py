@@ -26,17 +26,18 @@ from assay_sdk.driver import (
     Target,
 )
 from assay_sdk.drivers.amqp import offers
-from assay_sdk.drivers.amqp.answers import Answers
 from assay_sdk.drivers.amqp.codec import Prefixes
 from assay_sdk.drivers.amqp.commands import Commands
 from assay_sdk.drivers.amqp.ends import LinkEnd
 from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
 from assay_sdk.drivers.amqp.frames import Mend
-from assay_sdk.drivers.amqp.line import Line, LoopRunner, Place
+from assay_sdk.drivers.amqp.line import Line, Place
 from assay_sdk.drivers.amqp.links import LinkNames, peer_properties
 from assay_sdk.drivers.amqp.sessions import SessionEnd
+from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+from assay_sdk.runners.real import LoopRunner
 from assay_sdk.time import Cancel
 
 _REFUSED_AT_OPEN = "amqp:connection-establishment-failed"

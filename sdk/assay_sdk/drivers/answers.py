@@ -63,7 +63,10 @@ class Answers:
             self._open[token].give_up = give_up
 
     def done(
-        self, token: int, value: tuple[Message, ...] | None = None, properties: PeerProperties | None = None
+        self,
+        token: int,
+        value: tuple[bytes, ...] | tuple[Message, ...] | str | None = None,
+        properties: PeerProperties | None = None,
     ) -> None:
         """It has succeeded.
 
