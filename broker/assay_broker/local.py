@@ -1,0 +1,230 @@
+"""The reference broker for other processes of this machine: any driver, served over a Unix socket.
+
+The socket's file is its owner's alone (mode 0600): whoever may open it may do all that the driver behind it lets them.
+A caller that talks nonsense, or more than may be, is cut off; nobody else notices.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from assay_sdk.driver import Closed, Done, Driver, DriverEvent, Failed, Target, Wire
+from assay_sdk.local.frames import (
+    VERSION,
+    FrameError,
+    FrameTooLongError,
+    Hello,
+    decode_command,
+    encode_event,
+)
+from assay_sdk.local.line import MAX_UNSENT, Line
+from assay_sdk.model.reasons import Mqrc, Refused, refused
+from assay_sdk.runners.real import READ, LoopRunner
+
+_MODE = 0o600
+_BACKLOG = 128
+_LOG = logging.getLogger(__name__)
+
+
+class LocalError(Exception):
+    """A socket cannot be served.
+
+    Args:
+        why: One sentence: what is wrong, where, what to do.
+    """
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """What callers can make grow.
+
+    Args:
+        callers: How many may be connected at once.
+        unsent: Octets that may wait for one that does not read.
+    """
+
+    callers: int = 1_000
+    unsent: int = MAX_UNSENT
+
+
+LIMITS = Limits()
+"""The limits where none are given."""
+
+
+class LocalServer:
+    """Listens on a Unix socket, and connects each caller through a driver.
+
+    Args:
+        path: Where the socket's file is made; one that nobody listens on any more is replaced.
+        driver: Leads to the one broker that is behind the socket.
+        runner: The broker's own crank, which must watch sockets.
+        limits: What callers can make grow.
+
+    Raises:
+        LocalError: The socket cannot be made, or somebody else listens on it.
+    """
+
+    def __init__(self, path: Path, driver: Driver, runner: LoopRunner, limits: Limits = LIMITS) -> None:
+        self._path = path
+        self._driver = driver
+        self._runner = runner
+        self._limits = limits
+        self._callers: set[_Caller] = set()
+        self._listener = _listen(path)
+        self._closed = False
+        runner.call_soon(self._watch)
+
+    @property
+    def url(self) -> str:
+        """Where clients connect."""
+        return f"local://{self._path}"
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing is left of it."""
+        return self._closed
+
+    def close(self) -> None:
+        """Take the file away and cut every caller off, on the runner's loop; twice is once."""
+        self._runner.call_soon(self._close)
+
+    def _close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._runner.unregister(self._listener)
+        self._listener.close()
+        with suppress(FileNotFoundError):
+            self._path.unlink()
+        for caller in tuple(self._callers):
+            caller.cut("the broker ends")
+
+    def _watch(self) -> None:
+        if not self._closed:
+            self._runner.register(self._listener, READ, self._accept)
+
+    def _accept(self, _mask: int) -> None:
+        while not self._closed:
+            try:
+                end, _ = self._listener.accept()
+            except BlockingIOError:
+                return
+            except OSError as error:  # no descriptor is free, or the caller has gone: the next one may have more luck
+                _LOG.warning("a caller at %s could not be let in: %s", self._path, error)
+                return
+            if len(self._callers) >= self._limits.callers:
+                _LOG.warning("a caller at %s was turned away: %s are connected", self._path, len(self._callers))
+                end.close()
+                continue
+            self._callers.add(_Caller(end, self._driver, self._runner, self._limits, self._callers.discard))
+
+
+class _Caller:
+    """One connection: frames to the driver's wire, events back."""
+
+    def __init__(
+        self,
+        end: socket.socket,
+        driver: Driver,
+        runner: LoopRunner,
+        limits: Limits,
+        forget: Callable[[_Caller], None],
+    ) -> None:
+        self._driver = driver
+        self._runner = runner
+        self._forget = forget
+        self._wire: Wire | None = None
+        self._line = Line(end, self, runner, limits.unsent)
+
+    def cut(self, why: str) -> None:
+        """Break the line."""
+        self._line.drop(why)
+
+    def line_heard(self, body: bytes) -> None:
+        """The caller says something.
+
+        Raises:
+            FrameError: It makes no sense, here or at all.
+        """
+        said = decode_command(body)
+        if self._wire is None:
+            self._greeted(said)
+        elif isinstance(said, Hello):
+            raise FrameError("A second hello on one connection.")
+        else:
+            try:
+                self._wire.submit(said)
+            except ValueError as error:  # the token of a command that is still open
+                raise FrameError(f"{error}.") from error
+
+    def line_gone(self, why: str) -> None:
+        """The caller has gone."""
+        _LOG.debug("a caller has gone: %s", why)
+        self._forget(self)
+        if self._wire is not None:
+            self._wire.abort()
+
+    def _greeted(self, said: object) -> None:
+        if not isinstance(said, Hello):
+            raise FrameError("The first frame of a connection is a hello.")
+        if said.version != VERSION:
+            text = f"the client speaks version {said.version} of the local protocol, and this broker {VERSION}"
+            self._tell(Closed(0, refused(Mqrc.Q_MGR_NOT_AVAILABLE, f"{text}: install the same release on both sides")))
+            return
+        target = Target(url=f"{self._driver.name}://", client_id=said.client_id, login=said.login)
+        self._wire = self._driver.connect(target, self._tell, self._runner)
+
+    def _tell(self, event: DriverEvent) -> None:
+        try:
+            self._line.send(encode_event(event))
+        except FrameTooLongError as error:
+            self._line.send(encode_event(_instead_of(event, refused(Mqrc.MSG_TOO_BIG_FOR_CHANNEL, str(error)))))
+        if isinstance(event, Closed):
+            self._line.finish()
+
+
+def _instead_of(event: DriverEvent, why: Refused) -> DriverEvent:
+    """What is said where an event is too long: a browse's answer can be; anything else came in as short a frame."""
+    return Failed(event.token, why) if isinstance(event, Done) else Closed(0, why)
+
+
+def _listen(path: Path) -> socket.socket:
+    """A listening socket, whose file nobody else may open from its first moment on."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.setblocking(False)  # noqa: FBT003  the standard library takes it by position
+        os.fchmod(listener.fileno(), _MODE)  # the file that bind makes takes this mode
+        _take_away_stale(path)
+        listener.bind(str(path))
+        path.chmod(_MODE)  # where a system's bind does not
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise LocalError(f"No socket can be made at {path} ({error.strerror or error}): name another path.") from error
+    except LocalError:
+        listener.close()
+        raise
+    return listener
+
+
+def _take_away_stale(path: Path) -> None:
+    """Remove a socket's file that a broker left behind when it was killed.
+
+    Raises:
+        LocalError: Somebody listens there, or it is no socket.
+    """
+    if not path.exists():
+        return
+    if not path.is_socket():
+        raise LocalError(f"{path} is no socket, and is left alone: name another path, or take the file away.")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        if probe.connect_ex(str(path)) != errno.ECONNREFUSED:
+            raise LocalError(f"Somebody listens at {path} already: stop that broker, or name another path.")
+    path.unlink()

@@ -1,0 +1,228 @@
+"""The driver for a reference broker in another process of this machine: a Unix socket, and no protocol but our own.
+
+It is the shortest honest way out of the process: what `assay_sdk.driver` says goes over as it is, and a line that
+breaks is a lost connection.  Who may connect is whom the file system lets (`assay_broker.local`).
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import socket
+from collections.abc import Callable
+from typing import Literal, cast
+from urllib.parse import unquote, urlsplit
+
+from msgspec.structs import replace
+
+from assay_sdk import driver
+from assay_sdk.driver import DriverCommand, DriverEvent, Target
+from assay_sdk.drivers.answers import Answers
+from assay_sdk.local.frames import VERSION, FrameError, FrameTooLongError, Hello, decode_event, encode_command
+from assay_sdk.local.line import Line
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+from assay_sdk.runners.real import LoopRunner
+from assay_sdk.time import Runner
+
+_NS_PER_MS = 1_000_000
+_RETRY_NS = 2 * _NS_PER_MS
+"""When a broker's queue of callers is full, the next attempt comes so much later."""
+
+
+class LocalDriver:
+    """The driver port over a Unix socket: ``local:///path/to.sock``."""
+
+    def __init__(self) -> None:
+        self._epochs = itertools.count(1)
+
+    @property
+    def name(self) -> str:
+        """The URL scheme it serves."""
+        return "local"
+
+    def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> LocalWire:
+        """Start an attempt; the first event is `Opened`, or `Closed` with the reason.
+
+        Args:
+            target: ``local:///path/to.sock``, client id, login.
+            sink: Told every event, on the runner's loop.
+            runner: One that watches sockets: `assay_sdk.runners.real.RealRunner`.
+
+        Raises:
+            ValueError: The URL names no path.
+            TypeError: The runner watches no sockets.
+        """
+        if not hasattr(runner, "register"):
+            raise TypeError("the local driver needs a runner that watches sockets: use RealRunner")
+        return LocalWire(target, path_of(target.url), sink, cast("LoopRunner", runner), next(self._epochs))
+
+
+def path_of(url: str) -> str:
+    """The path in a local URL.
+
+    Raises:
+        ValueError: It is malformed.
+    """
+    parts = urlsplit(url)
+    if parts.scheme != "local" or parts.netloc or not parts.path:
+        raise ValueError(f"not a local URL: write local:///path/to.sock ({url!r} was given)")
+    return unquote(parts.path)
+
+
+class LocalWire:
+    """One connection (`assay_sdk.driver.Wire`).
+
+    Args:
+        target: As whom to connect.
+        path: The socket's.
+        sink: Told every event, on the loop.
+        runner: The loop.
+        epoch: This attempt's number.
+    """
+
+    def __init__(
+        self, target: Target, path: str, sink: Callable[[DriverEvent], None], runner: LoopRunner, epoch: int
+    ) -> None:
+        self.epoch = epoch
+        self.capabilities: frozenset[Capability] = frozenset()
+        self._target = target
+        self._path = path
+        self._sink = sink
+        self._runner = runner
+        self._answers = Answers(sink, runner, target.request_timeout_ms, lambda: None)
+        self._early: list[DriverCommand] = []
+        self._line: Line | None = None
+        self._closing: int | None = None
+        self._over = False
+        due_ns = runner.clock.monotonic_ns() + target.open_timeout_ms * _NS_PER_MS
+        self._timer = runner.call_at(due_ns, self._open_timed_out)
+        runner.call_soon(self._dial)
+
+    def submit(self, command: DriverCommand) -> None:
+        """Take a command; it goes out on the loop and is answered once, `Failed` if the connection is gone."""
+        self._runner.call_soon(lambda: self._carry(command))
+
+    def abort(self) -> None:
+        """Drop the connection as if the line had been cut."""
+        self._runner.call_soon(lambda: self._end(_lost("the connection was aborted by this client")))
+
+    # what the line tells (`assay_sdk.local.line.Owner`) ---------------------------------------------------------------
+
+    def line_heard(self, body: bytes) -> None:
+        """The broker says something.
+
+        Raises:
+            FrameError: It makes no sense.
+        """
+        event = decode_event(body)
+        self._show("in", event, body)
+        match event:
+            case driver.Opened():
+                self._timer()
+                self.capabilities = event.capabilities
+                self._sink(replace(event, epoch=self.epoch))
+            case driver.Done(token=token) if token == self._closing:
+                self._end(None)
+            case driver.Done():
+                self._answers.done(event.token, event.value, event.properties)
+            case driver.Failed():
+                self._answers.fail(event.token, event.refused)
+            case driver.Closed():
+                self._end(event.refused)
+            case driver.Arrived():
+                self._sink(replace(event, epoch=self.epoch))
+            case _:
+                self._sink(event)
+
+    def line_gone(self, why: str) -> None:
+        """The socket is closed."""
+        self._end(_lost(f"the connection to the broker at {self._path} is lost: {why}"))
+
+    # commands ---------------------------------------------------------------------------------------------------------
+
+    def _carry(self, command: DriverCommand) -> None:
+        if self._over:
+            self._sink(driver.Failed(command.token, _lost("the connection is closed: make a new one")))
+            return
+        self._answers.owe(command)
+        if self._line is None:
+            self._early.append(command)
+        else:
+            self._say(self._line, command)
+
+    def _say(self, line: Line, command: DriverCommand) -> None:
+        try:
+            frame = encode_command(command)
+        except FrameTooLongError as error:
+            self._answers.fail(command.token, refused(Mqrc.MSG_TOO_BIG_FOR_CHANNEL, str(error)))
+            return
+        except FrameError as error:
+            self._answers.fail(command.token, Refused(JmsErrorKind.MESSAGE_FORMAT, str(error)))
+            return
+        if isinstance(command, driver.Close):
+            self._closing = command.token
+        self._show("out", command, frame)
+        line.send(frame)
+
+    def _show(self, direction: Literal["in", "out"], what: DriverEvent | DriverCommand, octets: bytes) -> None:
+        if self._target.trace:
+            self._sink(driver.Frame(direction, repr(what), octets))
+
+    # beginning and end ------------------------------------------------------------------------------------------------
+
+    def _dial(self) -> None:
+        if self._over:
+            return
+        end = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        end.setblocking(False)  # noqa: FBT003  the standard library takes it by position
+        try:
+            end.connect(self._path)
+        except BlockingIOError:
+            end.close()
+            self._runner.call_at(self._runner.clock.monotonic_ns() + _RETRY_NS, self._dial)
+            return
+        except OSError as error:
+            end.close()
+            self._end(self._unavailable(error))
+            return
+        self._line = line = Line(end, self, self._runner)
+        line.send(encode_command(Hello(version=VERSION, client_id=self._target.client_id, login=self._target.login)))
+        early, self._early = self._early, []
+        for command in early:
+            self._say(line, command)
+
+    def _unavailable(self, error: OSError) -> Refused:
+        because = os.strerror(error.errno) if error.errno else str(error)
+        hint = "correct the path" if error.errno in {errno.ENOTDIR, errno.EACCES, None} else "start it"
+        text = f"no broker answers at {self._path} ({because}): {hint}, and connect then"
+        return refused(Mqrc.Q_MGR_NOT_AVAILABLE, text)
+
+    def _open_timed_out(self) -> None:
+        text = f"the broker at {self._path} did not open the connection within {self._target.open_timeout_ms} ms"
+        self._end(refused(Mqrc.Q_MGR_NOT_AVAILABLE, text))
+
+    def _end(self, why: Refused | None) -> None:
+        """Answer everything that is open, then say that the connection is closed."""
+        if self._over:
+            return
+        self._over = True
+        self._timer()
+        asked = self._closing is not None
+        if self._closing is not None:
+            self._answers.done(self._closing)  # whichever way the line went: it was to go
+        lost = (
+            why if why is not None and why.kind is JmsErrorKind.CONNECTION_LOST else _lost("the connection is closed")
+        )
+        self._answers.fail_all(lost)
+        self._sink(driver.Closed(self.epoch, None if asked else why))
+        if self._line is not None:
+            self._line.drop("")
+
+
+def _lost(text: str) -> Refused:
+    return refused(Mqrc.CONNECTION_BROKEN, text)
+
+
+__all__ = ["LocalDriver", "LocalWire", "path_of"]

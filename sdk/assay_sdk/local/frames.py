@@ -1,0 +1,196 @@
+"""The driver port as octets: what a client and a broker in another process of this machine say to each other.
+
+A frame is its length (four octets, big-endian, without themselves) and one MessagePack value: from the client a `Hello`
+first and a `DriverCommand` then, from the broker a `DriverEvent`.  Values are decoded into their types, so nothing that
+a peer sends is ever code.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from assay_sdk import driver
+from assay_sdk.driver import DriverCommand, DriverEvent, PeerProperties
+from assay_sdk.model.message import Message
+
+VERSION = 1
+"""Of this protocol; another one is refused."""
+
+MAX_FRAME = 128 << 20
+"""Octets of a frame at most: a message of 100 MB, with its headers and properties."""
+
+_HEAD = 4
+T = TypeVar("T")
+
+
+class FrameError(Exception):
+    """A peer does not speak this protocol, or says what has no form in it.
+
+    Args:
+        why: One sentence.
+    """
+
+
+class FrameTooLongError(FrameError):
+    """A frame is longer than may be."""
+
+
+class Hello(Struct, frozen=True, tag=True, kw_only=True):
+    """Who connects.
+
+    Args:
+        version: `VERSION`.
+        client_id: JMS client id; None for none.
+        login: User and password; None for an anonymous login.
+    """
+
+    version: int
+    client_id: str | None = None
+    login: driver.Login | None = None
+
+
+class _Answered(Struct, frozen=True, tag="Done", omit_defaults=True):
+    """`assay_sdk.driver.Done`, whose value is one of several kinds of list: on the wire each has a field of its own."""
+
+    token: int
+    xids: tuple[bytes, ...] | None = None
+    messages: tuple[Message, ...] | None = None
+    text: str | None = None
+    properties: PeerProperties = {}
+
+
+FromClient = Hello | DriverCommand
+_FromBroker = (
+    driver.Opened
+    | _Answered
+    | driver.Failed
+    | driver.Arrived
+    | driver.Drained
+    | driver.LinkClosed
+    | driver.Closed
+    | driver.Frame
+)
+_ENCODER = msgspec.msgpack.Encoder()
+_COMMANDS: msgspec.msgpack.Decoder[FromClient] = msgspec.msgpack.Decoder(FromClient)
+_EVENTS: msgspec.msgpack.Decoder[_FromBroker] = msgspec.msgpack.Decoder(_FromBroker)
+_SCALAR = (str, int, float, bool, bytes, type(None))
+
+
+def encode_command(command: FromClient) -> bytes:
+    """A whole frame for a command or a hello.
+
+    Raises:
+        FrameError: It holds what has no form here, such as an integer of more than 64 bits, or is too long.
+    """
+    return _encode(command)
+
+
+def decode_command(octets: bytes) -> FromClient:
+    """A client's command, or its hello, from a frame's body.
+
+    Raises:
+        FrameError: The octets are neither.
+    """
+    command = _decode(_COMMANDS, octets)
+    if isinstance(command, driver.Send):
+        _check(command.message)
+    return command
+
+
+def encode_event(event: DriverEvent) -> bytes:
+    """A whole frame for an event.
+
+    Raises:
+        FrameError: It holds what has no form here, or is too long.
+    """
+    return _encode(_answered(event) if isinstance(event, driver.Done) else event)
+
+
+def decode_event(octets: bytes) -> DriverEvent:
+    """A broker's event from a frame's body.
+
+    Raises:
+        FrameError: The octets are none.
+    """
+    event = _decode(_EVENTS, octets)
+    if not isinstance(event, _Answered):
+        return event
+    listed = event.messages if event.xids is None else event.xids
+    return driver.Done(event.token, event.text if event.text is not None else listed, event.properties)
+
+
+class Splitter:
+    """Cuts a stream of octets into frames' bodies.
+
+    Args:
+        limit: Octets of a frame at most.
+    """
+
+    def __init__(self, limit: int = MAX_FRAME) -> None:
+        self._limit = limit
+        self._rest = bytearray()
+
+    def feed(self, octets: bytes) -> list[bytes]:
+        """The bodies that are whole now.
+
+        Raises:
+            FrameTooLongError: A frame says that it is longer than may be; nothing of it is kept room for.
+        """
+        self._rest += octets
+        bodies: list[bytes] = []
+        start = 0
+        while len(self._rest) - start >= _HEAD:
+            begin = start + _HEAD
+            size = int.from_bytes(self._rest[start:begin], "big")
+            if size > self._limit:
+                raise FrameTooLongError(f"A frame of {size} octets is longer than the {self._limit} that may be.")
+            if len(self._rest) < begin + size:
+                break
+            start = begin + size
+            bodies.append(bytes(self._rest[begin:start]))
+        del self._rest[:start]
+        return bodies
+
+
+def _answered(event: driver.Done) -> _Answered:
+    value = event.value
+    if value is None or isinstance(value, str):
+        return _Answered(event.token, text=value, properties=event.properties)
+    xids = tuple(one for one in value if isinstance(one, bytes))
+    messages = tuple(one for one in value if isinstance(one, Message))
+    if xids:
+        return _Answered(event.token, xids=xids, properties=event.properties)
+    return _Answered(event.token, messages=messages, properties=event.properties)
+
+
+def _check(message: Message) -> None:
+    """What the decoder cannot tell: a property is a scalar, a body is text or octets.
+
+    Raises:
+        FrameError: The message has another.
+    """
+    if not isinstance(message.body, str | bytes | None):
+        raise FrameError("A message's body is text, octets or nothing, and this one's is none of them.")
+    for name, value in message.properties.items():
+        if not isinstance(value, _SCALAR):
+            raise FrameError(f"The property {name!r} of a message is no scalar.")
+
+
+def _encode(value: object) -> bytes:
+    try:
+        body = _ENCODER.encode(value)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise FrameError(f"{type(value).__name__} has no form on this wire: {error}.") from error
+    if len(body) > MAX_FRAME:
+        raise FrameTooLongError(f"A frame of {len(body)} octets is longer than the {MAX_FRAME} that may be.")
+    return len(body).to_bytes(_HEAD, "big") + body
+
+
+def _decode(decoder: msgspec.msgpack.Decoder[T], octets: bytes) -> T:
+    try:
+        return decoder.decode(octets)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise FrameError(f"A frame of {len(octets)} octets is none of this protocol's: {error}.") from error

@@ -1,0 +1,30 @@
+"""The local driver with the reference broker behind a Unix socket, in real time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.contract.suite import DriverContract, World
+
+from assay_broker.inprocess import InProcessDriver
+from assay_broker.local import LocalServer
+from assay_broker.shell import QueueManager
+from assay_broker.stores.memory import MemoryStore
+from assay_sdk.drivers.local import LocalDriver
+from assay_sdk.runners.real import RealRunner
+
+
+class TestLocal(DriverContract):
+    """Real time and a real socket; broker and client turn cranks of their own."""
+
+    @pytest.fixture
+    def world(self, tmp_path: Path) -> Iterator[World]:
+        theirs, ours = RealRunner(), RealRunner()
+        server = LocalServer(tmp_path / "s", InProcessDriver(QueueManager(theirs, MemoryStore())), theirs)
+        yield World(url=server.url, runner=ours, driver=LocalDriver, token="x")
+        server.close()
+        theirs.run_until(lambda: server.closed, None)
+        ours.close()
+        theirs.close()
