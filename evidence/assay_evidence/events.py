@@ -35,6 +35,8 @@ Predicate = Literal[
     "batch-shape",
     "transferred",
     "one-of",
+    "all-or-nothing",
+    "only-sent",
 ]
 
 

@@ -147,6 +147,11 @@ class History:
                 case _:
                     pass  # settlements and the rest are found by reference only
         self._seen = in_order(self._seen)
+        self._seen_of: defaultdict[str, list[Seen]] = defaultdict(list)
+        self._seen_by: defaultdict[str, list[Seen]] = defaultdict(list)
+        for seen in self._seen:
+            self._seen_of[seen.msg.kid].append(seen)
+            self._seen_by[seen.actor].append(seen)
         refused = [call for call in self._receives if (answer := self.answer(call)) and answer.refused is not None]
         pairs = (Watched(begin, end) for begin, end in _pairs(watches))
         self.watches = [watch for watch in pairs if not any(_is_around(watch, call) for call in refused)]
@@ -202,9 +207,14 @@ class History:
 
     def sightings(self, kids: Collection[str] | None, actors: Collection[str] | None) -> list[Seen]:
         """What these actors (None: any) were handed of these messages (None: any), in order of time."""
+        among = self._seen
+        if kids is not None and len(kids) == 1:
+            among = self._seen_of.get(next(iter(kids)), [])
+        elif actors is not None and len(actors) == 1:
+            among = self._seen_by.get(next(iter(actors)), [])
         return [
             seen
-            for seen in self._seen
+            for seen in among
             if (kids is None or seen.msg.kid in kids) and (actors is None or seen.actor in actors)
         ]
 

@@ -159,10 +159,18 @@ class Saying(Struct, frozen=True):
             disclosed=disclosed,
         )
 
-    def unless_accepted(self, history: History, sends: list[Call]) -> Finding | None:
-        """Inconclusive when a send that the claim rests on was refused or has not come back; else None."""
+    def unless_accepted(self, history: History, sends: list[Call], *, unanswered: bool = False) -> Finding | None:
+        """Inconclusive when a send that the claim rests on was refused or has not come back; else None.
+
+        Args:
+            history: The evidence.
+            sends: The sends.
+            unanswered: The claim holds for those too that nobody answered before the connection was lost.
+        """
         for send in sends:
             answer = history.answer(send)
+            if unanswered and (answer is None or (answer.refused and answer.refused.kind == CONNECTION_LOST)):
+                continue
             if answer is None:
                 return self.inconclusive(f"The {send.op} {send.ref} has not come back.", "no answer")
             if answer.refused is not None:

@@ -59,7 +59,8 @@ def delivered_exactly(claim: Claim, history: History) -> Finding:
     seen = _by_kid(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
     say = Saying(claim, f"each of {', '.join(seen)} is delivered exactly {times} times")
-    if open_send := say.unless_accepted(history, sends_of(claim, history)):
+    unanswered = bool(claim.bounds.get("unanswered", 0))
+    if open_send := say.unless_accepted(history, sends_of(claim, history), unanswered=unanswered):
         return open_send
     silence = _silence(claim, history, seen)
     observed = f"{_counts(seen)}; {_heard(silence)}"
@@ -77,7 +78,8 @@ def delivered_at_most(claim: Claim, history: History) -> Finding:
     seen = _by_kid(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
     say = Saying(claim, f"each of {', '.join(seen)} is delivered at most {times} times")
-    if open_send := say.unless_accepted(history, sends_of(claim, history)):
+    unanswered = bool(claim.bounds.get("unanswered", 0))
+    if open_send := say.unless_accepted(history, sends_of(claim, history), unanswered=unanswered):
         return open_send
     silence = _silence(claim, history, seen)
     observed = f"{_counts(seen)}; {_heard(silence)}"

@@ -36,8 +36,8 @@ SHAPES: Mapping[Predicate, Shape] = {
     "refused-with": Shape(_CALL | {"kind"}, frozenset({"mqrc", "checked"})),
     "not-before": Shape(_SENT, frozenset({"delay_ms", "watched_percent"})),
     "by": Shape(_SENT | {"after"}, frozenset({"delay_ms", "limit_ms"})),
-    "delivered-exactly": Shape(_SENT, frozenset({"times", "quiet_ms"})),
-    "delivered-at-most": Shape(_SENT, frozenset({"times", "quiet_ms"})),
+    "delivered-exactly": Shape(_SENT, frozenset({"times", "unanswered", "quiet_ms"})),
+    "delivered-at-most": Shape(_SENT, frozenset({"times", "unanswered", "quiet_ms"})),
     "never-seen": Shape(_SENT | {"from"}, frozenset({"window_ms", "quiet_ms"})),
     "redelivered": Shape(_SENT, frozenset({"times", "flagged", "quiet_ms"})),
     "in-order": Shape(_MESSAGE | _WHO),
@@ -52,6 +52,8 @@ SHAPES: Mapping[Predicate, Shape] = {
     ),
     "transferred": Shape(_MESSAGE, frozenset({"times", "least", "settled"})),
     "one-of": Shape(_WHO | {"option."}, frozenset({"mqrc", "given_up_ms", "quiet_ms"})),
+    "all-or-nothing": Shape(_MESSAGE | _WHO | {"taken", "after"}, frozenset({"quiet_ms"})),
+    "only-sent": Shape(_WHO),
 }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from assay_evidence.events import Claim, Predicate
 from assay_evidence.history import History
-from assay_evidence.predicates import answers, batches, delivery, fields, storage, timing, wire
+from assay_evidence.predicates import answers, batches, delivery, fields, storage, timing, wholeness, wire
 from assay_evidence.verdicts import Finding
 
 Decide = Callable[[Claim, History], Finding]
@@ -29,4 +29,6 @@ PREDICATES: Mapping[Predicate, Decide] = {
     "batch-shape": batches.batch_shape,
     "transferred": wire.transferred,
     "one-of": answers.one_of,
+    "all-or-nothing": wholeness.all_or_nothing,
+    "only-sent": wholeness.only_sent,
 }

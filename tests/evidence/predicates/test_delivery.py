@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.evidence.histories import Memory, Story, refusal
+from tests.evidence.histories import Memory, Story, message, refusal
 from tests.evidence.predicates.rows import Rows, Tell, check_row
 
 from assay_evidence.verdicts import Finding, Verdict
@@ -23,6 +23,34 @@ def received(story: Story, *kids: str, sent: str = "m", then_ms: int = 10) -> No
 def exactly_passes_one_delivery_and_silence(story: Story) -> Finding:
     received(story, "m")
     return story.finds("delivered-exactly", {"kids": "m", "actors": "receiver"}, quiet_ms=10)
+
+
+@rows.expect(Verdict.INCONCLUSIVE)
+def exactly_knows_nothing_of_a_send_that_was_cut_off(story: Story) -> Finding:
+    story.send("m", refused=refusal("connection-lost"))
+    received(story, "m", sent="other")
+    return story.finds("delivered-exactly", {"kids": "m"})
+
+
+@rows.expect(Verdict.PASS)
+def exactly_may_hold_for_a_send_that_was_cut_off(story: Story) -> Finding:
+    story.send("m", refused=refusal("connection-lost"))
+    received(story, "m", sent="other")
+    return story.finds("delivered-exactly", {"kids": "m"}, unanswered=1)
+
+
+@rows.expect(Verdict.PASS, disclosed="lost")
+def at_most_may_hold_for_a_send_that_never_came_back(story: Story) -> Finding:
+    story.call("send", destination="queue://Q", msg=message("m"))
+    received(story, sent="other")
+    return story.finds("delivered-at-most", {"kids": "m"}, unanswered=1)
+
+
+@rows.expect(Verdict.INCONCLUSIVE)
+def at_most_says_nothing_of_a_send_that_was_refused(story: Story) -> Finding:
+    story.send("m", refused=refusal("messaging"))
+    received(story, sent="other")
+    return story.finds("delivered-at-most", {"kids": "m"}, unanswered=1)
 
 
 @rows.expect(Verdict.PASS)

@@ -1,0 +1,74 @@
+"""Predicates over many messages together: all-or-nothing of a unit of work, only-sent of everything that was seen."""
+
+from __future__ import annotations
+
+from assay_evidence.errors import ClaimError
+from assay_evidence.events import Claim, Event, Seen
+from assay_evidence.history import History, follows
+from assay_evidence.predicates.claims import Saying, actors_of, kids_of, listed, quiet_ns, reference
+from assay_evidence.verdicts import Finding
+from assay_evidence.watching import Axis, Mark, release_marks, watchers_of
+
+COMMITTED, BACKED_OUT = "committed", "backed out"
+SHOWN = 10
+"""So many offenders are named at most."""
+
+
+def all_or_nothing(claim: Claim, history: History) -> Finding:
+    """Decide whether a unit of work came about as a whole or not at all; which of the two is disclosed.
+
+    As a whole: everything that it sent was seen, and nothing that it took came again after the event `after`, at which
+    it was ended.  Not at all: nothing that it sent was ever seen, and all that it took came again.
+    """
+    sent, taken, actors = kids_of(claim), listed(claim, "taken"), actors_of(claim)
+    end = history.event(reference(claim, "after"))
+    if end is None:
+        raise ClaimError(f"The claim {claim.ref} (all-or-nothing) is about an end that the evidence before lacks.")
+    say = Saying(claim, "all that the unit sent is seen and nothing that it took comes again, or the reverse")
+    came = [kid for kid in sent if history.sightings({kid}, actors)]
+    again = [kid for kid in taken if any(follows(one, end) for one in history.sightings({kid}, actors))]
+    observed = f"{len(came)} of {len(sent)} sent were seen, {len(again)} of {len(taken)} taken came again"
+    if came and again:
+        return say.failed("What the unit sent was seen, and what it took came again.", observed)
+    if not all(_silent(claim, history, kids, end) for kids in (sent, taken) if kids):
+        return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
+    if len(came) == len(sent) and not again:
+        return say.passed("The unit came about as a whole.", observed, COMMITTED)
+    if not came and len(again) == len(taken):
+        return say.passed("Nothing of the unit came about.", observed, BACKED_OUT)
+    return say.failed("The unit came about in part.", observed)
+
+
+def _silent(claim: Claim, history: History, kids: tuple[str, ...], end: Event) -> bool:
+    """Whether nothing more can come of these messages."""
+    marks = [*release_marks(history, kids), Mark(end)]
+    marks += [Mark(one) for one in history.sightings(set(kids), actors_of(claim))]
+    watchers = watchers_of(history, actors_of(claim), kids)
+    return Axis(history, claim, claim).quiet(watchers, marks, quiet_ns(claim)) is not None
+
+
+def only_sent(claim: Claim, history: History) -> Finding:
+    """Decide whether everything that was seen had been sent, with the body that it was sent with."""
+    say = Saying(claim, "whatever is seen was sent, with the same body")
+    seen = history.sightings(None, actors_of(claim))
+    observed = f"{len(seen)} sightings"
+    invented = [one for one in seen if not history.sends({one.msg.kid})]
+    if invented:
+        return say.failed("A message was seen that nobody sent.", f"{observed}; {_named(invented)}")
+    altered = [one for one in seen if one.msg.sha256 not in _digests(history, one.msg.kid)]
+    if altered:
+        return say.failed(
+            "A message was seen with another body than it was sent with.", f"{observed}; {_named(altered)}"
+        )
+    if not seen:
+        return say.not_demonstrated("Nothing was seen at all.", observed)
+    return say.passed("Everything that was seen had been sent so.", observed)
+
+
+def _digests(history: History, kid: str) -> set[str]:
+    return {send.msg.sha256 for send in history.sends({kid}) if send.msg is not None}
+
+
+def _named(seen: list[Seen]) -> str:
+    named = ", ".join(f"{one.msg.kid or 'no id'} at {one.ref}" for one in seen[:SHOWN])
+    return named if len(seen) <= SHOWN else f"{named} and {len(seen) - SHOWN} more"

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from tests.evidence.histories import Story, message, refusal
+from tests.evidence.predicates.rows import Rows, Tell, check_row
+
+from assay_evidence import events as ev
+from assay_evidence.verdicts import Finding, Verdict
+
+rows = Rows()
+UNIT = "s/0"
+
+
+def a_unit(story: Story, came: str, again: str) -> Finding:
+    """Take x and y, send a and b, lose the connection at the commit; see these afterwards, and watch on."""
+    for kid in ("x", "y"):
+        story.send(kid)
+    with story.watching():
+        story.at(5).seen("x")
+        story.seen("y")
+    for kid in ("a", "b"):
+        story.send(kid, unit=UNIT)
+    commit = story.at(10).call("commit", unit=UNIT)
+    story.answer(commit, refusal("connection-lost"))
+    with story.watching():
+        for kid in (*came, *again):
+            story.at(20).seen(kid)
+        story.at(40)
+    return story.finds("all-or-nothing", {"kids": "a|b", "taken": "x|y", "after": commit.ref})
+
+
+@rows.expect(Verdict.PASS, disclosed="committed")
+def a_unit_that_came_about(story: Story) -> Finding:
+    return a_unit(story, "ab", "")
+
+
+@rows.expect(Verdict.PASS, disclosed="backed out")
+def a_unit_that_did_not(story: Story) -> Finding:
+    return a_unit(story, "", "xy")
+
+
+@rows.expect(Verdict.FAIL)
+def half_of_what_it_sent_is_neither(story: Story) -> Finding:
+    return a_unit(story, "a", "")
+
+
+@rows.expect(Verdict.FAIL)
+def half_of_what_it_took_is_neither(story: Story) -> Finding:
+    return a_unit(story, "", "x")
+
+
+@rows.expect(Verdict.FAIL)
+def what_it_sent_and_what_it_took_together_are_neither(story: Story) -> Finding:
+    return a_unit(story, "ab", "y")
+
+
+@rows.expect(Verdict.FAIL)
+def nothing_of_either_is_neither(story: Story) -> Finding:
+    return a_unit(story, "", "")
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def without_a_watch_afterwards_nobody_knows(story: Story) -> Finding:
+    story.send("a", unit=UNIT)
+    commit = story.call("commit", unit=UNIT)
+    return story.finds("all-or-nothing", {"kids": "a", "after": commit.ref})
+
+
+@rows.expect(Verdict.PASS)
+def what_was_sent_was_seen(story: Story) -> Finding:
+    story.send("a")
+    story.seen("a")
+    return story.finds("only-sent", {})
+
+
+@rows.expect(Verdict.FAIL)
+def what_nobody_sent_was_seen(story: Story) -> Finding:
+    story.send("a")
+    for kid in "abcdefghijklmno":
+        story.seen(kid)
+    return story.finds("only-sent", {})
+
+
+@rows.expect(Verdict.FAIL)
+def a_body_was_altered(story: Story) -> Finding:
+    story.send("a")
+    story.tell(
+        ev.Seen,
+        actor="receiver",
+        link="receiver/1",
+        destination="queue://Q",
+        msg=message("a", "b"),
+        count=1,
+        redelivered=False,
+    )
+    return story.finds("only-sent", {})
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def nothing_was_seen(story: Story) -> Finding:
+    story.send("a")
+    return story.finds("only-sent", {})
+
+
+@rows.parametrize()
+def test_wholeness(tell: Tell, verdict: Verdict, disclosed: str) -> None:
+    check_row(tell, verdict, disclosed)
+
+
+def test_an_end_that_nobody_wrote_down_is_an_error() -> None:
+    story = Story()
+    story.send("a")
+    assert story.finds("all-or-nothing", {"kids": "a", "after": "w:99"}).verdict is Verdict.ERROR
