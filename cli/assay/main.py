@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from assay.commands.backends import backends
+from assay.commands.crash import crash
 from assay.commands.defects import defects
 from assay.commands.judge import judge
 from assay.commands.mqsc import mqsc
@@ -32,7 +33,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (run, rules, backends, defects, judge, report, mqsc):
+for command in (run, rules, backends, defects, judge, report, mqsc, crash):
     app.command()(command)
 
 USERS_MISTAKES = (

@@ -7,7 +7,7 @@ of one boot, else that of their wall clocks; its uncertainty is the sum of both 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
 from msgspec import Struct
@@ -147,11 +147,8 @@ class History:
                 case _:
                     pass  # settlements and the rest are found by reference only
         self._seen = in_order(self._seen)
-        self._seen_of: defaultdict[str, list[Seen]] = defaultdict(list)
-        self._seen_by: defaultdict[str, list[Seen]] = defaultdict(list)
-        for seen in self._seen:
-            self._seen_of[seen.msg.kid].append(seen)
-            self._seen_by[seen.actor].append(seen)
+        self._seen_of = _parted(self._seen, lambda seen: seen.msg.kid)
+        self._seen_by = _parted(self._seen, lambda seen: seen.actor)
         refused = [call for call in self._receives if (answer := self.answer(call)) and answer.refused is not None]
         pairs = (Watched(begin, end) for begin, end in _pairs(watches))
         self.watches = [watch for watch in pairs if not any(_is_around(watch, call) for call in refused)]
@@ -237,6 +234,14 @@ def in_order(events: Iterable[E]) -> list[E]:
         return listed
     origin = listed[0]
     return sorted(listed, key=lambda event: (distance(event, origin).ns, event.writer, event.seq))
+
+
+def _parted(sightings: Iterable[Seen], name: Callable[[Seen], str]) -> dict[str, list[Seen]]:
+    """Part sightings by a name, in their order."""
+    parted: defaultdict[str, list[Seen]] = defaultdict(list)
+    for seen in sightings:
+        parted[name(seen)].append(seen)
+    return dict(parted)
 
 
 _Phased = TypeVar("_Phased", Watch, Fault)

@@ -7,7 +7,8 @@ a peer sends is ever code.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -172,9 +173,9 @@ def _check(message: Message) -> None:
     Raises:
         FrameError: The message has another.
     """
-    if not isinstance(message.body, str | bytes | None):
+    if not isinstance(cast("object", message.body), str | bytes | None):
         raise FrameError("A message's body is text, octets or nothing, and this one's is none of them.")
-    for name, value in message.properties.items():
+    for name, value in cast("Mapping[str, object]", message.properties).items():
         if not isinstance(value, _SCALAR):
             raise FrameError(f"The property {name!r} of a message is no scalar.")
 

@@ -1,0 +1,177 @@
+"""What became of every message of a round, from what its clients wrote down.
+
+A copy of a message is what one queue, or one subscription, owes.  Of its send it is known that it was *confirmed* (the
+answer has come, or its unit of work was committed), is *void* (refused, or its unit was rolled back, or lost before
+anybody committed it), or is in *doubt* (the broker was killed before the answer).  Each time a copy was handed over,
+the same three are known of its acknowledgement.  So the rules leave a number of times that a copy may be seen:
+
+- once, and once more for each time it was handed over and not acknowledged for certain before it first was;
+- exactly so often, where it was owed: confirmed, or seen and given back;
+- at most so often, where it may be gone: non-persistent, or in doubt at either end;
+- never, where it is void.
+
+Nothing of what was seen after an acknowledgement enters these numbers, so a message that comes again behind one has
+come too often.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from enum import Enum
+
+from msgspec import Struct
+
+from assay.campaign.families import SUBSCRIPTIONS
+from assay_evidence.events import AnyEvent, Call, Predicate, Return, Seen
+
+LOST = "connection-lost"
+
+
+class Fate(Enum):
+    """What is known of a send, or of an acknowledgement."""
+
+    CONFIRMED = "confirmed"
+    VOID = "void"
+    DOUBT = "in doubt"
+
+
+class Sending(Struct, frozen=True):
+    """A message sent.
+
+    Args:
+        call: The send.
+        kid: The message.
+        fate: What is known of it.
+    """
+
+    call: Call
+    kid: str
+    fate: Fate
+
+    @property
+    def delay_ms(self) -> int:
+        """Its delay."""
+        delay = self.call.args.get("delay_ms")
+        return delay if isinstance(delay, int) else 0
+
+
+class Sighting(Struct):
+    """A copy handed over; its fate is that of its acknowledgement."""
+
+    seen: Seen
+    unit: str | None
+    fate: Fate = Fate.VOID
+
+
+class Unit(Struct):
+    """A unit of work: what it sent and took, and what is known of its commit."""
+
+    end: Call | None = None
+    fate: Fate = Fate.VOID
+    sent: list[str] = []
+    taken: list[str] = []
+
+
+class Accounts:
+    """The books of one scenario.
+
+    Args:
+        events: Its events, of all writers.
+    """
+
+    def __init__(self, events: Iterable[AnyEvent]) -> None:
+        self.sendings: list[Sending] = []
+        self.sightings: defaultdict[tuple[str, str], list[Sighting]] = defaultdict(list)
+        """By kid and holder, in order of time: a subscription's name, or nothing for a queue."""
+        self.units: defaultdict[str, Unit] = defaultdict(Unit)
+        ordered = sorted(events, key=lambda event: (event.writer, event.seq))
+        self._answers = {(event.writer, event.call): event for event in ordered if isinstance(event, Return)}
+        sends: list[Call] = []
+        taking: dict[tuple[str, str], str | None] = {}
+        latest: dict[tuple[str, str], Sighting] = {}
+        for event in ordered:
+            if isinstance(event, Seen):
+                sighting = Sighting(event, taking.get((event.writer, event.actor)))
+                latest[event.writer, event.msg.kid] = sighting
+                holder = event.actor if event.actor in SUBSCRIPTIONS else ""
+                self.sightings[event.msg.kid, holder].append(sighting)
+                if sighting.unit is not None:
+                    self.units[sighting.unit].taken.append(event.msg.kid)
+            elif isinstance(event, Call):
+                self._call(event, sends, taking, latest)
+        self._close(sends)
+
+    def _call(
+        self,
+        call: Call,
+        sends: list[Call],
+        taking: dict[tuple[str, str], str | None],
+        latest: dict[tuple[str, str], Sighting],
+    ) -> None:
+        if call.op == "send" and call.msg is not None:
+            sends.append(call)
+            if call.unit is not None:
+                self.units[call.unit].sent.append(call.msg.kid)
+        elif call.op == "receive":
+            taking[call.writer, call.actor] = call.unit
+        elif call.op == "acknowledge" and call.msg is not None:
+            latest[call.writer, call.msg.kid].fate = self._fate(call)
+        elif call.op in {"commit", "rollback"} and call.unit is not None:
+            unit = self.units[call.unit]
+            unit.end = call
+            unit.fate = self._fate(call) if call.op == "commit" else Fate.VOID
+
+    def _close(self, sends: list[Call]) -> None:
+        for sightings in self.sightings.values():
+            sightings.sort(key=lambda sighting: sighting.seen.mono_ns)
+            for sighting in sightings:
+                if sighting.unit is not None:
+                    sighting.fate = self.units[sighting.unit].fate
+        for call in sends:
+            if call.msg is not None:
+                fate = self._fate(call) if call.unit is None else self.units[call.unit].fate
+                self.sendings.append(Sending(call, call.msg.kid, fate))
+
+    def _fate(self, call: Call) -> Fate:
+        answer = self._answers.get((call.writer, call.id))
+        if answer is None:
+            return Fate.DOUBT
+        if answer.refused is None:
+            return Fate.CONFIRMED
+        return Fate.DOUBT if answer.refused.kind == LOST else Fate.VOID
+
+
+class Bound(Struct, frozen=True):
+    """How often a copy may be seen.
+
+    Args:
+        predicate: Exactly or at most; or never.
+        times: How often.
+        unanswered: Whether its send was cut off before the answer.
+    """
+
+    predicate: Predicate
+    times: int
+    unanswered: bool
+
+
+def bound(sending: Sending, sightings: Sequence[Sighting], *, passing: bool) -> Bound:
+    """How often the rules let a copy be seen.
+
+    Args:
+        sending: Its send.
+        sightings: Each time it was handed over, in order.
+        passing: Whether it is non-persistent, and so may be lost with the broker's process.
+    """
+    if sending.fate is Fate.VOID:
+        return Bound("never-seen", 0, unanswered=False)
+    fates = [sighting.fate for sighting in sightings]
+    acknowledged = Fate.CONFIRMED in fates
+    before = fates[: fates.index(Fate.CONFIRMED)] if acknowledged else fates
+    given_back = bool(before) and before[-1] is Fate.VOID
+    maybe_taken = not acknowledged and bool(before) and before[-1] is Fate.DOUBT
+    maybe_sent = sending.fate is Fate.DOUBT and not given_back and not acknowledged
+    loose = passing or maybe_taken or maybe_sent
+    unanswered = sending.fate is Fate.DOUBT
+    return Bound("delivered-at-most" if loose else "delivered-exactly", len(before) + 1, unanswered=unanswered)

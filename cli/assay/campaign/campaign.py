@@ -1,0 +1,332 @@
+"""The campaign itself: rounds of load and kills, then a drain, and the claims that follow from what was written down.
+
+Everything that is judged stands in journals: each client has one of its own, and this process's holds the plan, the
+kills and the claims.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from msgspec import Struct
+
+from assay.campaign.accounts import Accounts
+from assay.campaign.claims import claims
+from assay.campaign.client import LEAVE, ClientOrder, Drain, Play, Role
+from assay.campaign.clients import Clients
+from assay.campaign.families import LONGEST_DELAY_MS, SUBSCRIPTIONS, TRIALS, Family, place, planned, scenario_id
+from assay.campaign.keeper import BrokerDownError, Keeper
+from assay.campaign.phases import Halt, Phase
+from assay.campaign.server import BrokerOrder
+from assay_adapters.clients.sdk import identity
+from assay_broker.inprocess import PRODUCT, product_version
+from assay_evidence import events
+from assay_evidence.events import AnyEvent, Event
+from assay_evidence.lines import decode_line
+from assay_evidence.writer import JournalWriter
+from assay_features import load_catalogue
+from assay_sdk.model.message import Address
+from assay_sdk.runners.real import MachineClock
+from assay_steps.folder import JOURNALS
+from assay_steps.journal import instant
+from assay_steps.run import MAIN, new_run_id
+
+E = TypeVar("E", bound=Event)
+
+BACKEND = "reference+local"
+"""The pair's name: the reference broker in a process of its own, over a Unix socket."""
+
+PLACED = (Phase.WRITTEN, Phase.WRITTEN, Phase.FLUSHED, Phase.FLUSHED, Phase.BEFORE_WRITE, Phase.ANSWERED)
+"""Where a kill that is placed may fall; twice means twice as often."""
+PLACED_PERCENT = 65
+TIMES = (5, 60)
+"""A placed kill falls when the broker has come to its phase so often, from and to."""
+SPAN_S = (0.0, 0.3)
+"""A kill that is not placed falls so long after the start, from and to, in seconds."""
+COMMITS_PERCENT = 40
+"""So many of the placed kills fall while a unit of work is being committed ..."""
+COMMITS_RARER = 10
+"""... of which there are fewer, so that they are waited for less often."""
+UP_S = 0.1
+"""For so long at least the broker is up between two kills, in seconds, or nobody could watch for what is delayed."""
+HALT_LIMIT_S = 3.0
+
+CALM_MS = 200
+"""How long after the last message could have become due the drain goes on."""
+
+ROLES = (Role.MIXED, Role.MIXED, Role.WATCHER, Role.SUBSCRIBER)
+
+
+class CampaignOptions(Struct, frozen=True, kw_only=True):
+    """What to do.
+
+    Args:
+        out: The folder of evidence, with an empty folder for journals.
+        kills: How many.
+        kills_a_round: How many at most in a round.
+        seed: Of whatever is random.
+        store: The broker's store.
+        defect: A planted bug of the store; None for none.
+        gap_ms: Between two acts of a client, at most, in milliseconds.
+    """
+
+    out: Path
+    kills: int
+    kills_a_round: int = 6
+    seed: int = 0
+    store: str = "sqlite"
+    defect: str | None = None
+    gap_ms: int = 12
+
+
+class Tally(Struct, frozen=True, kw_only=True):
+    """What was done.
+
+    Args:
+        kills: How many kills fell at which phase.
+        messages: How many messages were sent, by family.
+        fates: What is known of messages and units of work, counted.
+        start_ms: How long each start of the broker took, in milliseconds.
+        down: Why the campaign ended early; empty when it did not.
+    """
+
+    kills: dict[Phase, int]
+    messages: dict[Family, int]
+    fates: dict[str, int]
+    start_ms: list[float]
+    down: str
+
+
+class Campaign:
+    """A campaign, as a context: at its end no process of it is left.
+
+    Args:
+        options: What to do.
+        told: Called after each kill, with how many there were.
+    """
+
+    def __init__(self, options: CampaignOptions, told: Callable[[int], None] = lambda _: None) -> None:
+        self._options = options
+        self._told = told
+        self._run = new_run_id()
+        self._clock = MachineClock()
+        self._rng = random.Random(options.seed)  # noqa: S311 - a load is to be repeatable
+        self._folder = tempfile.TemporaryDirectory(prefix="assay-crash-")
+        self._journal = JournalWriter(self._path(MAIN), run=self._run, writer=MAIN)
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["__main__", "assay.campaign.client", "assay.campaign.server"])
+        order = BrokerOrder(folder=Path(self._folder.name), store=options.store, defect=options.defect)
+        self._keeper = Keeper(order, context, self._clock)
+        self._order = order
+        self._context: ForkServerContext = context
+        self._clients: Clients | None = None
+        self._kills = 0
+        self._messages: Counter[Family] = Counter()
+        self._fates: Counter[str] = Counter()
+        self._read: dict[str, int] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._clients is not None:
+            self._clients.abandon()
+        self._keeper.abandon()
+        self._folder.cleanup()
+
+    def run(self) -> Tally:
+        """Do it all, and close the journals.
+
+        Raises:
+            ClientDownError: A client's process broke.
+        """
+        options = self._options
+        rounds = -(-options.kills // options.kills_a_round)
+        begin = self._begin()
+        self._write(events.Begin, **begin)
+        self._write(events.Plan, scenarios=tuple(planned(f, n) for n in range(1, rounds + 1) for f in Family))
+        self._clients = clients = Clients(self._orders(begin), self._context)
+        down = ""
+        try:
+            self._keeper.start()
+            for number in range(1, rounds + 1):
+                self._round(number, clients)
+            self._keeper.stop()
+            clients.end()
+        except BrokerDownError as error:
+            down = str(error)
+        names = (*clients.names, MAIN)
+        self._journal.close(instant(self._clock), writers=names)
+        return Tally(
+            kills={phase: self._keeper.kills[phase] for phase in Phase},
+            messages=dict(self._messages),
+            fates=dict(self._fates),
+            start_ms=[ns / 1e6 for ns in self._keeper.start_ns],
+            down=down,
+        )
+
+    # rounds -----------------------------------------------------------------------------------------------------------
+
+    def _round(self, number: int, clients: Clients) -> None:
+        """Load and kills, a drain, and the claims."""
+        begun_ns = self._clock.monotonic_ns()
+        for family in Family:
+            trial = TRIALS[family]
+            fields = {"rules": trial.rules, "judged": trial.judged, "strength": trial.strength}
+            self._write(events.ScenarioBegin, scenario=scenario_id(family, number), **fields)
+        try:
+            self._suffer(number, clients)
+        except BrokerDownError as error:
+            self._refused(number, str(error))
+            raise
+        finally:
+            elapsed_ns = self._clock.monotonic_ns() - begun_ns
+            for family in Family:
+                scenario = scenario_id(family, number)
+                self._write(events.ScenarioEnd, scenario=scenario, elapsed_ns=elapsed_ns, waited_ns=0)
+
+    def _suffer(self, number: int, clients: Clients) -> None:
+        clients.tell(Play(number), (Role.SUBSCRIBER, Role.WATCHER))  # nobody publishes before there is a subscription
+        clients.tell(Play(number), (Role.MIXED,))
+        options = self._options
+        for _ in range(min(options.kills_a_round, options.kills - self._kills)):
+            self._kill(number)
+        self._pass(UP_S)
+        clients.tell(LEAVE)
+        self._drain(number, clients)
+        self._claim(number)
+
+    def _kill(self, number: int) -> None:
+        """One kill, placed or at random, and the start after it."""
+        self._pass(UP_S)
+        if self._rng.random() * 100 < PLACED_PERCENT:
+            commits = self._rng.random() * 100 < COMMITS_PERCENT
+            times = self._rng.randint(*TIMES) // (COMMITS_RARER if commits else 1)
+            self._keeper.arm(Halt(self._rng.choice(PLACED), max(times, 1), commits))
+            self._keeper.await_halt(HALT_LIMIT_S)
+        else:
+            self._pass(self._rng.uniform(*SPAN_S))
+        self._kills += 1
+        fault = {"id": f"kill-{self._kills}", "what": "kill", "target": "broker"}
+        self._everywhere(number, events.Fault, phase="begin", **fault)
+        phase = self._keeper.kill()
+        self._keeper.start()
+        self._everywhere(number, events.Fault, phase="end", **fault)
+        text = f"the broker's process was killed: {phase.words}"
+        self._everywhere(number, events.Step, keyword="When", text=text, outcome="done")
+        self._told(self._kills)
+
+    def _pass(self, seconds: float) -> None:
+        """Let time pass, unless the broker has something to say, which then is that it is broken.
+
+        Raises:
+            BrokerDownError: It is.
+        """
+        self._keeper.await_halt(seconds)
+
+    def _drain(self, number: int, clients: Clients) -> None:
+        calm_ns = self._clock.monotonic_ns() + (LONGEST_DELAY_MS + CALM_MS) * 1_000_000
+        parts: list[tuple[tuple[tuple[Family, Address], ...], tuple[str, ...]]] = [
+            (((Family.QUEUE, place(Family.QUEUE, number)), (Family.PASSING, place(Family.PASSING, number))), ()),
+            (tuple((Family.UNITS, place(Family.UNITS, number, end)) for end in ("IN", "OUT")), ()),
+            (((Family.DELAYED, place(Family.DELAYED, number)),), ()),
+            ((), SUBSCRIPTIONS),
+        ]
+        clients.each([Drain(queues, subscriptions, calm_ns) for queues, subscriptions in parts])
+
+    def _claim(self, number: int) -> None:
+        """Claim what the rules say of every message that was sent."""
+        written = self._written(number)
+        for family in Family:
+            accounts = Accounts(written[scenario_id(family, number)])
+            self._messages[family] += len(accounts.sendings)
+            self._fates.update(f"{family}: {sending.fate.value}" for sending in accounts.sendings)
+            self._fates.update(f"unit of work: {unit.fate.value}" for unit in accounts.units.values())
+            for claiming in claims(family, accounts):
+                fields = {"rule": claiming.rule, "predicate": claiming.predicate, "text": claiming.text}
+                scenario = scenario_id(family, number)
+                self._write(events.Claim, scenario=scenario, of=claiming.of, bounds=claiming.bounds, **fields)
+
+    def _refused(self, number: int, why: str) -> None:
+        """The broker cannot be started on what it left behind: all that it was trusted with is lost."""
+        scenario = scenario_id(Family.QUEUE, number)
+        call = self._write(
+            events.Call, scenario=scenario, id=f"{scenario}#start", actor="broker", op="start the broker"
+        )
+        info = events.RefusedInfo(kind="messaging", checked=False, text=why)
+        self._write(events.Return, scenario=scenario, call=call.id, refused=info)
+        self._write(
+            events.Claim,
+            scenario=scenario,
+            rule=TRIALS[Family.QUEUE].rules[0],
+            predicate="accepted",
+            of={"call": call.ref},
+            bounds={},
+            text="a broker that was killed can be started again",
+        )
+
+    # journals ---------------------------------------------------------------------------------------------------------
+
+    def _written(self, number: int) -> dict[str, list[AnyEvent]]:
+        """What the clients wrote down in this round, by scenario."""
+        found: dict[str, list[AnyEvent]] = {scenario_id(family, number): [] for family in Family}
+        for order in self._orders({}):
+            with self._path(order.name).open("rb") as file:
+                file.seek(self._read.get(order.name, 0))
+                for line in file:
+                    event = decode_line(line.removesuffix(b"\n"))
+                    if event.scenario in found:
+                        found[event.scenario].append(event)
+                self._read[order.name] = file.tell()
+        return found
+
+    def _begin(self) -> dict[str, Any]:
+        """The first line of every journal of the run."""
+        client = identity("simplified")
+        details = {"store": self._options.store, "clock": "real", "kills": str(self._options.kills)}
+        return {
+            "backend": BACKEND,
+            "client": f"{client.name} {client.version} ({client.face})",
+            "ours": ("client", "broker"),
+            "environment": {"product": PRODUCT, "version": product_version(), **details},
+            "catalogue_hash": load_catalogue().sha256,
+            "seed": self._options.seed,
+            "defect": self._options.defect or "",
+        }
+
+    def _orders(self, begin: dict[str, Any]) -> list[ClientOrder]:
+        return [
+            ClientOrder(
+                name=f"client-{index}",
+                role=role,
+                run=self._run,
+                journals=self._options.out / JOURNALS,
+                url=f"local://{self._order.socket}",
+                begin=begin,
+                seed=self._options.seed,
+                gap_ms=self._options.gap_ms,
+            )
+            for index, role in enumerate(ROLES, start=1)
+        ]
+
+    def _path(self, writer: str) -> Path:
+        return self._options.out / JOURNALS / f"{writer}.jsonl"
+
+    def _everywhere(self, number: int, kind: type[Event], **fields: Any) -> None:
+        """The same event in each family's scenario."""
+        at = instant(self._clock)
+        for family in Family:
+            self._journal.write(kind, at, scenario=scenario_id(family, number), **fields)
+
+    def _write(self, kind: type[E], *, scenario: str | None = None, **fields: Any) -> E:
+        return self._journal.write(kind, instant(self._clock), scenario=scenario, **fields)

@@ -1,0 +1,129 @@
+"""What is claimed of each family's scenario, from its accounts: the rules, with the numbers that they leave."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from assay.campaign.accounts import Accounts, Bound, Fate, Sending, bound
+from assay.campaign.families import SUBSCRIPTIONS, TRIALS, Family
+from assay_evidence.events import Predicate
+from assay_steps.evidence import listed
+
+AT_ONCE = 40
+"""Messages of one claim at most: a person is to read what failed."""
+WATCHED_PERCENT = 10
+"""How much of a delay must have been watched: kills take the watchers away."""
+
+_SENTENCES: Mapping[str, str] = {
+    "delivered-exactly": "each is delivered until it is acknowledged, and never again",
+    "delivered-at-most": "each is delivered no more often than its lost answers explain",
+    "never-seen": "nothing of a unit of work that was not committed is seen",
+}
+
+
+class Claiming(Struct, frozen=True, kw_only=True):
+    """A claim to be made.
+
+    Args:
+        rule: By which rule.
+        predicate: Which predicate decides.
+        of: Its references.
+        bounds: Its numbers.
+        text: What is claimed.
+    """
+
+    rule: str
+    predicate: Predicate
+    of: dict[str, str]
+    bounds: dict[str, int]
+    text: str
+
+
+def claims(family: Family, accounts: Accounts) -> Iterator[Claiming]:
+    """What is claimed of a family's scenario.
+
+    Args:
+        family: Which.
+        accounts: Its accounts.
+    """
+    yield Claiming(
+        rule=TRIALS[family].rules[0],
+        predicate="only-sent",
+        of={},
+        bounds={},
+        text="nothing is invented, and nothing altered",
+    )
+    yield from _counted(family, accounts)
+    yield from _early(family, accounts)
+    yield from _whole(family, accounts)
+
+
+def _counted(family: Family, accounts: Accounts) -> Iterator[Claiming]:
+    """How often each copy is seen, many in one claim."""
+    alike: defaultdict[tuple[str, str, Bound], list[str]] = defaultdict(list)
+    for sending in accounts.sendings:
+        for holder in SUBSCRIPTIONS if family is Family.TOPIC else ("",):
+            sightings = accounts.sightings.get((sending.kid, holder), [])
+            limit = bound(sending, sightings, passing=family is Family.PASSING)
+            alike[_rule(family, holder, sending, taken=bool(sightings)), holder, limit].append(sending.kid)
+    for (rule, holder, limit), kids in alike.items():
+        for start in range(0, len(kids), AT_ONCE):
+            of = {"kids": listed(kids[start : start + AT_ONCE])} | ({"actors": holder} if holder else {})
+            bounds = {} if limit.predicate == "never-seen" else {"times": limit.times}
+            if limit.unanswered:
+                bounds["unanswered"] = 1
+            text = _SENTENCES[limit.predicate]
+            yield Claiming(rule=rule, predicate=limit.predicate, of=of, bounds=bounds, text=text)
+
+
+def _rule(family: Family, holder: str, sending: Sending, *, taken: bool) -> str:
+    """The rule that says so."""
+    match family:
+        case Family.QUEUE:
+            return "QS-08" if taken else "PD-20"
+        case Family.DELAYED:
+            return "DD-03"
+        case Family.TOPIC if sending.delay_ms:
+            return "DD-51"
+        case Family.TOPIC:
+            return "PD-23" if holder == "active" else "PD-25"
+        case Family.UNITS:
+            return "PD-20" if sending.fate is Fate.CONFIRMED else "BT-12"
+        case Family.PASSING:
+            return "PD-22"
+
+
+def _early(family: Family, accounts: Accounts) -> Iterator[Claiming]:
+    """That no delayed message was early."""
+    if family is not Family.DELAYED:
+        return
+    for sending in accounts.sendings:
+        if sending.fate is Fate.CONFIRMED and sending.delay_ms and accounts.sightings.get((sending.kid, "")):
+            yield Claiming(
+                rule="DD-02",
+                predicate="not-before",
+                of={"kid": sending.kid, "call": sending.call.ref},
+                bounds={"delay_ms": sending.delay_ms, "watched_percent": WATCHED_PERCENT},
+                text="it is not to be had before its delay is over",
+            )
+
+
+def _whole(family: Family, accounts: Accounts) -> Iterator[Claiming]:
+    """That every unit of work whose commit was cut off came about as a whole or not at all."""
+    if family is not Family.UNITS:
+        return
+    for unit in accounts.units.values():
+        if unit.end is not None and unit.fate is Fate.DOUBT and unit.sent:
+            of = {"kids": listed(unit.sent), "after": unit.end.ref}
+            if unit.taken:
+                of["taken"] = listed(unit.taken)
+            yield Claiming(
+                rule="BT-12",
+                predicate="all-or-nothing",
+                of=of,
+                bounds={},
+                text="a unit whose commit nobody answered is there as a whole or not at all",
+            )

@@ -1,0 +1,105 @@
+"""The client processes of a campaign, spoken to all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+
+from msgspec import Struct
+
+from assay.campaign.client import DONE, END, ClientOrder, Role, play
+
+PATIENCE_S = 120.0
+
+
+class ClientDownError(Exception):
+    """A client's process does not do what it must, which says nothing of the broker.
+
+    Args:
+        why: One sentence.
+    """
+
+
+class _Running(Struct, frozen=True):
+    order: ClientOrder
+    process: ForkServerProcess
+    control: Connection
+
+
+class Clients:
+    """Every client of a campaign.
+
+    Args:
+        orders: Who they are.
+        context: How processes are made.
+    """
+
+    def __init__(self, orders: Sequence[ClientOrder], context: ForkServerContext) -> None:
+        self._running = [self._start(order, context) for order in orders]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Their names, as writers of the run."""
+        return tuple(one.order.name for one in self._running)
+
+    def tell(self, word: object, roles: Collection[Role] = tuple(Role)) -> None:
+        """Say something to everybody of these roles, and wait until each has followed.
+
+        Raises:
+            ClientDownError: One did not.
+        """
+        meant = [one for one in self._running if one.order.role in roles]
+        for one in meant:
+            one.control.send(word)
+        for one in meant:
+            self._await(one)
+
+    def each(self, words: Sequence[object]) -> None:
+        """Say something else to each, in their order, and wait until each has followed.
+
+        Raises:
+            ClientDownError: One did not.
+        """
+        for one, word in zip(self._running, words, strict=True):
+            one.control.send(word)
+        for one in self._running:
+            self._await(one)
+
+    def end(self) -> None:
+        """Have each close its journal.
+
+        Raises:
+            ClientDownError: One did not.
+        """
+        for one in self._running:
+            one.control.send(END)
+        for one in self._running:
+            one.process.join(PATIENCE_S)
+            if one.process.exitcode != 0:
+                raise ClientDownError(f"The client {one.order.name} ended with {one.process.exitcode}.")
+            one.control.close()
+
+    def abandon(self) -> None:
+        """End those that are left, however they are."""
+        for one in self._running:
+            if one.process.is_alive():
+                one.process.kill()
+                one.process.join()
+
+    @staticmethod
+    def _start(order: ClientOrder, context: ForkServerContext) -> _Running:
+        ours, theirs = context.Pipe()
+        process = context.Process(target=play, args=(order, theirs), daemon=True)
+        process.start()
+        theirs.close()
+        return _Running(order, process, ours)
+
+    @staticmethod
+    def _await(one: _Running) -> None:
+        try:
+            said = one.control.recv() if one.control.poll(PATIENCE_S) else None
+        except EOFError:
+            said = None
+        if said != DONE:
+            raise ClientDownError(f"The client {one.order.name} did not do what it was told to.")

@@ -1,0 +1,71 @@
+"""The kinds of load: what each tries, by which rules it is judged, and on which destinations it plays."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from assay_evidence.events import PlannedScenario
+from assay_sdk.model.message import Address, AddressKind
+
+LONGEST_DELAY_MS = 900
+SHORTEST_DELAY_MS = 500
+SUBSCRIPTIONS = ("active", "away")
+"""Of two durable subscriptions one has a subscriber throughout, the other only at the beginning and the end."""
+
+
+class Family(StrEnum):
+    """A kind of load; each is a scenario of its own in every round."""
+
+    QUEUE = "queue"
+    PASSING = "passing"
+    DELAYED = "delayed"
+    UNITS = "units"
+    TOPIC = "topic"
+
+
+class Trial(Struct, frozen=True, kw_only=True):
+    """What a family's scenario says.
+
+    Args:
+        title: What is tried, as a scenario's name.
+        rules: By which it is judged.
+        strength: must or may.
+        judged: Which part of the pair.
+    """
+
+    title: str
+    rules: tuple[str, ...]
+    strength: str = "must"
+    judged: str = "broker"
+
+
+TRIALS: dict[Family, Trial] = {
+    Family.QUEUE: Trial(title="persistent messages on a queue, acknowledged one by one", rules=("PD-20", "QS-08")),
+    Family.PASSING: Trial(title="non-persistent messages on a queue", rules=("PD-22",), strength="may"),
+    Family.DELAYED: Trial(title="persistent messages with a delivery delay", rules=("DD-02", "DD-03")),
+    Family.UNITS: Trial(
+        title="units of work that take from one queue and send to another",
+        rules=("PD-20", "BT-12"),
+        judged="client+broker",
+    ),
+    Family.TOPIC: Trial(title="publications for durable subscriptions", rules=("PD-23", "PD-25", "DD-51")),
+}
+
+
+def scenario_id(family: Family, number: int) -> str:
+    """The id of a family's scenario in a round, counted from 1."""
+    return f"campaign/crash::{TRIALS[family].title}[round {number}]"
+
+
+def planned(family: Family, number: int) -> PlannedScenario:
+    """How the plan lists it."""
+    trial = TRIALS[family]
+    return PlannedScenario(scenario_id(family, number), trial.rules, trial.strength, trial.judged)
+
+
+def place(family: Family, number: int, name: str = "") -> Address:
+    """A destination of a family in a round."""
+    kind = AddressKind.TOPIC if family is Family.TOPIC else AddressKind.QUEUE
+    return Address(kind, f"CRASH.{number}.{family.value.upper()}{'.' + name if name else ''}")

@@ -1,0 +1,105 @@
+"""``assay crash``: the reference broker under load, killed again and again, judged from what its clients wrote down."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from assay.campaign.campaign import Campaign, CampaignOptions, Tally
+from assay.campaign.clients import ClientDownError
+from assay.campaign.defects import STORE_DEFECTS
+from assay.campaign.phases import BETWEEN, Phase
+from assay.campaign.server import STORES
+from assay.commands.report import write_reports
+from assay.exits import CannotRunError, UsageProblem
+from assay.outcome import counted, ending, scenarios_of, show, tell
+from assay.terminal import Terminal
+from assay_adapters.naming import unknown
+from assay_evidence.verdicts import ScenarioVerdict, Verdict, load_verdicts
+from assay_steps.folder import VERDICTS, make_room, room
+from assay_steps.run import conclude
+
+LINES = 10
+"""About so many lines tell of a campaign's progress."""
+
+
+def crash(
+    kills: Annotated[int, typer.Option(min=1, help="How often the broker is killed.")] = 30,
+    seed: Annotated[int, typer.Option(help="Seed of the load and of the kills.")] = 0,
+    store: Annotated[str, typer.Option(help="The broker's store: sqlite or memory.")] = "sqlite",
+    defect: Annotated[str | None, typer.Option(help="Plant a named bug in the store.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for journals, verdicts and the report.")] = Path("crash-out"),
+) -> int:
+    """Kill a reference broker under load, again and again, and judge what became of every message."""
+    if store not in STORES:
+        raise UsageProblem(unknown("store", store, STORES))
+    if defect is not None and defect not in STORE_DEFECTS:
+        raise UsageProblem(unknown("defect", defect, STORE_DEFECTS))
+    terminal = Terminal()
+    began = time.perf_counter()
+    with room(out):
+        make_room(out)
+        tally = suffer(CampaignOptions(out=out, kills=kills, seed=seed, store=store, defect=defect))
+        conclude(out)
+        verdicts = load_verdicts(out / VERDICTS)
+        terminal.show(histogram(tally))
+        terminal.print(spoken(tally), markup=False, soft_wrap=True)
+        show(verdicts, terminal, seconds=time.perf_counter() - began)
+        surprises = [surprise(one) for one in scenarios_of(verdicts) if one.verdict is not Verdict.PASS]
+        tell(surprises, terminal)
+        terminal.print(f"report: {write_reports([out], out)}", markup=False, soft_wrap=True)
+        return ending(verdicts, surprises)
+
+
+def suffer(options: CampaignOptions) -> Tally:
+    """Do the campaign, and say how far it is.
+
+    Raises:
+        CannotRunError: A client's process broke, which says nothing of the broker.
+    """
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    every = max(1, options.kills // LINES)
+
+    def told(kills: int) -> None:
+        if kills % every == 0 or kills == options.kills:
+            console.print(f"{kills} of {counted(options.kills, 'kill')}", markup=False)
+
+    with Campaign(options, told) as campaign:
+        try:
+            return campaign.run()
+        except ClientDownError as error:
+            raise CannotRunError(str(error)) from error
+
+
+def histogram(tally: Tally) -> Table:
+    """At which phase of the broker's work the kills fell."""
+    table = Table("the broker was killed", "times", box=None, pad_edge=False)
+    for phase in Phase:
+        table.add_row(phase.words, str(tally.kills[phase]))
+    return table
+
+
+def spoken(tally: Tally) -> str:
+    """The campaign's figures in a few lines."""
+    kills = sum(tally.kills.values())
+    between = sum(number for phase, number in tally.kills.items() if phase in BETWEEN)
+    messages = ", ".join(f"{family.value} {number}" for family, number in tally.messages.items())
+    fates = ", ".join(f"{name} {number}" for name, number in sorted(tally.fates.items()))
+    starts = sorted(tally.start_ms)
+    took = f"{starts[len(starts) // 2]:.0f} ms in the middle, {starts[-1]:.0f} ms at most"
+    lines = [
+        f"{counted(kills, 'kill')}, {between} of them between write and answer; a start took {took}",
+        f"{counted(sum(tally.messages.values()), 'message')}: {messages}",
+        f"what is known of them: {fates}",
+    ]
+    return "\n".join([*lines, tally.down] if tally.down else lines)
+
+
+def surprise(scenario: ScenarioVerdict) -> str:
+    """One sentence for a scenario that did not pass."""
+    return f"{scenario.scenario}: {scenario.verdict.value}: {scenario.reason}"
