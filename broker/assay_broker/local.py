@@ -87,6 +87,11 @@ class LocalServer:
         return f"local://{self._path}"
 
     @property
+    def callers(self) -> int:
+        """How many are connected."""
+        return len(self._callers)
+
+    @property
     def closed(self) -> bool:
         """Whether nothing is left of it."""
         return self._closed

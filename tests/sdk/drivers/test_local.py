@@ -1,0 +1,178 @@
+"""The local driver alone: no broker, one that says nothing, one that talks nonsense, one that dies."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay_sdk import driver
+from assay_sdk.driver import DriverEvent, Target
+from assay_sdk.drivers.local import LocalDriver, LocalWire, path_of
+from assay_sdk.local.frames import Splitter, decode_command, encode_event
+from assay_sdk.model.message import Message
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc
+from assay_sdk.runners.real import RealRunner
+from assay_sdk.runners.virtual import VirtualRunner
+
+SOON_NS = 5_000_000_000
+
+
+@pytest.fixture
+def runner() -> Iterator[RealRunner]:
+    runner = RealRunner()
+    yield runner
+    runner.close()
+
+
+class Deaf:
+    """A broker's end that the test speaks for."""
+
+    def __init__(self, path: Path) -> None:
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.listener.bind(str(path))
+        self.listener.listen(1)
+        self.listener.settimeout(5)
+
+    def accept(self) -> socket.socket:
+        """The client's connection, with its hello read."""
+        end, _ = self.listener.accept()
+        end.settimeout(5)
+        splitter = Splitter()
+        while not splitter.feed(end.recv(1)):
+            pass
+        return end
+
+
+@pytest.fixture
+def deaf(tmp_path: Path) -> Iterator[Deaf]:
+    deaf = Deaf(tmp_path / "s")
+    yield deaf
+    deaf.listener.close()
+
+
+class Attempt:
+    """A wire and what it told."""
+
+    def __init__(self, runner: RealRunner, path: Path, **target: Any) -> None:
+        self.events: list[DriverEvent] = []
+        self._runner = runner
+        self.wire: LocalWire = LocalDriver().connect(
+            Target(url=f"local://{path}", **target), self.events.append, runner
+        )
+
+    def until(self, done: Callable[[], bool]) -> None:
+        """Wait for something."""
+        assert self._runner.run_until(done, self._runner.clock.monotonic_ns() + SOON_NS), self.events
+
+    def closed(self) -> driver.Closed:
+        """Wait for the end."""
+        self.until(lambda: any(isinstance(event, driver.Closed) for event in self.events))
+        last = self.events[-1]
+        assert isinstance(last, driver.Closed)
+        return last
+
+
+OPENED = encode_event(driver.Opened(99, frozenset(), {}))
+
+
+def test_where_nobody_listens_the_attempt_ends_with_a_sentence(runner: RealRunner, tmp_path: Path) -> None:
+    why = Attempt(runner, tmp_path / "s").closed().refused
+    assert why is not None
+    assert why.mqrc == Mqrc.Q_MGR_NOT_AVAILABLE
+    assert why.text == f"no broker answers at {tmp_path / 's'} (No such file or directory): start it, and connect then"
+
+
+def test_a_path_that_no_socket_can_have_is_to_be_corrected(runner: RealRunner, tmp_path: Path) -> None:
+    why = Attempt(runner, tmp_path / ("s" * 200)).closed().refused
+    assert why is not None
+    assert "correct the path" in why.text
+
+
+def test_a_broker_that_says_nothing_is_given_up(runner: RealRunner, deaf: Deaf, tmp_path: Path) -> None:
+    attempt = Attempt(runner, tmp_path / "s", open_timeout_ms=50)
+    with deaf.accept():
+        why = attempt.closed().refused
+    assert why is not None
+    assert "did not open the connection within 50 ms" in why.text
+
+
+def test_every_open_command_fails_when_the_broker_dies(runner: RealRunner, deaf: Deaf, tmp_path: Path) -> None:
+    attempt = Attempt(runner, tmp_path / "s")
+    end = deaf.accept()
+    end.sendall(OPENED)
+    for token in (1, 2):
+        attempt.wire.submit(driver.OpenSession(token, token))
+    splitter, heard = Splitter(), 0
+    while heard < 2:
+        heard += len(splitter.feed(end.recv(65_536)))
+    end.close()
+    assert attempt.closed().refused is not None
+    failed = [event for event in attempt.events if isinstance(event, driver.Failed)]
+    assert [event.token for event in failed] == [1, 2]
+    assert {event.refused.kind for event in failed} == {JmsErrorKind.CONNECTION_LOST}
+    attempt.wire.submit(driver.OpenSession(3, 3))
+    attempt.until(lambda: isinstance(attempt.events[-1], driver.Failed))
+
+
+def test_a_broker_that_talks_nonsense_is_a_lost_connection(runner: RealRunner, deaf: Deaf, tmp_path: Path) -> None:
+    attempt = Attempt(runner, tmp_path / "s")
+    with deaf.accept() as end:
+        end.sendall(OPENED + (1).to_bytes(4, "big") + b"\xc1")
+        why = attempt.closed().refused
+    assert why is not None
+    assert why.kind is JmsErrorKind.CONNECTION_LOST
+    assert "none of this protocol's" in why.text
+
+
+def test_an_answer_that_does_not_come_is_a_failure_at_its_time(runner: RealRunner, deaf: Deaf, tmp_path: Path) -> None:
+    attempt = Attempt(runner, tmp_path / "s", request_timeout_ms=50)
+    with deaf.accept() as end:
+        end.sendall(OPENED)
+        attempt.wire.submit(driver.OpenSession(1, 1))
+        attempt.until(lambda: isinstance(attempt.events[-1:] and attempt.events[-1], driver.Failed))
+        attempt.wire.abort()
+        attempt.closed()
+
+
+def test_what_has_no_form_on_the_wire_fails_by_itself(runner: RealRunner, deaf: Deaf, tmp_path: Path) -> None:
+    attempt = Attempt(runner, tmp_path / "s")
+    with deaf.accept() as end:
+        end.sendall(OPENED)
+        attempt.wire.submit(driver.Send(1, 1, Message(properties={"n": 1 << 70})))
+        attempt.until(lambda: any(isinstance(event, driver.Failed) for event in attempt.events))
+        attempt.wire.submit(driver.OpenSession(2, 2))
+        (body,) = Splitter().feed(end.recv(65_536))
+        assert decode_command(body) == driver.OpenSession(2, 2)
+        attempt.wire.abort()
+        attempt.closed()
+
+
+def test_frames_are_shown_when_they_are_asked_for(runner: RealRunner, deaf: Deaf, tmp_path: Path) -> None:
+    attempt = Attempt(runner, tmp_path / "s", trace=True)
+    with deaf.accept() as end:
+        end.sendall(OPENED)
+        attempt.wire.submit(driver.OpenSession(1, 1))
+        attempt.until(lambda: len(attempt.events) == 3)
+        attempt.wire.abort()
+        attempt.closed()
+    shown = [event.direction for event in attempt.events if isinstance(event, driver.Frame)]
+    assert sorted(shown) == ["in", "out"]
+
+
+@pytest.mark.parametrize("url", ["local://host/s", "local:", "amqp:///s"])
+def test_a_url_without_a_path_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="not a local URL: write local:///path"):
+        path_of(url)
+
+
+def test_a_path_may_be_quoted() -> None:
+    assert path_of("local:///a%20b") == "/a b"
+
+
+def test_a_runner_without_sockets_is_refused() -> None:
+    with pytest.raises(TypeError, match="use RealRunner"):
+        LocalDriver().connect(Target(url="local:///s"), lambda _: None, VirtualRunner())

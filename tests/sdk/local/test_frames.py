@@ -1,0 +1,117 @@
+"""The driver port as octets: whatever goes in comes out, and what is none of it is refused."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay_sdk import driver
+from assay_sdk.driver import DriverEvent
+from assay_sdk.local import frames
+from assay_sdk.local.frames import (
+    FrameError,
+    FrameTooLongError,
+    FromClient,
+    Hello,
+    Splitter,
+    decode_command,
+    decode_event,
+    encode_command,
+    encode_event,
+)
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.reasons import Mqrc, refused
+
+QUEUE = Address(AddressKind.QUEUE, "Q")
+MESSAGE = Message(
+    message_id="ID:1", to=QUEUE, durable=True, properties={"n": 7, "f": 1.5, "b": b"\x00", "none": None}, body="grüße"
+)
+REFUSED = refused(Mqrc.Q_FULL, "Q is full.", "Q")
+
+COMMANDS: list[FromClient] = [
+    Hello(version=1, client_id="c", login=driver.Login("u", "p")),
+    driver.OpenSession(1, 1),
+    driver.CloseSession(1, 1),
+    driver.OpenSender(1, 1, 1, None),
+    driver.OpenReceiver(token=1, session=1, link=1, address=QUEUE, durability=driver.Durability.DURABLE, name="S"),
+    driver.CloseLink(1, 1),
+    driver.Send(1, 1, MESSAGE, unit=3),
+    driver.Credit(1, 1, 5),
+    driver.Drain(1, 1),
+    driver.Settle(1, 1, (1, 2), driver.Outcome.MODIFIED),
+    driver.Begin(1, 1, 1, b"\x00\xff"),
+    driver.Enlist(1, 1, (1,), 1),
+    driver.Prepare(1, 1),
+    driver.Commit(1, 1),
+    driver.Rollback(1, 1),
+    driver.RecoverXa(1, 1),
+    driver.Unsubscribe(1, 1, "S"),
+    driver.Cancel(1, 1, "ID:1"),
+    driver.Browse(1, 1, QUEUE),
+    driver.Close(1),
+]
+EVENTS: list[DriverEvent] = [
+    driver.Opened(1, frozenset({Capability.BROWSE}), {"product": "p", "n": 1, "is": True}),
+    driver.Done(1),
+    driver.Done(1, "text", {"x": 1}),
+    driver.Done(1, (b"a", b"b")),
+    driver.Done(1, (MESSAGE, Message(body=b"\xff"))),
+    driver.Done(1, ()),
+    driver.Failed(1, REFUSED),
+    driver.Arrived(link=1, delivery=2, epoch=3, message=MESSAGE, count=1, redelivered=True),
+    driver.Drained(1),
+    driver.LinkClosed(1, None),
+    driver.Closed(1, REFUSED),
+    driver.Frame("in", "text", b"octets"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: type(command).__name__)
+def test_a_command_comes_out_as_it_went_in(command: FromClient) -> None:
+    (body,) = Splitter().feed(encode_command(command))
+    assert decode_command(body) == command
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
+def test_an_event_comes_out_as_it_went_in(event: DriverEvent) -> None:
+    (body,) = Splitter().feed(encode_event(event))
+    assert decode_event(body) == event
+
+
+@given(st.lists(st.binary(max_size=50), max_size=8), st.data())
+def test_however_a_stream_is_cut_its_frames_are_the_same(bodies: list[bytes], data: st.DataObject) -> None:
+    stream = b"".join(len(body).to_bytes(4, "big") + body for body in bodies)
+    splitter = Splitter()
+    found: list[bytes] = []
+    while stream:
+        size = data.draw(st.integers(1, len(stream)))
+        found += splitter.feed(stream[:size])
+        stream = stream[size:]
+    assert found == bodies
+
+
+@given(st.binary(max_size=200))
+def test_octets_are_a_command_or_an_error_of_ours(octets: bytes) -> None:
+    for decode in (decode_command, decode_event):
+        with suppress(FrameError):
+            decode(octets)
+
+
+def test_a_frame_longer_than_may_be_is_refused_before_it_has_come() -> None:
+    with pytest.raises(FrameTooLongError, match="longer than the 100 that may be"):
+        Splitter(limit=100).feed((101).to_bytes(4, "big"))
+
+
+def test_what_is_too_long_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "MAX_FRAME", 100)
+    with pytest.raises(FrameTooLongError):
+        encode_command(driver.Send(1, 1, Message(body="x" * 101)))
+
+
+def test_a_number_of_more_than_64_bits_has_no_form() -> None:
+    with pytest.raises(FrameError, match="Send has no form on this wire"):
+        encode_command(driver.Send(1, 1, Message(properties={"n": 1 << 70})))
