@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from assay_evidence.events import Claim, Event, Watch
+from assay_evidence.events import Event, Watch
 from assay_evidence.history import History, Watched, distance, in_order
 from assay_evidence.spans import Span, clip, merge, split, subtract
 
@@ -75,13 +75,13 @@ class Axis:
     Args:
         history: The evidence.
         origin: The event at 0.
-        claim: Where what is still open ends.
+        now: Where what is still open ends: the claim, for one.
     """
 
-    def __init__(self, history: History, origin: Event, claim: Claim) -> None:
+    def __init__(self, history: History, origin: Event, now: Event) -> None:
         self.history = history
         self.origin = origin
-        self.now = distance(claim, origin).ns
+        self.now = distance(now, origin).ns
         self.faults: list[Span] = [
             (self.at(fault.begin), self.now if fault.end is None else self.at(fault.end)) for fault in history.faults
         ]

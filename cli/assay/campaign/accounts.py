@@ -24,6 +24,9 @@ from msgspec import Struct
 
 from assay.campaign.families import SUBSCRIPTIONS
 from assay_evidence.events import AnyEvent, Call, Predicate, Return, Seen
+from assay_evidence.history import History
+from assay_evidence.spans import clip, total
+from assay_evidence.watching import NS_PER_MS, Axis, watchers_of
 
 LOST = "connection-lost"
 
@@ -86,6 +89,8 @@ class Accounts:
         """By kid and holder, in order of time: a subscription's name, or nothing for a queue."""
         self.units: defaultdict[str, Unit] = defaultdict(Unit)
         ordered = sorted(events, key=lambda event: (event.writer, event.seq))
+        self._history = History(ordered)
+        self._last = max(ordered, key=lambda event: event.mono_ns, default=None)
         self._answers = {(event.writer, event.call): event for event in ordered if isinstance(event, Return)}
         sends: list[Call] = []
         taking: dict[tuple[str, str], str | None] = {}
@@ -101,6 +106,16 @@ class Accounts:
             elif isinstance(event, Call):
                 self._call(event, sends, taking, latest)
         self._close(sends)
+
+    def watched(self, sending: Sending) -> float:
+        """For which part of the time from a send's answer to its due moment somebody watched for it, 0 to 1."""
+        answer = self._answers.get((sending.call.writer, sending.call.id))
+        if self._last is None or answer is None:
+            return 0.0
+        axis = Axis(self._history, sending.call, self._last)
+        start, due = axis.at(answer), sending.delay_ms * NS_PER_MS
+        spans = axis.watched(watchers_of(self._history, None, {sending.kid}))
+        return total(clip(spans, start, due)) / (due - start) if due > start else 0.0
 
     def _call(
         self,

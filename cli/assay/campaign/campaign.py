@@ -132,6 +132,7 @@ class Campaign:
         self._messages: Counter[Family] = Counter()
         self._fates: Counter[str] = Counter()
         self._read: dict[str, int] = {}
+        self._own: dict[str, list[AnyEvent]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -278,8 +279,10 @@ class Campaign:
     # journals ---------------------------------------------------------------------------------------------------------
 
     def _written(self, number: int) -> dict[str, list[AnyEvent]]:
-        """What the clients wrote down in this round, by scenario."""
-        found: dict[str, list[AnyEvent]] = {scenario_id(family, number): [] for family in Family}
+        """What the clients wrote down in this round, and the kills, by scenario."""
+        found: dict[str, list[AnyEvent]] = {
+            name: self._own.pop(name, []) for name in (scenario_id(family, number) for family in Family)
+        }
         for order in self._orders({}):
             with self._path(order.name).open("rb") as file:
                 file.seek(self._read.get(order.name, 0))
@@ -322,11 +325,12 @@ class Campaign:
     def _path(self, writer: str) -> Path:
         return self._options.out / JOURNALS / f"{writer}.jsonl"
 
-    def _everywhere(self, number: int, kind: type[Event], **fields: Any) -> None:
+    def _everywhere(self, number: int, kind: type[events.Fault | events.Step], **fields: Any) -> None:
         """The same event in each family's scenario."""
         at = instant(self._clock)
         for family in Family:
-            self._journal.write(kind, at, scenario=scenario_id(family, number), **fields)
+            event = self._journal.write(kind, at, scenario=scenario_id(family, number), **fields)
+            self._own.setdefault(scenario_id(family, number), []).append(event)
 
     def _write(self, kind: type[E], *, scenario: str | None = None, **fields: Any) -> E:
         return self._journal.write(kind, instant(self._clock), scenario=scenario, **fields)

@@ -10,12 +10,14 @@ from msgspec import Struct
 from assay.campaign.accounts import Accounts, Bound, Fate, Sending, bound
 from assay.campaign.families import SUBSCRIPTIONS, TRIALS, Family
 from assay_evidence.events import Predicate
+from assay_evidence.history import distance
+from assay_evidence.watching import NS_PER_MS
 from assay_steps.evidence import listed
 
 AT_ONCE = 40
 """Messages of one claim at most: a person is to read what failed."""
-WATCHED_PERCENT = 10
-"""How much of a delay must have been watched: kills take the watchers away."""
+WATCHED_PERCENT = 25
+"""How much of a delay must have been watched, or it was not tried: kills take the watchers away."""
 
 _SENTENCES: Mapping[str, str] = {
     "delivered-exactly": "each is delivered until it is acknowledged, and never again",
@@ -49,13 +51,14 @@ def claims(family: Family, accounts: Accounts) -> Iterator[Claiming]:
         family: Which.
         accounts: Its accounts.
     """
-    yield Claiming(
-        rule=TRIALS[family].rules[0],
-        predicate="only-sent",
-        of={},
-        bounds={},
-        text="nothing is invented, and nothing altered",
-    )
+    if accounts.sightings or family is not Family.PASSING:  # what may be lost may all be lost
+        yield Claiming(
+            rule=TRIALS[family].rules[0],
+            predicate="only-sent",
+            of={},
+            bounds={},
+            text="nothing is invented, and nothing altered",
+        )
     yield from _counted(family, accounts)
     yield from _early(family, accounts)
     yield from _whole(family, accounts)
@@ -97,18 +100,27 @@ def _rule(family: Family, holder: str, sending: Sending, *, taken: bool) -> str:
 
 
 def _early(family: Family, accounts: Accounts) -> Iterator[Claiming]:
-    """That no delayed message was early."""
+    """That no delayed message was early: of each that was watched for in between the kills, and of any that was early.
+
+    Of the others nobody can tell; where there are only such, one stands for them, so that the round says so.
+    """
     if family is not Family.DELAYED:
         return
-    for sending in accounts.sendings:
-        if sending.fate is Fate.CONFIRMED and sending.delay_ms and accounts.sightings.get((sending.kid, "")):
-            yield Claiming(
-                rule="DD-02",
-                predicate="not-before",
-                of={"kid": sending.kid, "call": sending.call.ref},
-                bounds={"delay_ms": sending.delay_ms, "watched_percent": WATCHED_PERCENT},
-                text="it is not to be had before its delay is over",
-            )
+    seen = [one for one in accounts.sendings if one.fate is Fate.CONFIRMED and accounts.sightings.get((one.kid, ""))]
+    tried = [one for one in seen if _is_early(one, accounts) or accounts.watched(one) * 100 >= WATCHED_PERCENT]
+    for sending in tried or seen[:1]:
+        yield Claiming(
+            rule="DD-02",
+            predicate="not-before",
+            of={"kid": sending.kid, "call": sending.call.ref},
+            bounds={"delay_ms": sending.delay_ms, "watched_percent": WATCHED_PERCENT},
+            text="it is not to be had before its delay is over",
+        )
+
+
+def _is_early(sending: Sending, accounts: Accounts) -> bool:
+    first = accounts.sightings[sending.kid, ""][0].seen
+    return distance(first, sending.call).ns <= sending.delay_ms * NS_PER_MS
 
 
 def _whole(family: Family, accounts: Accounts) -> Iterator[Claiming]:
