@@ -163,9 +163,10 @@ class Campaign:
             for number in range(1, rounds + 1):
                 self._round(number, clients)
             self._keeper.stop()
-            clients.end()
         except BrokerDownError as error:
             down = str(error)
+            clients.tell(LEAVE)
+        clients.end()
         names = (*clients.names, MAIN)
         self._journal.close(instant(self._clock), writers=names)
         return Tally(

@@ -46,6 +46,13 @@ class Keeper:
         """How long each start took, until clients could connect."""
 
     @property
+    def process(self) -> ForkServerProcess:
+        """The process that runs."""
+        if self._process is None:
+            raise BrokerDownError("The broker's process was not started.")
+        return self._process
+
+    @property
     def control(self) -> Connection:
         """Where the process can be heard."""
         if self._control is None:
@@ -95,7 +102,7 @@ class Keeper:
         Returns:
             Where in its work it was.
         """
-        process = self._running()
+        process = self.process
         at_ns = self._clock.monotonic_ns()
         os.kill(process.pid or 0, signal.SIGKILL)
         process.join()
@@ -110,7 +117,7 @@ class Keeper:
         Raises:
             BrokerDownError: It does not.
         """
-        process = self._running()
+        process = self.process
         self.control.send(STOP)
         self._expect(STOP, STOP_LIMIT_S)
         self._close()
@@ -122,11 +129,6 @@ class Keeper:
             self._process.kill()
             self._process.join()
         self._close()
-
-    def _running(self) -> ForkServerProcess:
-        if self._process is None:
-            raise BrokerDownError("The broker's process was not started.")
-        return self._process
 
     def _close(self) -> None:
         if self._control is not None:

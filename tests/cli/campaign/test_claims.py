@@ -1,0 +1,327 @@
+"""What the campaign claims of a history: one that keeps the rules passes, and every planted breach of one is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import pytest
+from tests.evidence.histories import Story, message, refusal
+
+from assay.campaign.accounts import Accounts, Bound, Fate, Sending, Sighting, bound
+from assay.campaign.claims import claims
+from assay.campaign.families import Family
+from assay_evidence.events import Call
+from assay_evidence.judge import judge_claim
+from assay_evidence.verdicts import Verdict
+
+LOST = refusal("connection-lost")
+End = Literal["accepted", "lost", "never"]
+
+
+def acknowledge(story: Story, kid: str, end: End = "accepted") -> Call:
+    """Acknowledge, with one end or another."""
+    call = story.call("acknowledge", msg=message(kid))
+    if end != "never":
+        story.answer(call, LOST if end == "lost" else None)
+    return call
+
+
+def take(story: Story, kid: str, end: End | None = "accepted", *, unit: str | None = None, actor: str = "r") -> None:
+    """Receive a message, and acknowledge it, unless `end` is None."""
+    receive = story.call("receive", actor, unit=unit)
+    with story.watching(actor):
+        story.now_ns += 1_000_000
+        story.seen(kid, actor)
+    story.answer(receive)
+    if end is not None:
+        acknowledge(story, kid, end)
+
+
+def drained(story: Story, *actors: str) -> None:
+    """Nothing comes any more."""
+    for actor in actors or ("r",):
+        with story.watching(actor):
+            story.now_ns += 50_000_000
+
+
+def kill(story: Story) -> None:
+    """The broker is killed and started again."""
+    story.fault("begin", name := story.name("kill"))
+    story.now_ns += 5_000_000
+    story.fault("end", name)
+
+
+def worst(story: Story, family: Family) -> set[Verdict]:
+    """What is found of everything that is claimed."""
+    told = list(story.events)
+    return {
+        judge_claim(story.claim(one.predicate, one.of, **one.bounds), told).verdict
+        for one in claims(family, Accounts(told))
+    }
+
+
+def sending(fate: Fate) -> Sending:
+    return Sending(Story().send("m"), "m", fate)
+
+
+C, V, D = Fate.CONFIRMED, Fate.VOID, Fate.DOUBT
+
+
+@pytest.mark.parametrize(
+    ("sent", "fates", "limit"),
+    [
+        (C, [], Bound("delivered-exactly", 1, unanswered=False)),
+        (C, [C], Bound("delivered-exactly", 1, unanswered=False)),
+        (C, [C, C], Bound("delivered-exactly", 1, unanswered=False)),
+        (C, [C, V], Bound("delivered-exactly", 1, unanswered=False)),
+        (C, [C, D], Bound("delivered-exactly", 1, unanswered=False)),
+        (C, [V, C], Bound("delivered-exactly", 2, unanswered=False)),
+        (C, [D, C], Bound("delivered-exactly", 2, unanswered=False)),
+        (C, [V], Bound("delivered-exactly", 2, unanswered=False)),
+        (C, [D, V], Bound("delivered-exactly", 3, unanswered=False)),
+        (C, [D], Bound("delivered-at-most", 2, unanswered=False)),
+        (C, [V, D], Bound("delivered-at-most", 3, unanswered=False)),
+        (D, [], Bound("delivered-at-most", 1, unanswered=True)),
+        (D, [C], Bound("delivered-exactly", 1, unanswered=True)),
+        (D, [V], Bound("delivered-exactly", 2, unanswered=True)),
+        (D, [D], Bound("delivered-at-most", 2, unanswered=True)),
+        (V, [], Bound("never-seen", 0, unanswered=False)),
+        (V, [C], Bound("never-seen", 0, unanswered=False)),
+    ],
+)
+def test_a_copy_may_be_seen_so_often(sent: Fate, fates: list[Fate], limit: Bound) -> None:
+    seen = Story().seen("m")
+    sightings = [Sighting(seen, None, fate) for fate in fates]
+    assert bound(sending(sent), sightings, passing=False) == limit
+
+
+@pytest.mark.parametrize("fates", [[], [C], [V], [D], [V, C]])
+def test_what_is_not_persistent_may_always_be_lost(fates: list[Fate]) -> None:
+    seen = Story().seen("m")
+    limit = bound(sending(C), [Sighting(seen, None, fate) for fate in fates], passing=True)
+    assert limit.predicate == "delivered-at-most"
+
+
+# queues ---------------------------------------------------------------------------------------------------------------
+
+
+def a_queue(story: Story) -> None:
+    """Everything that may happen on a queue around kills, and nothing that may not."""
+    for kid in ("plain", "given back", "doubt", "doubt and again"):
+        story.send(kid)
+    story.send("unanswered and there", refused=LOST)
+    story.send("unanswered and gone", refused=LOST)
+    story.call("send", destination="queue://Q", msg=message("never came back"))
+    take(story, "plain")
+    take(story, "given back", None)
+    take(story, "doubt", "lost")
+    take(story, "doubt and again", "never")
+    kill(story)
+    for kid in ("given back", "doubt and again", "unanswered and there"):
+        take(story, kid)
+    drained(story)
+
+
+def test_a_queue_that_keeps_the_rules_passes() -> None:
+    story = Story()
+    a_queue(story)
+    assert worst(story, Family.QUEUE) == {Verdict.PASS}
+
+
+def lose_one(story: Story) -> None:
+    story.send("lost")
+
+
+def lose_one_that_was_given_back(story: Story) -> None:
+    story.send("lost")
+    take(story, "lost", None)
+
+
+def lose_one_that_was_there_though_unanswered(story: Story) -> None:
+    story.send("lost", refused=LOST)
+    take(story, "lost", None)
+
+
+def bring_one_again(story: Story) -> None:
+    take(story, "plain")
+
+
+def bring_one_again_without_its_acknowledgement(story: Story) -> None:
+    take(story, "plain", "lost")
+
+
+def bring_an_unanswered_one_twice(story: Story) -> None:
+    take(story, "unanswered and there")
+
+
+def invent_one(story: Story) -> None:
+    take(story, "invented")
+
+
+def alter_one(story: Story) -> None:
+    story.send("altered")
+    story.call("receive", "r")
+    story.seen("altered", "r", body="another")
+    acknowledge(story, "altered")
+
+
+@pytest.mark.parametrize(
+    "breach",
+    [
+        lose_one,
+        lose_one_that_was_given_back,
+        lose_one_that_was_there_though_unanswered,
+        bring_one_again,
+        bring_one_again_without_its_acknowledgement,
+        bring_an_unanswered_one_twice,
+        invent_one,
+        alter_one,
+    ],
+)
+def test_a_breach_on_a_queue_is_found(breach: Callable[[Story], None]) -> None:
+    story = Story()
+    a_queue(story)
+    breach(story)
+    drained(story)
+    assert Verdict.FAIL in worst(story, Family.QUEUE)
+
+
+def test_what_is_not_persistent_may_be_lost_and_comes_no_second_time() -> None:
+    story = Story()
+    story.send("lost")
+    story.send("kept")
+    kill(story)
+    take(story, "kept")
+    drained(story)
+    assert worst(story, Family.PASSING) == {Verdict.PASS}
+    take(story, "kept")
+    drained(story)
+    assert Verdict.FAIL in worst(story, Family.PASSING)
+
+
+# delays ---------------------------------------------------------------------------------------------------------------
+
+
+def delayed(seen_ms: int, *, watched: bool = True) -> Story:
+    """A message with a delay of 100 ms, which is seen after so many."""
+    story = Story()
+    story.send("m", delay_ms=100)
+    receive = story.call("receive", "r")
+    if watched:
+        with story.watching("r"):
+            story.at(seen_ms).seen("m", "r")
+    else:
+        story.at(seen_ms).seen("m", "r")
+    story.answer(receive)
+    acknowledge(story, "m")
+    story.now_ns += 200_000_000
+    drained(story)
+    return story
+
+
+def test_a_delayed_message_that_was_watched_for_and_not_early_passes() -> None:
+    assert worst(delayed(101), Family.DELAYED) == {Verdict.PASS}
+
+
+def test_one_that_was_early_is_found_whether_it_was_watched_for_or_not() -> None:
+    assert Verdict.FAIL in worst(delayed(99), Family.DELAYED)
+    assert Verdict.FAIL in worst(delayed(99, watched=False), Family.DELAYED)
+
+
+def test_a_round_in_which_nobody_watched_says_so() -> None:
+    assert Verdict.NOT_DEMONSTRATED in worst(delayed(101, watched=False), Family.DELAYED)
+
+
+# units of work --------------------------------------------------------------------------------------------------------
+
+
+def work(story: Story, unit: str, *, sent: str, taken: str, end: Literal["commit", "rollback", "lost", "left"]) -> None:
+    """Feed what is to be taken, take it, send, and end the unit."""
+    for kid in taken:
+        story.send(kid)
+        take(story, kid, None, unit=unit)
+    for kid in sent:
+        story.send(kid, unit=unit)
+    if end != "left":
+        call = story.call("rollback" if end == "rollback" else "commit", unit=unit)
+        story.answer(call, LOST if end == "lost" else None)
+
+
+def units(story: Story) -> None:
+    """Units with every end, and what follows where the rules are kept."""
+    work(story, "u/1", sent="ab", taken="x", end="commit")
+    work(story, "u/2", sent="c", taken="y", end="rollback")
+    work(story, "u/3", sent="de", taken="z", end="lost")
+    work(story, "u/4", sent="f", taken="v", end="left")
+    work(story, "u/5", sent="gh", taken="w", end="lost")
+    kill(story)
+    for kid in ("y", "v", "a", "b", "d", "e", "w"):  # u/3 has come about, u/5 has not
+        take(story, kid)
+    drained(story)
+
+
+def test_units_of_work_that_keep_the_rules_pass() -> None:
+    story = Story()
+    units(story)
+    assert worst(story, Family.UNITS) == {Verdict.PASS}
+
+
+@pytest.mark.parametrize(
+    "kid",
+    [
+        pytest.param("c", id="what was sent in a unit that was rolled back"),
+        pytest.param("f", id="what was sent in one that nobody ended"),
+        pytest.param("x", id="what was taken in one that was committed"),
+        pytest.param("g", id="half of one whose commit nobody answered"),
+        pytest.param("z", id="what was taken in one that has come about"),
+    ],
+)
+def test_a_message_that_must_not_come_any_more_is_found(kid: str) -> None:
+    story = Story()
+    units(story)
+    take(story, kid)
+    drained(story)
+    assert Verdict.FAIL in worst(story, Family.UNITS)
+
+
+def test_a_committed_unit_that_is_lost_is_found() -> None:
+    story = Story()
+    work(story, "u/1", sent="ab", taken="", end="commit")
+    kill(story)
+    take(story, "a")
+    drained(story)
+    assert Verdict.FAIL in worst(story, Family.UNITS)
+
+
+# topics ---------------------------------------------------------------------------------------------------------------
+
+
+def topic(*lost: tuple[str, str]) -> Story:
+    """Two publications for two subscriptions, except the copies that are lost."""
+    story = Story()
+    for kid in "ab":
+        story.send(kid, to="topic://T")
+    kill(story)
+    for kid in "ab":
+        for name in ("active", "away"):
+            if (kid, name) not in lost:
+                take(story, kid, actor=name)
+    drained(story, "active", "away")
+    return story
+
+
+def test_each_subscription_has_its_copy() -> None:
+    assert worst(topic(), Family.TOPIC) == {Verdict.PASS}
+
+
+@pytest.mark.parametrize("name", ["active", "away"])
+def test_a_copy_that_one_subscription_lacks_is_found(name: str) -> None:
+    assert Verdict.FAIL in worst(topic(("b", name)), Family.TOPIC)
+
+
+def test_a_copy_that_comes_again_is_found() -> None:
+    story = topic()
+    take(story, "a", actor="away")
+    drained(story, "active", "away")
+    assert Verdict.FAIL in worst(story, Family.TOPIC)

@@ -1,0 +1,122 @@
+"""``assay crash``: a few kills, in earnest; the many are a target of their own (``make crash``)."""
+
+from __future__ import annotations
+
+import multiprocessing
+import re
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Assay
+
+from assay.campaign.campaign import Campaign, CampaignOptions
+from assay.campaign.defects import STORE_DEFECTS
+from assay.campaign.keeper import BrokerDownError, Keeper
+from assay.campaign.phases import Halt, Phase
+from assay.campaign.server import BrokerOrder
+from assay.exits import Exit
+from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
+from assay_sdk.runners.real import MachineClock
+from assay_steps.folder import VERDICTS, make_room
+from assay_steps.run import conclude
+
+
+def rules(verdicts: Verdicts) -> dict[str, Verdict]:
+    return {rule.id: rule.verdict for rule in verdicts.rules}
+
+
+def test_a_broker_on_disk_survives_its_kills(assay: Assay, tmp_path: Path) -> None:
+    ended = assay("crash", "--kills", 6, "--out", tmp_path / "out")
+    assert ended.code is Exit.AS_EXPECTED, ended.out
+    assert set(rules(load_verdicts(tmp_path / "out" / VERDICTS)).values()) == {Verdict.PASS}
+    counted = [
+        int(number) for number in re.findall(r"^(?:idle|before|between|in the|after).* (\d+)$", ended.out, re.MULTILINE)
+    ]
+    assert (len(counted), sum(counted)) == (len(Phase), 6)
+    assert (tmp_path / "out" / "report" / "index.html").exists()
+
+
+def test_a_broker_that_keeps_everything_in_memory_is_found_out(assay: Assay, tmp_path: Path) -> None:
+    ended = assay("crash", "--kills", 2, "--store", "memory", "--out", tmp_path / "out")
+    assert ended.code is Exit.NOT_AS_EXPECTED
+    found = rules(load_verdicts(tmp_path / "out" / VERDICTS))
+    assert (found["PD-20"], found["PD-25"], found["PD-22"]) == (Verdict.FAIL, Verdict.FAIL, Verdict.PASS)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("defect", STORE_DEFECTS)
+def test_a_planted_bug_of_the_store_is_found(assay: Assay, tmp_path: Path, defect: str) -> None:
+    ended = assay("crash", "--kills", 24, "--defect", defect, "--out", tmp_path / "out")
+    assert ended.code is Exit.NOT_AS_EXPECTED
+    assert f"with defect {defect} switched on" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--store", "sqlit"], "did you mean 'sqlite'?"),
+        (["--defect", "noflush"], "did you mean 'no-flush'?"),
+        (["--kills", "0"], "'--kills'"),
+    ],
+)
+def test_what_does_not_exist_starts_nothing(assay: Assay, tmp_path: Path, arguments: list[str], says: str) -> None:
+    ended = assay("crash", "--out", tmp_path / "out", *arguments)
+    assert ended.code is Exit.USAGE
+    assert says in ended.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_broker_that_cannot_be_started_again_has_lost_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_room(tmp_path / "out")
+    start = Keeper.start
+
+    def only_once(keeper: Keeper) -> None:
+        if keeper.start_ns:
+            raise BrokerDownError("The store cannot be opened: its file is damaged.")
+        start(keeper)
+
+    monkeypatch.setattr(Keeper, "start", only_once)
+    with Campaign(CampaignOptions(out=tmp_path / "out", kills=1)) as campaign:
+        tally = campaign.run()
+    assert "damaged" in tally.down
+    conclude(tmp_path / "out")
+    verdicts = load_verdicts(tmp_path / "out" / VERDICTS)
+    assert rules(verdicts)["PD-20"] is Verdict.FAIL
+    assert any("its file is damaged" in finding.observed for one in verdicts.scenarios for finding in one.findings)
+
+
+class TestKeeper:
+    """The broker's process alone."""
+
+    def test_it_stops_where_it_is_told_to_and_is_killed_there(self, tmp_path: Path) -> None:
+        keeper = self.keeper(tmp_path)
+        keeper.start()
+        assert keeper.kill() is Phase.IDLE
+        keeper.start()
+        keeper.arm(Halt(Phase.WRITTEN, 1))
+        assert not keeper.await_halt(0.05), "nobody writes anything"
+        keeper.stop()
+        assert dict(keeper.kills) == {Phase.IDLE: 1}
+
+    def test_a_store_that_refuses_is_told_in_its_own_words(self, tmp_path: Path) -> None:
+        (tmp_path / "data").write_text("no folder")
+        keeper = self.keeper(tmp_path)
+        with pytest.raises(BrokerDownError, match="The store cannot be opened: "):
+            keeper.start()
+        keeper.abandon()
+
+    def test_a_process_that_ends_by_itself_is_told_so(self, tmp_path: Path) -> None:
+        keeper = self.keeper(tmp_path)
+        keeper.start()
+        assert keeper.process.pid is not None
+        keeper.process.terminate()
+        with pytest.raises(BrokerDownError, match="ended by itself"):
+            keeper.await_halt(5)
+        keeper.abandon()
+
+    @staticmethod
+    def keeper(folder: Path) -> Keeper:
+        order = BrokerOrder(folder=folder, store="sqlite", defect=None)
+        return Keeper(order, multiprocessing.get_context("forkserver"), MachineClock())
