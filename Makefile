@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= assay-out
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench crash clean
 
 demo: $(VENV)/.base ## the suite against the in-process reference broker, and where its report lies
 	$(BIN)/assay run --out $(OUT)
@@ -22,6 +22,9 @@ lint: $(VENV)/.dev ## style, types, layers
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
+crash: $(VENV)/.dev ## the reference broker under load, killed 300 times, and judged
+	$(BIN)/assay crash --kills 300 --out crash-out
+
 bench: $(VENV)/.dev ## measurements, as ratios in one run
 	for bench in bench/*.py; do $(BIN)/python $$bench || exit 1; done
 
@@ -38,4 +41,4 @@ $(VENV)/.dev: pyproject.toml constraints.txt .ci/system-packages | $(VENV)/bin/p
 	touch $@ $(VENV)/.base
 
 clean:
-	rm -rf $(VENV) $(OUT)
+	rm -rf $(VENV) $(OUT) crash-out

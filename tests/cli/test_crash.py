@@ -44,11 +44,22 @@ def test_a_broker_that_keeps_everything_in_memory_is_found_out(assay: Assay, tmp
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("defect", STORE_DEFECTS)
-def test_a_planted_bug_of_the_store_is_found(assay: Assay, tmp_path: Path, defect: str) -> None:
-    ended = assay("crash", "--kills", 24, "--defect", defect, "--out", tmp_path / "out")
+@pytest.mark.parametrize(
+    ("defect", "kills"),
+    [
+        ("no-flush", 6),
+        ("answer-before-flush", 6),
+        pytest.param("records-swapped", 30, id="records-swapped: only a kill amid a flush shows it"),
+    ],
+)
+def test_a_planted_bug_of_the_store_is_found(assay: Assay, tmp_path: Path, defect: str, kills: int) -> None:
+    ended = assay("crash", "--kills", kills, "--defect", defect, "--out", tmp_path / "out")
     assert ended.code is Exit.NOT_AS_EXPECTED
     assert f"with defect {defect} switched on" in ended.out
+
+
+def test_every_planted_bug_is_tried() -> None:
+    assert len(STORE_DEFECTS) == 3
 
 
 @pytest.mark.parametrize(
