@@ -8,20 +8,24 @@ turns, so that a ratio compares what ran side by side.
 from __future__ import annotations
 
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from assay_adapters.reference import STORES
+from msgspec import Struct
+
 from assay_evidence.events import ScenarioBegin, Step
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import load_verdicts
 
 ROUNDS = 3
+STORES = ("memory", "sqlite")
 STEP = """\
 from pytest_bdd import parsers, scenarios, step
 
@@ -34,8 +38,20 @@ def _(number: int) -> None:
 """
 
 
-def timed(arguments: list[str], folder: Path) -> float:
-    """Run Python in a process of its own; the seconds that it took.
+class Cost(Struct, frozen=True):
+    """Seconds.
+
+    Args:
+        wall: By the clock.
+        cpu: Of processors, which others on the machine disturb less.
+    """
+
+    wall: float
+    cpu: float
+
+
+def timed(arguments: list[str], folder: Path) -> Cost:
+    """Run Python in a process of its own; what it took.
 
     Raises:
         CalledProcessError: It ended with another code than 0.
@@ -43,17 +59,23 @@ def timed(arguments: list[str], folder: Path) -> float:
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     paths = [str(Path(path).resolve()) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     environment["PYTHONPATH"] = os.pathsep.join(paths)
-    start = time.perf_counter()
+    start, before = time.perf_counter(), spent()
     subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, check=True, capture_output=True)  # noqa: S603 - this Python, on files of ours
-    return time.perf_counter() - start
+    return Cost(time.perf_counter() - start, spent() - before)
 
 
-def suite(folder: Path, store: str) -> float:
+def spent() -> float:
+    """Processor seconds of all processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def suite(folder: Path, store: str) -> Cost:
     """The whole suite on a store."""
     return timed(["-m", "assay", "run", "--store", store, "--out", f"out-{store}"], folder)
 
 
-def peer(folder: Path) -> float:
+def peer(folder: Path) -> Cost:
     """Pytest-bdd on scenarios that do nothing."""
     arguments = ["-m", "pytest", "-q", "-p", "pytest_bdd.plugin", "-p", "no:cacheprovider", "test_trivial.py"]
     return timed(arguments, folder)
@@ -80,20 +102,22 @@ def main(rounds: int) -> None:
         steps = sum(isinstance(event, Step) for event in journals.events)
         begun = sum(isinstance(event, ScenarioBegin) for event in journals.events)
         prepare(folder, scenarios, round(steps / begun))
-        runs: dict[str, Callable[[], float]] = {"pytest-bdd, nothing": lambda: peer(folder)}
+        runs: dict[str, Callable[[], Cost]] = {"pytest-bdd, nothing": partial(peer, folder)}
         for store in STORES:
-            runs[f"assay run, {store}"] = lambda store=store: suite(folder, store)
-        took: dict[str, list[float]] = {title: [] for title in runs}
+            runs[f"assay run, {store}"] = partial(suite, folder, store)
+        took: dict[str, list[Cost]] = {title: [] for title in runs}
         for _ in range(rounds):
             for title, run in runs.items():
                 took[title].append(run())
     print(f"{scenarios} scenarios of {round(steps / begun)} steps, {rounds} rounds in turns")
-    print(f"{'':<22}{'median s':>10}{'best s':>8}{'ms each':>9}{'to the peer':>13}")
-    base = statistics.median(next(iter(took.values())))
-    for title, seconds in took.items():
-        middle = statistics.median(seconds)
-        each = middle / scenarios * 1_000
-        print(f"{title:<22}{middle:>10.2f}{min(seconds):>8.2f}{each:>9.2f}{middle / base:>12.1f}x")
+    print(f"{'':<22}{'wall s':>8}{'cpu s':>8}{'cpu ms each':>13}{'wall':>8}{'cpu, to the peer':>18}")
+    base: Cost | None = None
+    for title, costs in took.items():
+        wall = statistics.median(cost.wall for cost in costs)
+        cpu = statistics.median(cost.cpu for cost in costs)
+        base = base or Cost(wall, cpu)
+        each = cpu / scenarios * 1_000
+        print(f"{title:<22}{wall:>8.2f}{cpu:>8.2f}{each:>13.2f}{wall / base.wall:>7.1f}x{cpu / base.cpu:>17.1f}x")
 
 
 if __name__ == "__main__":
