@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -25,6 +26,7 @@ from assay_sdk.local.frames import (
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc, refused
+from assay_sdk.model.xa import XaEnd, XaVote
 
 QUEUE = Address(AddressKind.QUEUE, "Q")
 MESSAGE = Message(
@@ -45,20 +47,31 @@ COMMANDS: list[FromClient] = [
     driver.Settle(1, 1, (1, 2), driver.Outcome.MODIFIED),
     driver.Begin(1, 1, 1, b"\x00\xff"),
     driver.Enlist(1, 1, (1,), 1),
-    driver.Prepare(1, 1),
     driver.Commit(1, 1),
     driver.Rollback(1, 1),
-    driver.RecoverXa(1, 1),
+    driver.EndXa(1, b"x", XaEnd.SUCCESS),
+    driver.Prepare(1, b"x"),
+    driver.CommitXa(1, b"x", one_phase=True),
+    driver.RollbackXa(1, b"x"),
+    driver.RecoverXa(1),
+    driver.ForgetXa(1, b"x"),
     driver.Unsubscribe(1, 1, "S"),
     driver.Cancel(1, 1, "ID:1"),
     driver.Browse(1, 1, QUEUE),
     driver.Close(1),
 ]
+
+
+def test_every_command_is_tried() -> None:
+    assert {type(command) for command in COMMANDS} == {Hello, *get_args(driver.DriverCommand)}
+
+
 EVENTS: list[DriverEvent] = [
     driver.Opened(1, frozenset({Capability.BROWSE}), {"product": "p", "n": 1, "is": True}),
     driver.Done(1),
     driver.Done(1, "text", {"x": 1}),
     driver.Done(1, (b"a", b"b")),
+    driver.Done(1, XaVote.PREPARED),
     driver.Done(1, (MESSAGE, Message(body=b"\xff"))),
     driver.Done(1, ()),
     driver.Failed(1, REFUSED),
