@@ -68,9 +68,21 @@ class Sighting(Struct):
 
 
 class Unit(Struct):
-    """A unit of work: what it sent and took, and what is known of its commit."""
+    """A unit of work, local or a branch: what it sent and took, and what is known of its commit.
+
+    Args:
+        end: The call that ended it.
+        prepared: The call that is known to have prepared it.
+        decisions: The calls by which its transaction manager decided on it.
+        fate: What is known of its commit.  A branch that was to be committed was known to be prepared, and its
+            transaction manager comes back until it is in doubt no longer: then it is committed, whatever was answered.
+        sent: What it sent, by kid.
+        taken: What it took, by kid.
+    """
 
     end: Call | None = None
+    prepared: Call | None = None
+    decisions: list[Call] = []
     fate: Fate = Fate.VOID
     sent: list[str] = []
     taken: list[str] = []
@@ -88,6 +100,8 @@ class Accounts:
         self.sightings: defaultdict[tuple[str, str], list[Sighting]] = defaultdict(list)
         """By kid and holder, in order of time: a subscription's name, or nothing for a queue."""
         self.units: defaultdict[str, Unit] = defaultdict(Unit)
+        self.recoveries: list[tuple[Call, str]] = []
+        """Each time that somebody asked for branches in doubt, with one that must have been."""
         ordered = sorted(events, key=lambda event: (event.writer, event.seq))
         self._history = History(ordered)
         self._last = max(ordered, key=lambda event: event.mono_ns, default=None)
@@ -106,6 +120,16 @@ class Accounts:
             elif isinstance(event, Call):
                 self._call(event, sends, taking, latest)
         self._close(sends)
+
+    def undecided(self) -> list[Unit]:
+        """Branches that are prepared for certain, and on which nobody has decided."""
+        return [unit for unit in self.units.values() if unit.prepared is not None and not unit.decisions]
+
+    def answered(self, call: Call) -> Return | None:
+        """What a call gave, unless the connection was lost or nothing came back."""
+        answer = self._answers.get((call.writer, call.id))
+        lost = answer is None or (answer.refused is not None and answer.refused.kind == LOST)
+        return None if lost else answer
 
     def watched(self, sending: Sending) -> float:
         """For which part of the time from a send's answer to its due moment somebody watched for it, 0 to 1."""
@@ -136,6 +160,24 @@ class Accounts:
             unit = self.units[call.unit]
             unit.end = call
             unit.fate = self._fate(call) if call.op == "commit" else Fate.VOID
+        elif call.op.startswith("xa-"):
+            self._branch(call)
+
+    def _branch(self, call: Call) -> None:
+        """Somebody asks for something about branches."""
+        if call.op == "xa-recover":
+            answer = self._answers.get((call.writer, call.id))
+            for name in answer.value if answer is not None else ():
+                unit = self.units[name]
+                if unit.prepared is not None and not unit.decisions:
+                    self.recoveries.append((call, name))
+        elif call.unit is not None:
+            unit = self.units[call.unit]
+            if call.op == "xa-prepare" and self._fate(call) is Fate.CONFIRMED:
+                unit.prepared = call
+            elif call.op in {"xa-commit", "xa-rollback"}:
+                unit.decisions.append(call)
+                unit.fate = Fate.CONFIRMED if call.op == "xa-commit" else Fate.VOID
 
     def _close(self, sends: list[Call]) -> None:
         for sightings in self.sightings.values():

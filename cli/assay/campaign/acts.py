@@ -9,10 +9,12 @@ import random
 from collections.abc import Callable, Mapping
 
 from assay.campaign.families import LONGEST_DELAY_MS, SHORTEST_DELAY_MS, SUBSCRIPTIONS, Family, place
+from assay.campaign.manager import Case, Manager
 from assay.campaign.seat import Seat
 from assay_adapters.client import AckMode, Draft, Mode, Origin, Seen, Setting
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address
+from assay_steps.branches import Branch
 
 POLL_MS = 15
 """How long an act waits for a message."""
@@ -24,6 +26,8 @@ _LARGE = 90_000
 LARGE_PERCENT = 2
 COMMIT_PERCENT, ROLLBACK_PERCENT = 75, 20
 """How units of work end; the rest is lost with its connection."""
+UNDECIDED_PERCENT = 25
+"""So many branches are left prepared, for their transaction manager to come back to."""
 ACKNOWLEDGE_PERCENT, RECOVER_PERCENT = 85, 10
 """What becomes of what was taken; the rest is lost with its connection, and comes again."""
 
@@ -52,6 +56,8 @@ class Player:
         self._rng = rng
         self._seat = seat
         self._kids = 0
+        self._branches = 0
+        self._manager = Manager()
 
     def perform(self) -> None:
         """One act.
@@ -68,6 +74,9 @@ class Player:
             self.feed: 3,
             self.work: 6,
             self.publish: 4,
+            self.feed_branch: 2,
+            self.branch: 3,
+            self.resolve: 1,
         }
         self._rng.choices(tuple(acts), tuple(acts.values()))[0]()
 
@@ -90,6 +99,10 @@ class Player:
         """A persistent one that a unit of work is to take."""
         self._send(Family.UNITS, place(Family.UNITS, self._number, "IN"), Mode.PERSISTENT)
 
+    def feed_branch(self) -> None:
+        """A persistent one that a branch is to take."""
+        self._send(Family.BRANCHES, place(Family.BRANCHES, self._number, "IN"), Mode.PERSISTENT)
+
     def consume(self) -> None:
         """Take one from the queue; most are acknowledged."""
         self._consume(Family.QUEUE, Origin(address=place(Family.QUEUE, self._number)), POLL_MS)
@@ -107,12 +120,7 @@ class Player:
     def work(self) -> None:
         """Take some, send some, and commit or not."""
         seat = self._seat(Family.UNITS, f"{self._name}.units", AckMode.TRANSACTED, None)
-        source = Origin(address=place(Family.UNITS, self._number, "IN"))
-        for _ in range(self._rng.randint(0, 2)):
-            seat.receive(source, f"{self._name}.taker", POLL_MS)
-        target = place(Family.UNITS, self._number, "OUT")
-        for _ in range(self._rng.randint(1, 3)):
-            seat.done(seat.producer(target).send(self._draft(Family.UNITS), mode=Mode.PERSISTENT))
+        self._take_and_send(Family.UNITS, seat)
         end = self._percent()
         if end < COMMIT_PERCENT:
             seat.done(seat.session.commit())
@@ -120,6 +128,37 @@ class Player:
             seat.done(seat.session.rollback())
         else:
             seat.abort()
+
+    # branches of global units of work ---------------------------------------------------------------------------------
+
+    def branch(self) -> None:
+        """Take some and send some in a branch, have it prepared, and decide on it, mostly at once."""
+        seat = self._managing()
+        self._branches += 1
+        name = f"{self._name}-{self._number}-branch-{self._branches}"
+        case = Case(Branch(seat.recorder, name, seat.session), self._percent() < COMMIT_PERCENT)
+        seat.done(case.branch.start())
+        self._take_and_send(Family.BRANCHES, seat)
+        seat.done(case.branch.end())
+        self._manager.prepare(case, seat)
+        if self._percent() >= UNDECIDED_PERCENT:
+            self._manager.decide(case, seat)
+
+    def resolve(self) -> None:
+        """Decide on every branch that is in doubt."""
+        self._manager.resolve(self._managing())
+
+    def _managing(self) -> Seat:
+        return self._seat(Family.BRANCHES, f"{self._name}.branches", AckMode.XA, None)
+
+    def _take_and_send(self, family: Family, seat: Seat) -> None:
+        """What a unit of work does, of either kind."""
+        source = Origin(address=place(family, self._number, "IN"))
+        for _ in range(self._rng.randint(0, 2)):
+            seat.receive(source, f"{self._name}.{family.value}.taker", POLL_MS)
+        target = place(family, self._number, "OUT")
+        for _ in range(self._rng.randint(1, 3)):
+            seat.done(seat.producer(target).send(self._draft(family), mode=Mode.PERSISTENT))
 
     # topics -----------------------------------------------------------------------------------------------------------
 

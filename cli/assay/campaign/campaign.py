@@ -10,7 +10,7 @@ import multiprocessing
 import random
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from types import TracebackType
@@ -19,8 +19,8 @@ from typing import Any, Self, TypeVar
 from msgspec import Struct
 
 from assay.campaign.accounts import Accounts
-from assay.campaign.claims import claims
-from assay.campaign.client import LEAVE, ClientOrder, Drain, Play, Role
+from assay.campaign.claims import Claiming, claims, in_doubt
+from assay.campaign.client import LEAVE, ClientOrder, Drain, Play, Resolve, Role
 from assay.campaign.clients import Clients
 from assay.campaign.families import LONGEST_DELAY_MS, SUBSCRIPTIONS, TRIALS, Family, place, planned, scenario_id
 from assay.campaign.keeper import BrokerDownError, Keeper
@@ -206,7 +206,11 @@ class Campaign:
         self._pass(UP_S)
         clients.tell(LEAVE)
         self._drain(number, clients)
-        self._claim(number)
+        written = self._written(number)
+        self._claim_all(number, Family.BRANCHES, in_doubt(Accounts(written[scenario_id(Family.BRANCHES, number)])))
+        clients.tell(Resolve(), (Role.MIXED,))
+        self._drain_branches(number, clients)
+        self._claim(number, written)
 
     def _kill(self, number: int) -> None:
         """One kill, placed or at random, and the start after it."""
@@ -241,23 +245,39 @@ class Campaign:
         parts: list[tuple[tuple[tuple[Family, Address], ...], tuple[str, ...]]] = [
             (((Family.QUEUE, place(Family.QUEUE, number)), (Family.PASSING, place(Family.PASSING, number))), ()),
             (tuple((Family.UNITS, place(Family.UNITS, number, end)) for end in ("IN", "OUT")), ()),
-            (((Family.DELAYED, place(Family.DELAYED, number)),), ()),
+            (
+                (
+                    (Family.DELAYED, place(Family.DELAYED, number)),
+                    *((Family.BRANCHES, place(Family.BRANCHES, number, end)) for end in ("IN", "OUT")),
+                ),
+                (),
+            ),
             ((), SUBSCRIPTIONS),
         ]
         clients.each([Drain(queues, subscriptions, calm_ns) for queues, subscriptions in parts])
 
-    def _claim(self, number: int) -> None:
+    def _drain_branches(self, number: int, clients: Clients) -> None:
+        """Take what the last branches have let go."""
+        queues = tuple((Family.BRANCHES, place(Family.BRANCHES, number, end)) for end in ("IN", "OUT"))
+        calm_ns = self._clock.monotonic_ns()
+        clients.each([Drain(queues if order == 0 else (), (), calm_ns) for order in range(len(ROLES))])
+
+    def _claim(self, number: int, written: dict[str, list[AnyEvent]]) -> None:
         """Claim what the rules say of every message that was sent."""
-        written = self._written(number)
+        for name, more in self._written(number).items():
+            written[name] += more
         for family in Family:
             accounts = Accounts(written[scenario_id(family, number)])
             self._messages[family] += len(accounts.sendings)
             self._fates.update(f"{family}: {sending.fate.value}" for sending in accounts.sendings)
             self._fates.update(f"unit of work: {unit.fate.value}" for unit in accounts.units.values())
-            for claiming in claims(family, accounts):
-                fields = {"rule": claiming.rule, "predicate": claiming.predicate, "text": claiming.text}
-                scenario = scenario_id(family, number)
-                self._write(events.Claim, scenario=scenario, of=claiming.of, bounds=claiming.bounds, **fields)
+            self._claim_all(number, family, claims(family, accounts))
+
+    def _claim_all(self, number: int, family: Family, claimings: Iterable[Claiming]) -> None:
+        for claiming in claimings:
+            fields = {"rule": claiming.rule, "predicate": claiming.predicate, "text": claiming.text}
+            scenario = scenario_id(family, number)
+            self._write(events.Claim, scenario=scenario, of=claiming.of, bounds=claiming.bounds, **fields)
 
     def _refused(self, number: int, why: str) -> None:
         """The broker cannot be started on what it left behind: all that it was trusted with is lost."""

@@ -12,12 +12,23 @@ from assay.campaign.families import SUBSCRIPTIONS, TRIALS, Family
 from assay_evidence.events import Predicate
 from assay_evidence.history import distance
 from assay_evidence.watching import NS_PER_MS
+from assay_steps.branches import IN_DOUBT
 from assay_steps.evidence import listed
 
 AT_ONCE = 40
 """Messages of one claim at most: a person is to read what failed."""
 WATCHED_PERCENT = 25
 """How much of a delay must have been watched, or it was not tried: kills take the watchers away."""
+
+_RULES: Mapping[Family, str] = {
+    Family.QUEUE: "PD-20",
+    Family.PASSING: "PD-22",
+    Family.DELAYED: "DD-03",
+    Family.UNITS: "PD-20",
+    Family.TOPIC: "PD-23",
+    Family.BRANCHES: "BT-13",
+}
+"""The rule by which copies are counted, where no other is named for them."""
 
 _SENTENCES: Mapping[str, str] = {
     "delivered-exactly": "each is delivered until it is acknowledged, and never again",
@@ -62,6 +73,7 @@ def claims(family: Family, accounts: Accounts) -> Iterator[Claiming]:
     yield from _counted(family, accounts)
     yield from _early(family, accounts)
     yield from _whole(family, accounts)
+    yield from _decided(family, accounts)
 
 
 def _counted(family: Family, accounts: Accounts) -> Iterator[Claiming]:
@@ -85,18 +97,16 @@ def _counted(family: Family, accounts: Accounts) -> Iterator[Claiming]:
 def _rule(family: Family, holder: str, sending: Sending, *, taken: bool) -> str:
     """The rule that says so."""
     match family:
-        case Family.QUEUE:
-            return "QS-08" if taken else "PD-20"
-        case Family.DELAYED:
-            return "DD-03"
+        case Family.QUEUE if taken:
+            return "QS-08"
         case Family.TOPIC if sending.delay_ms:
             return "DD-51"
-        case Family.TOPIC:
-            return "PD-23" if holder == "active" else "PD-25"
-        case Family.UNITS:
-            return "PD-20" if sending.fate is Fate.CONFIRMED else "BT-12"
-        case Family.PASSING:
-            return "PD-22"
+        case Family.TOPIC if holder == "away":
+            return "PD-25"
+        case Family.UNITS if sending.fate is not Fate.CONFIRMED:
+            return "BT-12"
+        case _:
+            return _RULES[family]
 
 
 def _early(family: Family, accounts: Accounts) -> Iterator[Claiming]:
@@ -139,3 +149,49 @@ def _whole(family: Family, accounts: Accounts) -> Iterator[Claiming]:
                 bounds={},
                 text="a unit whose commit nobody answered is there as a whole or not at all",
             )
+
+
+def in_doubt(accounts: Accounts) -> Iterator[Claiming]:
+    """That of branches which are prepared, and not decided on, nothing is seen: to be claimed before they are.
+
+    Args:
+        accounts: The accounts of the branches' scenario, after a drain.
+    """
+    for unit in accounts.undecided():
+        answer = None if unit.prepared is None else accounts.answered(unit.prepared)
+        if answer is None:
+            continue
+        for kids, since in ((unit.sent, {}), (unit.taken, {"from": answer.ref})):
+            if kids:
+                yield Claiming(
+                    rule="BT-13",
+                    predicate="never-seen",
+                    of={"kids": listed(kids), **since},
+                    bounds={},
+                    text="what a branch in doubt has sent and taken nobody is handed",
+                )
+
+
+def _decided(family: Family, accounts: Accounts) -> Iterator[Claiming]:
+    """That a prepared branch is in doubt until it is decided on, and then does as it is told."""
+    if family is not Family.BRANCHES:
+        return
+    for call, name in accounts.recoveries:
+        if accounts.answered(call) is not None:
+            yield Claiming(
+                rule="BT-13",
+                predicate="equal-fields",
+                of={"at": call.ref, f"field.{name}": IN_DOUBT},
+                bounds={},
+                text="a branch that was prepared is in doubt until somebody decides on it",
+            )
+    for unit in accounts.units.values():
+        for call in unit.decisions:
+            if accounts.answered(call) is not None:
+                yield Claiming(
+                    rule="BT-13",
+                    predicate="accepted",
+                    of={"call": call.ref},
+                    bounds={},
+                    text="a branch in doubt is committed or rolled back, as its transaction manager decides",
+                )

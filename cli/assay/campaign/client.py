@@ -84,6 +84,10 @@ class Play(Struct, frozen=True):
     number: int
 
 
+class Resolve(Struct, frozen=True):
+    """Decide on every branch that is in doubt."""
+
+
 class Drain(Struct, frozen=True):
     """Take what is left.
 
@@ -119,6 +123,8 @@ def play(order: ClientOrder, control: Connection) -> None:
                     continue
                 if isinstance(word, Drain):
                     part.drain(word)
+                elif isinstance(word, Resolve):
+                    part.resolve()
                 part.leave()
                 control.send(DONE)
             journal.close(instant(runner.clock))
@@ -177,6 +183,10 @@ class Part:
         """Close every connection."""
         for seat in self._seats.values():
             seat.leave()
+
+    def resolve(self) -> None:
+        """Leave no branch in doubt."""
+        self._insist(self._player.resolve)
 
     def drain(self, word: Drain) -> None:
         """Take what is left, until there is nothing and nothing can come."""

@@ -23,6 +23,7 @@ class Family(StrEnum):
     DELAYED = "delayed"
     UNITS = "units"
     TOPIC = "topic"
+    BRANCHES = "branches"
 
 
 class Trial(Struct, frozen=True, kw_only=True):
@@ -48,6 +49,11 @@ TRIALS: dict[Family, Trial] = {
     Family.UNITS: Trial(
         title="units of work that take from one queue and send to another",
         rules=("PD-20", "BT-12"),
+        judged="client+broker",
+    ),
+    Family.BRANCHES: Trial(
+        title="branches of global units of work, prepared and then decided on",
+        rules=("BT-13",),
         judged="client+broker",
     ),
     Family.TOPIC: Trial(title="publications for durable subscriptions", rules=("PD-23", "PD-25", "DD-51")),

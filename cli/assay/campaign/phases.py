@@ -20,12 +20,14 @@ from assay_broker.core.records import Record
 from assay_broker.stores import Store
 from assay_sdk.driver import (
     Commit,
+    CommitXa,
     Done,
     Driver,
     DriverCommand,
     DriverEvent,
     Failed,
     Prepare,
+    RollbackXa,
     Send,
     Settle,
     Target,
@@ -38,7 +40,7 @@ IDLE_AFTER_NS = 2_000_000
 """So long after the last answer, with nothing asked meanwhile, a broker is idle."""
 
 _PAGE = struct.Struct("<Bq")
-_ASKING = (Send, Settle, Commit, Prepare)
+_ASKING = (Send, Settle, Commit, Prepare, CommitXa, RollbackXa)
 """Commands that may have something written."""
 
 
@@ -144,7 +146,7 @@ class Progress:
         """A command has come."""
         if not isinstance(command, _ASKING):
             return
-        self._commit = isinstance(command, Commit | Prepare)
+        self._commit = isinstance(command, Commit | Prepare | CommitXa)
         if not self._written:
             self._come_to(Phase.BEFORE_WRITE)
 

@@ -52,7 +52,7 @@ class Seat:
         self._client = client
         self._to = to
         self._ack = ack
-        self._recorder = recorder
+        self.recorder = recorder
         self._client_id = client_id
         self._numbers = itertools.count(1)
         self._connection: Connection | None = None
@@ -73,7 +73,7 @@ class Seat:
             port = self._client.connect(self._to, client_id=self._client_id)
             if isinstance(port, Refused):
                 raise LostError(port.text)
-            self._connection = Connection(self._recorder, self.name, port.value)
+            self._connection = Connection(self.recorder, self.name, port.value)
             name = f"{self.name}.{next(self._numbers)}"
             self._session = self._needed(partial(self._connection.session, self._ack, name))
         return self._session

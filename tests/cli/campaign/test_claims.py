@@ -9,9 +9,9 @@ import pytest
 from tests.evidence.histories import Story, message, refusal
 
 from assay.campaign.accounts import Accounts, Bound, Fate, Sending, Sighting, bound
-from assay.campaign.claims import claims
+from assay.campaign.claims import claims, in_doubt
 from assay.campaign.families import Family
-from assay_evidence.events import Call
+from assay_evidence.events import Call, RefusedInfo
 from assay_evidence.judge import judge_claim
 from assay_evidence.verdicts import Verdict
 
@@ -292,6 +292,114 @@ def test_a_committed_unit_that_is_lost_is_found() -> None:
     take(story, "a")
     drained(story)
     assert Verdict.FAIL in worst(story, Family.UNITS)
+
+
+# branches -------------------------------------------------------------------------------------------------------------
+
+Ending = Literal["commit", "commit unanswered", "rollback", "undecided", "prepare unanswered"]
+
+
+def branch(story: Story, name: str, *, sent: str, taken: str, end: Ending) -> None:
+    """A branch, prepared, and decided on or not."""
+    for kid in taken:
+        story.send(kid)
+        take(story, kid, None, unit=name)
+    for kid in sent:
+        story.send(kid, unit=name)
+    prepare = story.call("xa-prepare", unit=name)
+    story.answer(prepare, LOST if end == "prepare unanswered" else None)
+    if end in {"commit", "commit unanswered", "rollback"}:
+        decide(story, name, "rollback" if end == "rollback" else "commit", LOST if "unanswered" in end else None)
+
+
+def decide(story: Story, name: str, end: str, refused: RefusedInfo | None = None) -> None:
+    """The transaction manager decides."""
+    story.answer(story.call(f"xa-{end}", unit=name), refused)
+
+
+def recovered(story: Story, **found: str) -> None:
+    """Somebody asks which branches are in doubt."""
+    story.answer(story.call("xa-recover"), value={name.replace("_", "/"): state for name, state in found.items()})
+
+
+def branches(story: Story) -> None:
+    """Branches with every end, and what follows where the rules are kept."""
+    branch(story, "b/1", sent="ab", taken="x", end="commit")
+    branch(story, "b/2", sent="c", taken="y", end="rollback")
+    branch(story, "b/3", sent="d", taken="z", end="commit unanswered")
+    branch(story, "b/4", sent="e", taken="w", end="undecided")
+    branch(story, "b/5", sent="f", taken="v", end="prepare unanswered")
+    kill(story)
+    for kid in ("a", "b", "y", "v"):
+        take(story, kid)
+    drained(story)
+
+
+def resolved(story: Story) -> None:
+    """The manager comes back: b/3 has come about, b/4 is in doubt, b/5 was never prepared."""
+    recovered(story, b_3="not in doubt", b_4="in doubt", b_5="not in doubt")
+    decide(story, "b/4", "commit")
+    for kid in "de":
+        take(story, kid)
+    drained(story)
+
+
+def test_branches_that_keep_the_rules_pass() -> None:
+    story = Story()
+    branches(story)
+    assert doubts(story) == {Verdict.PASS}
+    resolved(story)
+    assert worst(story, Family.BRANCHES) == {Verdict.PASS}
+
+
+def doubts(story: Story) -> set[Verdict]:
+    """What is found of branches in doubt."""
+    told = list(story.events)
+    return {
+        judge_claim(story.claim(one.predicate, one.of, **one.bounds), told).verdict for one in in_doubt(Accounts(told))
+    }
+
+
+@pytest.mark.parametrize("kid", ["e", "w"])
+def test_what_a_branch_in_doubt_holds_and_somebody_is_handed_is_found(kid: str) -> None:
+    story = Story()
+    branches(story)
+    take(story, kid)
+    drained(story)
+    assert Verdict.FAIL in doubts(story)
+
+
+def test_a_prepared_branch_that_is_forgotten_is_found() -> None:
+    story = Story()
+    branches(story)
+    recovered(story, b_4="not in doubt")
+    assert Verdict.FAIL in worst(story, Family.BRANCHES)
+
+
+def test_a_branch_that_does_not_do_as_it_is_told_is_found() -> None:
+    story = Story()
+    branches(story)
+    decide(story, "b/4", "commit", refusal("messaging"))
+    assert Verdict.FAIL in worst(story, Family.BRANCHES)
+
+
+@pytest.mark.parametrize("kid", ["c", "f", "x", "z"])
+def test_a_message_that_a_branch_has_settled_and_comes_all_the_same_is_found(kid: str) -> None:
+    story = Story()
+    branches(story)
+    resolved(story)
+    take(story, kid)
+    drained(story)
+    assert Verdict.FAIL in worst(story, Family.BRANCHES)
+
+
+def test_a_committed_branch_that_is_lost_is_found() -> None:
+    story = Story()
+    branch(story, "b/1", sent="ab", taken="", end="commit")
+    kill(story)
+    take(story, "a")
+    drained(story)
+    assert Verdict.FAIL in worst(story, Family.BRANCHES)
 
 
 # topics ---------------------------------------------------------------------------------------------------------------
