@@ -31,6 +31,8 @@ from assay_sdk.runners.real import READ, LoopRunner
 
 _MODE = 0o600
 _BACKLOG = 128
+_REST_NS = 100_000_000
+"""How long nobody is let in after somebody could not be."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -123,6 +125,8 @@ class LocalServer:
                 return
             except OSError as error:  # no descriptor is free, or the caller has gone: the next one may have more luck
                 _LOG.warning("a caller at %s could not be let in: %s", self._path, error)
+                self._runner.unregister(self._listener)
+                self._runner.call_at(self._runner.clock.monotonic_ns() + _REST_NS, self._watch)
                 return
             if len(self._callers) >= self._limits.callers:
                 _LOG.warning("a caller at %s was turned away: %s are connected", self._path, len(self._callers))

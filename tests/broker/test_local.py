@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import stat
 from collections.abc import Callable, Iterator
@@ -245,6 +246,20 @@ def test_an_answer_that_is_too_long_is_a_refusal(serve: Serve, monkeypatch: pyte
         answer = caller.hear()
         assert isinstance(answer, driver.Failed)
         assert answer.refused.mqrc == Mqrc.MSG_TOO_BIG_FOR_CHANNEL
+
+
+def test_after_a_caller_who_could_not_be_let_in_others_can(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    served = serve()
+    fails = [OSError(errno.EMFILE, "too many open files")]
+    accept = socket.socket.accept
+
+    def scarce(listener: socket.socket) -> tuple[socket.socket, object]:
+        if fails:
+            raise fails.pop()
+        return accept(listener)
+
+    monkeypatch.setattr(socket.socket, "accept", scarce)
+    assert works(served)
 
 
 def test_closing_cuts_everybody_off(serve: Serve) -> None:

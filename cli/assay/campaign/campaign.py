@@ -46,6 +46,8 @@ BACKEND = "reference+local"
 
 PLACED = (Phase.WRITTEN, Phase.WRITTEN, Phase.FLUSHED, Phase.FLUSHED, Phase.BEFORE_WRITE, Phase.ANSWERED)
 """Where a kill that is placed may fall; twice means twice as often."""
+PLACED_AT_COMMIT = (Phase.WRITTEN, Phase.FLUSHED, Phase.FLUSHED)
+"""The same, while a unit of work is being committed: half of it on disk would show here."""
 PLACED_PERCENT = 65
 TIMES = (5, 60)
 """A placed kill falls when the broker has come to its phase so often, from and to."""
@@ -218,7 +220,7 @@ class Campaign:
         if self._rng.random() * 100 < PLACED_PERCENT:
             commits = self._rng.random() * 100 < COMMITS_PERCENT
             times = self._rng.randint(*TIMES) // (COMMITS_RARER if commits else 1)
-            self._keeper.arm(Halt(self._rng.choice(PLACED), max(times, 1), commits))
+            self._keeper.arm(Halt(self._rng.choice(PLACED_AT_COMMIT if commits else PLACED), max(times, 1), commits))
             self._keeper.await_halt(HALT_LIMIT_S)
         else:
             self._pass(self._rng.uniform(*SPAN_S))

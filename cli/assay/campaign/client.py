@@ -6,7 +6,7 @@ import logging
 import random
 import signal
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from functools import partial
 from multiprocessing.connection import Connection
@@ -111,7 +111,7 @@ def play(order: ClientOrder, control: Connection) -> None:
     """
     logging.getLogger("assay_sdk").addHandler(logging.NullHandler())  # connections are lost all the time here
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the campaign's, and so is what follows
-    with _cranked() as runner:
+    with suppress(EOFError), _cranked() as runner:  # the campaign is gone: the journal stays without its end
         path = order.journals / f"{order.name}.jsonl"
         with JournalWriter(path, run=order.run, writer=order.name) as journal:
             journal.write(events.Begin, instant(runner.clock), **order.begin)
