@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from assay.campaign.accounts import Accounts
 from assay.campaign.claims import Claiming, claims, in_doubt
-from assay.campaign.client import LEAVE, ClientOrder, Drain, Play, Resolve, Role
+from assay.campaign.client import LAST, LEAVE, ClientOrder, Drain, Play, Resolve, Role
 from assay.campaign.clients import Clients
 from assay.campaign.families import LONGEST_DELAY_MS, SUBSCRIPTIONS, TRIALS, Family, place, planned, scenario_id
 from assay.campaign.keeper import BrokerDownError, Keeper
@@ -206,7 +206,7 @@ class Campaign:
         for _ in range(min(options.kills_a_round, options.kills - self._kills)):
             self._kill(number)
         self._pass(UP_S)
-        clients.tell(LEAVE)
+        clients.tell(LAST)
         self._drain(number, clients)
         written = self._written(number)
         self._claim_all(number, Family.BRANCHES, in_doubt(Accounts(written[scenario_id(Family.BRANCHES, number)])))

@@ -30,7 +30,7 @@ from assay_steps.recording import Recorder
 
 T = TypeVar("T")
 
-DONE, LEAVE, END = "done", "leave", "end"
+DONE, LAST, LEAVE, END = "done", "last", "leave", "end"
 RETRY_S = 0.01
 """How long a client waits before it looks again for a broker that is gone."""
 INSIST_NS = 60_000_000_000
@@ -125,6 +125,8 @@ def play(order: ClientOrder, control: Connection) -> None:
                     part.drain(word)
                 elif isinstance(word, Resolve):
                     part.resolve()
+                elif word == LAST:
+                    part.last()
                 part.leave()
                 control.send(DONE)
             journal.close(instant(runner.clock))
@@ -178,6 +180,11 @@ class Part:
                 act()
             except LostError:
                 pause = RETRY_S
+
+    def last(self) -> None:
+        """One more delayed message, which no kill keeps anybody from watching for."""
+        if self._order.role is Role.MIXED:
+            self._insist(self._player.send_delayed)
 
     def leave(self) -> None:
         """Close every connection."""
