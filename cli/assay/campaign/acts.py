@@ -162,9 +162,10 @@ class Player:
 
     # topics -----------------------------------------------------------------------------------------------------------
 
-    def publish(self) -> None:
-        """A persistent publication, one in three with a delay."""
-        delay_ms = self._rng.choice((0, 0, self._rng.randint(SHORTEST_DELAY_MS, LONGEST_DELAY_MS)))
+    def publish(self, delay_ms: int | None = None) -> None:
+        """A persistent publication; one in three has a delay, unless it is given."""
+        if delay_ms is None:
+            delay_ms = self._rng.choice((0, 0, self._rng.randint(SHORTEST_DELAY_MS, LONGEST_DELAY_MS)))
         self._send(Family.TOPIC, place(Family.TOPIC, self._number), Mode.PERSISTENT, delay_ms)
 
     def subscribe(self) -> None:

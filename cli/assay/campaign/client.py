@@ -182,9 +182,12 @@ class Part:
                 pause = RETRY_S
 
     def last(self) -> None:
-        """One more delayed message, which no kill keeps anybody from watching for."""
+        """One more message of each kind, which no kill keeps anybody from watching for, so that none is without any."""
+        player = self._player
         if self._order.role is Role.MIXED:
-            self._insist(self._player.send_delayed)
+            for act in (player.send_delayed, player.send, player.send_passing, player.work, player.branch):
+                self._insist(act)
+            self._insist(partial(player.publish, delay_ms=0))
 
     def leave(self) -> None:
         """Close every connection."""
