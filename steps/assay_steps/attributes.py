@@ -41,10 +41,8 @@ def _value(value: Scalar) -> str:
 def command_text(change: Change) -> str:
     """A change as an MQSC command, for the reader of the journal."""
     match change:
-        case Alter(kind=ObjectKind.QMGR, attributes=attributes):
-            return f"ALTER QMGR{_parameters(attributes)}"
-        case Define(kind=kind, name=name, attributes=attributes) | Alter(kind=kind, name=name, attributes=attributes):
-            return f"{type(change).__name__.upper()} {NOUNS[kind]}('{name}'){_parameters(attributes)}"
+        case Define() | Alter():
+            return _definition_text(change)
         case Delete(kind=kind, name=name):
             return f"DELETE {NOUNS[kind]}('{name}') PURGE"
         case Clear(name=name):
@@ -55,6 +53,12 @@ def command_text(change: Change) -> str:
             return f"RESOLVE INDOUBT({unit}) ACTION({'COMMIT' if commit else 'BACKOUT'})"
         case _:
             return f"{type(change).__name__.upper()} {change.what}"
+
+
+def _definition_text(change: Define | Alter) -> str:
+    verb = type(change).__name__.upper()
+    name = "" if change.kind is ObjectKind.QMGR else f"('{change.name}')"
+    return f"{verb} {NOUNS[change.kind]}{name}{_parameters(change.attributes)}"
 
 
 def _authority_text(change: Authorise) -> str:
