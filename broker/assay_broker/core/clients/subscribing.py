@@ -150,9 +150,9 @@ def end_subscription(state: State, turn: Turn, subscription: Subscription) -> No
 def drop_entries(state: State, turn: Turn, queue: Queue) -> None:
     """Everything that stands on a queue goes with it."""
     for entry in queue.entries.values():
+        enter_again = partial(_enter_again, queue, entry, held=entry.place is Place.HELD)
         entry.place = Place.GONE
         state.expiry.discard(entry.key)
-        enter_again = partial(_enter_again, queue, entry)
         if entry.recorded:
             turn.record(MessageRemoved(entry.key), enter_again)
         else:
@@ -160,9 +160,11 @@ def drop_entries(state: State, turn: Turn, queue: Queue) -> None:
     queue.clear()
 
 
-def _enter_again(queue: Queue, entry: Entry, _turn: Turn) -> None:
-    """Undo one removal of `drop_entries`."""
+def _enter_again(queue: Queue, entry: Entry, _turn: Turn, *, held: bool) -> None:
+    """Undo one removal of `drop_entries`; what a unit of work held, it holds again."""
     queue.enter(entry)
+    if held:
+        queue.take(entry)
 
 
 def _revive(state: State, subscription: Subscription, turn: Turn) -> None:
