@@ -15,6 +15,7 @@ from assay_broker.defects.branches import BRANCH_DEFECTS
 from assay_broker.defects.checks import CHECK_DEFECTS
 from assay_broker.defects.consumers import CONSUMER_DEFECTS
 from assay_broker.defects.corners import CORNER_DEFECTS
+from assay_broker.defects.corners_of_release import CORNER_RELEASE_DEFECTS
 from assay_broker.defects.corners_of_staging import CORNER_STAGING_DEFECTS
 from assay_broker.defects.delay import DELAY_DEFECTS
 from assay_broker.defects.failures import FAILURE_DEFECTS
@@ -71,6 +72,7 @@ DEFECTS: Mapping[str, Defect] = MappingProxyType(
             *MEMBER_DEFECTS,
             *CORNER_DEFECTS,
             *CORNER_STAGING_DEFECTS,
+            *CORNER_RELEASE_DEFECTS,
             *QOS_DEFECTS,
             *LASTING_DEFECTS,
             *QOS_PERSISTENCE_DEFECTS,
