@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.broker.administered_stories import ADMINISTERED_STORIES
 from tests.broker.branch_stories import BRANCH_STORIES
+from tests.broker.corner_stories import CORNER_STORIES
 from tests.broker.failure_stories import FAILURE_STORIES
 from tests.broker.lasting_stories import LASTING_STORIES
 from tests.broker.processor_stories import PROCESSOR_STORIES
@@ -466,6 +467,7 @@ STORIES = (
     *SENDING_STORIES,
     *PROCESSOR_STORIES,
     *LASTING_STORIES,
+    *CORNER_STORIES,
 )
 
 

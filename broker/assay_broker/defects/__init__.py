@@ -14,6 +14,9 @@ from assay_broker.defects.batch import BATCH_DEFECTS
 from assay_broker.defects.branches import BRANCH_DEFECTS
 from assay_broker.defects.checks import CHECK_DEFECTS
 from assay_broker.defects.consumers import CONSUMER_DEFECTS
+from assay_broker.defects.corners import CORNER_DEFECTS
+from assay_broker.defects.corners_of_release import CORNER_RELEASE_DEFECTS
+from assay_broker.defects.corners_of_staging import CORNER_STAGING_DEFECTS
 from assay_broker.defects.delay import DELAY_DEFECTS
 from assay_broker.defects.failures import FAILURE_DEFECTS
 from assay_broker.defects.fan_out import FAN_OUT_DEFECTS
@@ -67,6 +70,9 @@ DEFECTS: Mapping[str, Defect] = MappingProxyType(
             *PROCESSOR_DEFECTS,
             *ZOS_DEFECTS,
             *MEMBER_DEFECTS,
+            *CORNER_DEFECTS,
+            *CORNER_STAGING_DEFECTS,
+            *CORNER_RELEASE_DEFECTS,
             *QOS_DEFECTS,
             *LASTING_DEFECTS,
             *QOS_PERSISTENCE_DEFECTS,

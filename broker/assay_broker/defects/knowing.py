@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import Change, SetAuthority
-from assay_broker.core.commands import Administer, AttachSender, Command, Connect, Put
+from assay_broker.core.commands import Administer, AttachSender, Cancel, Command, Connect, Put
 from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.records import Record
@@ -180,6 +180,19 @@ def delayed_messages(rewrite: Callable[[Message], Message]) -> Seams:
         return (replace(put, message=rewrite(put.message)),)
 
     return delayed_puts(altered)
+
+
+def cancelled(known: Known, agent: int, *lost: str) -> tuple[Command, ...]:
+    """Commands that take staged messages away for good.
+
+    Args:
+        known: What is known; the messages are not, from now on.
+        agent: A connection of the defect's own: a negative number, which no client has.
+        lost: Their message ids.
+    """
+    for id_ in lost:
+        del known.delayed[id_]
+    return (Connect(agent, None), *(Cancel(agent, None, id_) for id_ in lost)) if lost else ()
 
 
 def rows(answer: Answer) -> Iterator[Described]:

@@ -74,9 +74,31 @@ Feature: Whose authority a delayed message needs, and when
       Then it is accepted
       And "reader" sees "news" exactly once
 
+    @needs-non-persistent
+    Scenario: Without authority to put to the target the send of a non-persistent message fails
+      Given an empty queue
+      And the queue is withheld from ordinary users
+      When user "alice" sends message "m1" to the queue with a delivery delay of 1 s and delivery mode non-persistent
+      Then it is refused with MQRC_NOT_AUTHORIZED
+      And the staging queue does not show "m1"
+
+    Scenario: The authority that counts is that on the alias which was named
+      Given a queue with MAXDEPTH(10)
+      And an alias "open" for the queue
+      And an alias "closed" for the queue
+      And the queue is withheld from ordinary users
+      And alias "closed" is withheld from ordinary users
+      And user "alice" may put to alias "open"
+      When user "alice" sends message "m1" to alias "closed" with a delivery delay of 1 s
+      Then it is refused with MQRC_NOT_AUTHORIZED
+      When user "alice" sends message "m2" to alias "open" with a delivery delay of 1 s
+      Then it is accepted
+      When 2 s have passed since "m2" was sent
+      Then the queue holds "m2"
+
   @DD-31 @needs-delivery-delay @needs-admin
   Rule: No authority is checked when the delay is over
-    Line 25: the queue manager opens the target itself then.
+    Line 25: the queue manager opens the target itself then, and so it does the dead-letter queue in the target's place.
 
     Scenario: A sender who has lost the authority during the delay is not asked again
       Given an empty queue
@@ -118,6 +140,28 @@ Feature: Whose authority a delayed message needs, and when
       When user "alice" sends message "news" to the topic with a delivery delay of 2 s
       And user "alice" is no longer allowed to publish to the topic
       Then "reader" sees "news" exactly once
+
+    @needs-restart
+    Scenario: Nor is a sender asked again after a restart
+      Given an empty queue
+      And the queue is withheld from ordinary users
+      And user "alice" may put to the queue
+      When user "alice" sends message "m1" to the queue with a delivery delay of 2 s
+      And user "alice" is no longer allowed to put to the queue
+      And the broker is restarted
+      And 3 s have passed since "m1" was sent
+      And 1 s pass
+      Then the queue holds "m1"
+      And the staging queue does not hold "m1"
+
+    @own-instance
+    Scenario: A message that cannot be put is dead-lettered although its sender may not use the dead-letter queue
+      Given a queue with MAXDEPTH(10)
+      And the dead-letter queue is withheld from ordinary users
+      When user "alice" sends message "m1" to the queue with a delivery delay of 2 s
+      And the queue is altered to PUT(DISABLED)
+      And 4 s have passed since "m1" was sent
+      Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
 
   @DD-32 @needs-delivery-delay @needs-admin @own-instance
   Rule: Access to the staging queue can be kept to those who maintain and monitor it

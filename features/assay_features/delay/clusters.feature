@@ -106,3 +106,19 @@ Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
         | defbind |
         | OPEN    |
         | GROUP   |
+
+    @kit @judges-broker @needs-checks-off
+    Scenario: The broker refuses an alias with DEFBIND(OPEN) to a client that does not check
+      Given the client's own checks are switched off
+      And a queue with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      And an alias "front" for the queue with DEFBIND(OPEN)
+      When a message is sent to alias "front" with a delivery delay of 1 s
+      Then it is refused with MQRC_OPTIONS_ERROR
+
+    @kit @judges-broker @needs-checks-off @needs-local-transaction
+    Scenario: The broker refuses a send in a unit of work to a client that does not check
+      Given the client's own checks are switched off
+      And a queue with CLUSTER(SHOP) DEFBIND(OPEN)
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      Then sending "slow" is refused with MQRC_OPTIONS_ERROR

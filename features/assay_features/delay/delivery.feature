@@ -126,6 +126,66 @@ Feature: A delayed message is delivered once its delay is over
       Then "second" sees "now" exactly once
       And "second" never sees "slow"
 
+    @needs-restart
+    Scenario: A restart during the delay does not make it any longer
+      Given an empty queue
+      When message "slow" is sent to the queue with a delivery delay of 20 s
+      And 15 s have passed since "slow" was sent
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" within 10 s after its delay of 20 s
+
+    @needs-restart
+    Scenario: Of several persistent messages each outlives a restart during its delay
+      Given an empty queue
+      When messages "m1" to "m5" are sent to the queue with a delivery delay of 2 s
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" to "m5" exactly once
+
+    @needs-admin @needs-local-transaction
+    Scenario: Rolled back by who has received it, the message is on its queue and does not wait again
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue
+      When message "slow" is sent to the queue with a delivery delay of 2 s
+      And "own" receives a message
+      And session "work" is rolled back
+      And "own" is closed
+      Then the queue holds "slow"
+
+    @needs-non-persistent
+    Scenario Outline: A non-persistent message comes in time too, <delay> after its send
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When a message is sent to the queue with delivery mode non-persistent and a delivery delay of <delay>
+      Then the receiver sees it in time, <delay> after the send
+
+      Examples:
+        | delay |
+        | 1 ms  |
+        | 1 s   |
+
+    @needs-topic
+    Scenario: A publication comes in time too
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      When message "slow" is sent to the topic with a delivery delay of 1 s
+      Then "live" sees "slow" in time, 1 s after its send
+
+    @needs-virtual-time
+    Scenario Outline: A message comes in time after a delay of <delay>
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of <delay>
+      And <delay> have passed since "slow" was sent
+      Then the receiver sees "slow" in time, <delay> after its send
+
+      Examples: Also beyond 31 bits of milliseconds
+        | delay |
+        | 1 h   |
+        | 600 h |
+
   @DD-04 @needs-delivery-delay
   Rule: A message with a delay of 0 is not staged but available at once
     Line 7 stages messages with a nonzero delay only.  At once means here: within 2 s of the send.
@@ -163,6 +223,21 @@ Feature: A delayed message is delivered once its delay is over
       And message "now" is sent to the queue with a delivery delay of 0 ms
       Then the staging queue shows "slow"
       And the staging queue does not show "now"
+
+    @needs-admin @own-instance
+    Scenario Outline: It comes at once although the staging queue has been altered to <attributes>
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And the staging queue has been altered to <attributes>
+      When message "now" is sent to the queue with a delivery delay of 0 ms
+      Then sending "now" is accepted
+      And the receiver sees "now" exactly once
+
+      Examples:
+        | attributes    |
+        | MAXDEPTH(0)   |
+        | PUT(DISABLED) |
+        | MAXMSGL(0)    |
 
   @DD-27 @needs-delivery-delay @needs-local-transaction
   Rule: The earliest delivery counts from the send, not from the commit
@@ -205,3 +280,12 @@ Feature: A delayed message is delivered once its delay is over
       And 1 s have passed since "slow" was sent
       And session "work" is committed
       Then the receiver sees "slow" no earlier than 3 s after its send
+
+    Scenario: A short delay behind a long one in the same unit of work is not held up by it
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 10 s
+      And message "fast" is sent in session "work" to the queue with a delivery delay of 1 s
+      And session "work" is committed
+      Then the receiver sees "fast" within 3 s after its delay of 1 s

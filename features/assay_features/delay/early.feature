@@ -154,3 +154,88 @@ Feature: A delayed message cannot be had before its delay is over
       Examples: At once
         | event                    |
         | is killed and comes back |
+
+    @needs-non-persistent
+    Scenario Outline: A waiting receiver sees a non-persistent message no earlier than its delay of <delay>
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When a message is sent to the queue with delivery mode non-persistent and a delivery delay of <delay>
+      Then the receiver sees it no earlier than <delay> after the send
+
+      Examples:
+        | delay   |
+        | 500 ms  |
+        | 1999 ms |
+
+    Scenario: A delay beyond 31 bits of milliseconds is not taken for one below 0
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "far" is sent to the queue with a delivery delay of 2147484148 ms
+      And message "near" is sent to the queue with a delivery delay of 500 ms
+      Then the receiver sees "near" exactly once
+      And the receiver sees nothing of "far" for 1500 ms
+
+    Scenario: A message is not moved along with one that is due shortly before it
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "first" is sent to the queue with a delivery delay of 1 s
+      And message "second" is sent to the queue with a delivery delay of 1400 ms
+      Then the receiver sees "first" exactly once
+      And the receiver sees "second" no earlier than 1400 ms after its send
+
+    Scenario Outline: However many wait, "<label>" of a hundred is no earlier than its delay
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When messages "m1" to "m100" are sent to the queue with a delivery delay of 5 s
+      Then the receiver sees "<label>" no earlier than 5 s after its send
+
+      Examples:
+        | label |
+        | m1    |
+        | m50   |
+        | m100  |
+
+    @needs-topic @needs-admin
+    Scenario: A publication that is sent through an alias comes no earlier than its delay
+      Given a topic
+      And an alias "front" for the topic
+      And a non-durable subscriber "live" on the topic
+      When message "slow" is sent to alias "front" with a delivery delay of 1500 ms
+      Then "live" sees "slow" no earlier than 1500 ms after its send
+
+    @needs-topic @needs-durable-subscription
+    Scenario Outline: The broker <event> during a publication's delay, and it comes no earlier than that
+      Given a topic
+      And a durable subscriber "steady" on the topic
+      And subscriber "steady" is inactive
+      When message "slow" is sent to the topic with a delivery delay of 5 s
+      And the broker <event>
+      And subscriber "steady" comes back
+      Then "steady" sees "slow" no earlier than 5 s after its send
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    @needs-local-transaction
+    Scenario Outline: Each message of a unit of work keeps its own delay: "<label>" that of <delay>
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 3 s
+      And message "slower" is sent in session "work" to the queue with a delivery delay of 5 s
+      And message "fast" is sent in session "work" to the queue with a delivery delay of 1 s
+      And session "work" is committed
+      Then the receiver sees "<label>" no earlier than <delay> after its send
+
+      Examples:
+        | label  | delay |
+        | fast   | 1 s   |
+        | slow   | 3 s   |
+        | slower | 5 s   |

@@ -46,8 +46,9 @@ Feature: A delay uses up the expiry interval
   @DD-57 @needs-delivery-delay @needs-time-to-live @needs-admin @own-instance
   Rule: An expiration report shows the original message, without the staging header
     Line 64.  A time to live is never below its delay, so a message can expire on the staging queue only while it cannot
-    leave that: here its target is disabled for puts and there is no dead-letter queue.  Which report options a message
-    has says which report comes and which ids it bears; what its body holds is the body of the original.
+    leave that: here its target is disabled for puts and there is no dead-letter queue, or the queue manager is down.
+    Which report options a message has says which report comes and which ids it bears; what its body holds is the body
+    of the original.
 
     Background:
       Given a queue with MAXDEPTH(10)
@@ -127,3 +128,13 @@ Feature: A delay uses up the expiry interval
       And 4 s pass
       Then the receiver sees "m1" exactly once
       And queue "replies" holds no report
+
+    Scenario: A message that expired on the staging queue while the queue manager was down is reported after the start
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, a body of 300 B, reply-to queue "replies" and report options MQRO_EXPIRATION_WITH_DATA
+      When queue manager "A" is stopped
+      And 6 s pass
+      And queue manager "A" is started again
+      And 2 s pass
+      Then a report on "m1" with feedback MQFB_EXPIRATION and the first 100 bytes of its body is on queue "replies"
+      And the report on "m1" on queue "replies" has no header
+      And queue "replies" holds 1 report

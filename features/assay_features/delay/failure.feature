@@ -5,7 +5,8 @@ Feature: A delayed message that its target cannot take
   Rule: What cannot be put when its delay is over is discarded or dead-lettered, as its report options say
     Line 74.  MQRO_DISCARD_MSG asks for the one; MQRO_DEAD_LETTER_Q, which is the default and no bit of its own, for the
     other.  A target can be full, disabled for puts, deleted, or too small.  The send is checked too (line 78), so each
-    comes about during the delay.  The header on the dead-letter queue names the reason and the target.
+    comes about during the delay.  The header on the dead-letter queue names the reason and the target.  That a dead letter
+    has its own ids and priority is our own expectation, and tagged kit.
 
     Scenario Outline: A <mode> message goes to the dead-letter queue when its target <has become>
       Given a queue with MAXDEPTH(10)
@@ -106,6 +107,37 @@ Feature: A delayed message that its target cannot take
       And the receiver sees "m2" exactly once
       And the dead-letter queue does not hold "m1"
 
+    Scenario: A message goes to the dead-letter queue when the alias that it was sent to has been disabled for puts
+      Given a queue with MAXDEPTH(10)
+      And an alias "front" for the queue
+      And message "m1" is sent to alias "front" with a delivery delay of 2 s
+      And alias "front" has been altered to PUT(DISABLED)
+      When 4 s have passed since "m1" was sent
+      Then "m1" on the dead-letter queue has DLH.Reason "2051"
+      And the queue does not hold "m1"
+
+    @kit @needs-priority
+    Scenario: What is dead-lettered has its own ids and its own priority
+      Given a queue with MAXDEPTH(10)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, correlation id "order 7" and priority 7
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "m1" was sent
+      Then "m1" on the dead-letter queue has the ids that it was sent with
+      And "m1" on the dead-letter queue has Priority "7"
+
+    @needs-restart
+    Scenario: After a restart a message that asks to be discarded still is
+      Given a queue with MAXDEPTH(10)
+      And message "m1" is sent to the queue with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
+      And message "control" is sent to the queue with a delivery delay of 2 s
+      And the queue has been altered to PUT(DISABLED)
+      When the broker is restarted
+      And 4 s have passed since "control" was sent
+      And 1 s pass
+      Then the dead-letter queue holds "control"
+      And the dead-letter queue does not hold "m1"
+      And the staging queue does not hold "m1"
+
   @DD-71 @needs-delivery-delay @needs-admin @own-instance
   Rule: If discarding or dead-lettering itself fails, the put is tried again later
     Line 74.  The dead-letter queue can be full, disabled for puts, too small, or missing.  Once either queue is mended
@@ -205,3 +237,23 @@ Feature: A delayed message that its target cannot take
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" exactly once
       And queue "dlq" is empty
+
+    Scenario: Of several messages that are tried again each arrives
+      Given messages "m1" to "m3" are sent to the queue with a delivery delay of 2 s
+      And the queue has been altered to PUT(DISABLED)
+      And queue "dlq" has been altered to PUT(DISABLED)
+      When 5 s have passed since "m3" was sent
+      And the queue is altered to PUT(ENABLED)
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" to "m3" exactly once
+      And the staging queue is empty
+
+    Scenario: However often it was tried in vain, a message is not given up
+      Given message "m1" is sent to the queue with a delivery delay of 1 s
+      And the queue has been altered to PUT(DISABLED)
+      And queue "dlq" has been altered to PUT(DISABLED)
+      When 20 s have passed since "m1" was sent
+      Then the staging queue holds "m1"
+      When the queue is altered to PUT(ENABLED)
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" exactly once

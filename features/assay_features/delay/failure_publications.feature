@@ -85,6 +85,30 @@ Feature: A delayed publication that its subscriber cannot take
       And queue "replies" is empty
       And the dead-letter queue is empty
 
+    Scenario: The non-durable subscriber has lost its connection
+      Given a topic
+      And a non-durable subscriber "passer" on the topic
+      And a non-durable subscriber "steady" on the topic
+      And message "news" is sent to the topic with a delivery delay of 2 s
+      When the connection of "passer" is lost
+      And 4 s have passed since "news" was sent
+      Then "steady" sees "news" exactly once
+      And the dead-letter queue is empty
+      And the staging queue is empty
+
+    @needs-durable-subscription @needs-restart
+    Scenario: The non-durable subscriber has gone with a restart
+      Given a topic
+      And a non-durable subscriber "passer" on the topic
+      And a durable subscriber "steady" on the topic
+      And message "news" is sent to the topic with a delivery delay of 2 s
+      When the broker is restarted
+      And subscriber "steady" comes back
+      And 4 s have passed since "news" was sent
+      Then "steady" sees "news" exactly once
+      And the dead-letter queue is empty
+      And the staging queue is empty
+
   @DD-77 @needs-delivery-delay @needs-topic @needs-admin @own-instance
   Rule: A delayed publication that the dead-letter queue cannot take is discarded without another try
     Line 76.  Reading: where line 74 would try again (DD-71) and line 76 discards, line 76 goes first, for persistent
@@ -307,3 +331,10 @@ Feature: A delayed publication that its subscriber cannot take
       Then queue "other" holds "news"
       And the dead-letter queue holds "news" with reason MQRC_PUT_INHIBITED and destination the queue
       And the staging queue is empty
+
+    Scenario: Asked to pass them on, the report on a publication has both ids of the original
+      Given message "news" is sent to the topic with a delivery delay of 2 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_PASS_MSG_ID and MQRO_PASS_CORREL_ID
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "news" was sent
+      Then the report on "news" on queue "replies" has the message id of the original as its message id
+      And the report on "news" on queue "replies" has the correlation id of the original as its correlation id

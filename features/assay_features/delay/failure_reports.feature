@@ -161,6 +161,19 @@ Feature: Exception reports on delayed messages that could not be put
       Then the dead-letter queue holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"
       And queue "replies" holds no report
 
+    Scenario Outline: On the dead-letter queue, a report with <option> still has its <bytes> bytes
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When 4 s have passed since "m1" was sent
+      Then the dead-letter queue holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"
+      And the report on "m1" on the dead-letter queue has bytes "<bytes>"
+      Examples:
+        | option                        | bytes |
+        | MQRO_EXCEPTION                | 0     |
+        | MQRO_EXCEPTION_WITH_DATA      | 100   |
+        | MQRO_EXCEPTION_WITH_FULL_DATA | 300   |
+
   @DD-74 @needs-delivery-delay @needs-admin @own-instance
   Rule: If the dead-letter queue cannot take the report either, a persistent message is backed out and processed again
     Line 74.  Everything is backed out: the message is on the staging queue again, and neither on the dead-letter queue

@@ -198,3 +198,40 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode non-persistent
       Then sending "news" is accepted
       And "reader" sees "news" exactly once
+
+    @needs-local-transaction
+    Scenario: It is refused in a unit of work too
+      Given a topic with PMSGDLV(ALLDUR)
+      And session "work" in transacted mode
+      When message "news" is sent in session "work" to the topic with a delivery delay of 1 s
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+
+    Scenario: It is refused through an alias too
+      Given a topic with PMSGDLV(ALLDUR)
+      And an alias "front" for the topic
+      When message "news" is sent to alias "front" with a delivery delay of 1 s
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+
+    @own-instance
+    Scenario: A topic whose parent is as its own parent is as that one, which forbids it
+      Given the base topic has been altered to PMSGDLV(ALLAVAIL) NPMSGDLV(ALLAVAIL)
+      And a topic "sport" with PMSGDLV(ALL)
+      And a topic "sport/football" with PMSGDLV(ASPARENT)
+      And a topic "sport/football/results" with PMSGDLV(ASPARENT)
+      When message "news" is sent to topic "sport/football/results" with a delivery delay of 1 s
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+
+    Scenario: The topic counts as it is at the send
+      Given a topic with PMSGDLV(ALLAVAIL)
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      And the topic is altered to PMSGDLV(ALL)
+      Then sending "news" is accepted
+      And "reader" sees "news" exactly once
+
+    Scenario: A publication that the topic makes non-persistent needs NPMSGDLV alone
+      Given a topic with DEFPSIST(NO) PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode as the destination defines
+      Then sending "news" is accepted
+      And "reader" sees "news" exactly once

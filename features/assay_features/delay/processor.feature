@@ -143,3 +143,12 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       And 2 s have passed since "first" was sent
       And message "second" is sent to the queue with a delivery delay of 1 s
       Then the receiver sees "first" and "second" exactly once
+
+    @needs-store-error
+    Scenario: The store refuses many writes on end
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the broker's store refuses the next 12 writes
+      And 20 s have passed since "slow" was sent
+      Then the receiver sees "slow" exactly once

@@ -149,6 +149,29 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And the staging queue is altered to GET(ENABLED)
       Then the receiver sees "slow" exactly once
 
+    @needs-topic
+    Scenario: Enabled for gets again, it delivers the publications that are due
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a topic
+      And a non-durable subscriber "reader" on the topic
+      And the staging queue has been altered to GET(DISABLED)
+      And message "slow" is sent to the topic with a delivery delay of 1 s
+      When 2 s have passed since "slow" was sent
+      And the staging queue is altered to GET(ENABLED)
+      Then "reader" sees "slow" exactly once
+
+    Scenario: It starts again every time
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      When the staging queue is altered to GET(DISABLED)
+      And the staging queue is altered to GET(ENABLED)
+      And the staging queue is altered to GET(DISABLED)
+      And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
+      And 2 s have passed since "m3" was sent
+      And the staging queue is altered to GET(ENABLED)
+      Then the receiver sees "m1" to "m3" exactly once
+
   @DD-63 @needs-delivery-delay @needs-admin @platform-zos @own-instance
   Rule: After any other shutdown, PUT disabled and enabled again restarts the processor
     Line 68.
@@ -265,3 +288,16 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And the staging queue is altered to PUT(ENABLED)
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 3 s after its send
+
+    Scenario: It is stopped, and starts again, every time
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      When the staging queue is altered to PUT(DISABLED)
+      And the staging queue is altered to PUT(ENABLED)
+      And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
+      And the staging queue is altered to PUT(DISABLED)
+      And 2 s have passed since "m3" was sent
+      Then the staging queue holds "m1" to "m3"
+      When the staging queue is altered to PUT(ENABLED)
+      Then the receiver sees "m1" to "m3" exactly once

@@ -99,3 +99,35 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Then "one" sees "news" exactly once
       And "two" sees "news" exactly once
       And "three" sees "news" exactly once
+
+    @needs-local-transaction
+    Scenario: Who comes between the send and the commit of its unit of work gets nothing
+      Given a topic
+      And a non-durable subscriber "early" on the topic
+      And session "work" in transacted mode
+      When message "news" is sent in session "work" to the topic with a delivery delay of 1 s
+      And a non-durable subscriber "late" comes to the topic
+      And session "work" is committed
+      Then "early" sees "news" exactly once
+      And "late" never sees "news"
+
+    @needs-durable-subscription @needs-restart
+    Scenario: A restart does not match anew
+      Given a topic
+      And a durable subscriber "early" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      And a durable subscriber "late" comes to the topic
+      And the broker is restarted
+      And subscriber "early" comes back
+      And subscriber "late" comes back
+      Then "early" sees "news" exactly once
+      And "late" never sees "news"
+
+    @needs-shared-subscription
+    Scenario: When one of two who share a subscription goes away, the other gets it
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      And subscriber "right" shares non-durable subscription "pair" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      And subscriber "left" goes away
+      Then "right" sees "news" exactly once

@@ -195,3 +195,17 @@ Feature: Report options of delayed messages
         | MQRO_COA              |
         | MQRO_COD              |
         | MQRO_COA and MQRO_COD |
+
+    @needs-topic
+    Scenario Outline: Nothing is reported while a publication with <options> is staged
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      And message "news" is sent to the topic with a delivery delay of 3 s, reply-to queue "replies" and report options <options>
+      When 2 s have passed since "news" was sent
+      Then the staging queue holds "news"
+      And queue "replies" holds no report
+      Examples:
+        | options       |
+        | MQRO_COA      |
+        | MQRO_COD      |
+        | MQRO_ACTIVITY |

@@ -67,6 +67,17 @@ Feature: What a queue's name means is found out twice
       Then sending "m1" is refused with MQRC_PUT_INHIBITED
       And the staging queue does not hold "m1"
 
+    Scenario: A queue's name that has become an alias takes the message to the queue that it stands for
+      Given a queue "new" with MAXDEPTH(10)
+      And a queue "orders" with MAXDEPTH(10)
+      And message "m1" is sent to queue "orders" with a delivery delay of 2 s
+      And the sender's connection has been closed
+      And queue "orders" has been deleted
+      And an alias "orders" for queue "new"
+      When 3 s have passed since "m1" was sent
+      Then queue "new" holds "m1"
+      And the staging queue does not hold "m1"
+
   @DD-52 @needs-delivery-delay @needs-admin
   Rule: Persistence and priority that the queue's definition decides are fixed at the first resolution
     Line 58.  DEFPSIST and DEFPRTY decide where the sender leaves these to the destination.
@@ -121,3 +132,25 @@ Feature: What a queue's name means is found out twice
       And the queue is altered to DEFPSIST(YES) DEFPRTY(2)
       Then message "m1" as seen by "receiver" shows JMSPriority "7"
       And message "m1" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+
+    @needs-priority @needs-local-transaction
+    Scenario: In a unit of work they are fixed at the send, not at the commit
+      Given a queue with DEFPSIST(YES) DEFPRTY(7)
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
+      And the queue is altered to DEFPSIST(NO) DEFPRTY(2)
+      And session "work" is committed
+      And 3 s have passed since "m1" was sent
+      Then "m1" on the queue has Priority "7"
+      And "m1" on the queue has Persistence "1"
+
+    @needs-priority @needs-restart
+    Scenario: A restart does not ask the definition again
+      Given a queue with DEFPSIST(YES) DEFPRTY(7)
+      When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
+      And the queue is altered to DEFPSIST(NO) DEFPRTY(2)
+      And the broker is restarted
+      And 3 s have passed since "m1" was sent
+      And 1 s pass
+      Then "m1" on the queue has Priority "7"
+      And "m1" on the queue has Persistence "1"

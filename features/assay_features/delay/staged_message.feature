@@ -34,6 +34,14 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the broker is restarted
       Then "m1" on the staging queue has a new message id, and its original one as its correlation id
 
+    @needs-local-transaction
+    Scenario: A message of a unit of work is staged likewise
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the queue with a delivery delay of 1 h and correlation id "order 7"
+      And session "work" is committed
+      Then "m1" on the staging queue has a new message id, and its original one as its correlation id
+
   @DD-38 @needs-delivery-delay @needs-admin
   Rule: An administrator can take a staged message back by that correlation id, and it is then never delivered
     Line 35, which has a delay in mind that is far too long by mistake.  The copies of one publication share their
@@ -98,6 +106,35 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the administrator takes "m1" off the staging queue by correlation id
       Then the administrator has nothing
       And the queue holds "m1"
+
+    Scenario: A get that finds nothing takes nothing else
+      Given an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 1 s
+      And message "m2" is sent to the queue with a delivery delay of 1 h
+      And 2 s have passed since "m1" was sent
+      And the administrator takes "m1" off the staging queue by correlation id
+      Then the administrator has nothing
+      And the staging queue holds "m2"
+
+    @needs-restart
+    Scenario: A message that outlived a restart can be taken back
+      Given an empty queue
+      When messages "m1" and "m2" are sent to the queue with a delivery delay of 1 h
+      And the broker is restarted
+      And the administrator takes "m1" off the staging queue by correlation id
+      Then the administrator has "m1"
+      And the staging queue does not hold "m1"
+      And the staging queue holds "m2"
+
+    @own-instance
+    Scenario: Its place on the staging queue is free again
+      Given the staging queue has been altered to MAXDEPTH(1)
+      And an empty queue
+      When message "m1" is sent to the queue with a delivery delay of 1 h
+      And the administrator takes "m1" off the staging queue by correlation id
+      And message "m2" is sent to the queue with a delivery delay of 1 h
+      Then sending "m2" is accepted
+      And the staging queue holds "m2"
 
   @DD-39 @needs-delivery-delay @needs-admin
   Rule: On the target the message is as it was sent
@@ -178,3 +215,30 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the broker is restarted
       And 3 s have passed since "m1" was sent
       Then "m1" on the queue is as it was sent
+
+    @needs-topic
+    Scenario: A subscriber sees the publication's own ids
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s and correlation id "order 7"
+      Then "live" sees "news" with the ids that it was sent with
+
+    @kit @needs-topic @needs-non-persistent @needs-priority
+    Scenario Outline: A subscriber sees a publication with <option> as it was sent
+      Given a topic
+      And a non-durable subscriber "live" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s and <option>
+      Then "live" sees "news" as it was sent
+      Examples:
+        | option                                        |
+        | delivery mode non-persistent                  |
+        | priority 9                                    |
+        | a body of 4 KB                                |
+        | property colour = "red" and property size = 7 |
+
+    @kit
+    Scenario: That it was staged does not count as a delivery
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "m1" is sent to the queue with a delivery delay of 1 s
+      Then message "m1" as seen by "receiver" shows JMSRedelivered "false"

@@ -203,3 +203,33 @@ Feature: Delayed messages wait on one staging queue
       And message "over" is sent to the queue with a delivery delay of 2 s and a body of 10001 B
       Then sending "edge" is accepted or refused, which is recorded
       And sending "over" is refused with MQRC_MSG_TOO_BIG_FOR_Q
+
+    @needs-restart
+    Scenario: A limit that was altered still holds after a restart
+      Given the staging queue has been altered to MAXDEPTH(1) MAXMSGL(20000)
+      And the broker has been restarted
+      And an empty queue
+      When messages "m1" and "m2" are sent to the queue with a delivery delay of 2 s
+      Then sending "m1" is accepted
+      And sending "m2" is refused with MQRC_Q_FULL
+      And the staging queue has MAXDEPTH(1) MAXMSGL(20000)
+
+    @needs-restart
+    Scenario: What was staged before a restart counts after it
+      Given the staging queue has been altered to MAXDEPTH(2)
+      And an empty queue
+      And message "m1" is sent to the queue with a delivery delay of 1 h
+      And the broker has been restarted
+      When messages "m2" and "m3" are sent to the queue with a delivery delay of 1 h
+      Then sending "m2" is accepted
+      And sending "m3" is refused with MQRC_Q_FULL
+      And the staging queue holds "m1" and "m2"
+
+    @needs-non-persistent
+    Scenario: Non-persistent messages count too
+      Given the staging queue has been altered to MAXDEPTH(1)
+      And an empty queue
+      When messages "m1" and "m2" are sent to the queue with a delivery delay of 1 h and delivery mode non-persistent
+      Then sending "m1" is accepted
+      And sending "m2" is refused with MQRC_Q_FULL
+      And the staging queue holds 1 message

@@ -116,3 +116,40 @@ Feature: The target of a delayed message is checked when the message is sent
       Then sending "slow" is accepted
       And the receiver sees "filler" exactly once
       And the receiver sees "slow" exactly once
+
+    @needs-local-transaction
+    Scenario Outline: In a unit of work too, a queue with <attributes> refuses at the send
+      Given a queue with <attributes>
+      And message "filler" is sent to the queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a body of 1001 B and a delivery delay of 1 s
+      Then sending "slow" is refused with <reason>
+
+      Examples:
+        | attributes    | reason                 |
+        | PUT(DISABLED) | MQRC_PUT_INHIBITED     |
+        | MAXMSGL(1000) | MQRC_MSG_TOO_BIG_FOR_Q |
+        | MAXDEPTH(1)   | MQRC_Q_FULL            |
+
+    @needs-non-persistent
+    Scenario Outline: A queue with <attributes> refuses a non-persistent message too
+      Given a queue with <attributes>
+      And message "filler" is sent to the queue
+      When message "slow" is sent to the queue with delivery mode non-persistent, a body of 1001 B and a delivery delay of 1 s
+      Then it is refused with <reason>
+
+      Examples:
+        | attributes    | reason                 |
+        | PUT(DISABLED) | MQRC_PUT_INHIBITED     |
+        | MAXMSGL(1000) | MQRC_MSG_TOO_BIG_FOR_Q |
+        | MAXDEPTH(1)   | MQRC_Q_FULL            |
+
+    Scenario: A queue that is disabled for puts between two sends of a producer refuses the second
+      Given a queue with MAXDEPTH(10)
+      And a producer on the queue
+      And the producer's delivery delay is 1 h
+      When the producer sends message "one"
+      And the queue is altered to PUT(DISABLED)
+      And the producer sends message "two"
+      Then sending "one" is accepted
+      And sending "two" is refused with MQRC_PUT_INHIBITED

@@ -220,3 +220,30 @@ Feature: What is put in a unit of work and not committed
       And the staging queue does not hold "slow"
       And the receiver sees "control" exactly once
       And the receiver never sees "slow"
+
+    @needs-admin @own-instance
+    Scenario: Backed out, it leaves no place on the staging queue taken
+      Given the staging queue has been altered to MAXDEPTH(1)
+      And an empty queue
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to the queue with a delivery delay of 1 h
+      And session "work" is rolled back
+      And message "slow" is sent to the queue with a delivery delay of 1 h
+      Then sending "slow" is accepted
+      And the staging queue holds "slow"
+      And the staging queue holds 1 message
+
+    @needs-admin @needs-kill
+    Scenario: When the broker is killed before the commit, it is on no queue
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "control" is sent to the queue with a delivery delay of 1 h
+      And message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      And the broker is killed and comes back
+      And 2 s have passed since "slow" was sent
+      And a receiver starts to wait on the queue
+      And message "now" is sent to the queue
+      Then the staging queue holds "control"
+      And the staging queue does not hold "slow"
+      And the receiver sees "now" exactly once
+      And the receiver never sees "slow"

@@ -60,6 +60,11 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       Then the receiver sees "before" exactly once
       And the receiver never sees the refused "after"
 
+    @needs-restart
+    Scenario: Nor does a restart make one
+      Given the broker has been restarted
+      Then the staging queue does not exist
+
   @DD-41 @needs-delivery-delay @needs-admin @platform-zos @own-instance
   Rule: The staging queue is to be defined with INDXTYPE(NONE) and MSGDLVSQ(FIFO)
     Line 43, in the document an instruction to the administrator.  Reading: a queue manager that takes any other
@@ -201,6 +206,25 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And a receiver starts to wait on the queue
       Then the receiver sees "m2" exactly once
       And the receiver never sees "m1"
+
+    Scenario Outline: At a lower level, altering the staging queue to <attributes> and back delivers nothing
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      And the broker has been restarted at level 7.5
+      And a receiver is waiting on the queue
+      When the staging queue is altered to <attributes>
+      And the staging queue is altered to <back>
+      And 2 s have passed since "slow" was sent
+      And message "now" is sent to the queue
+      Then the receiver sees "now" exactly once
+      And the receiver never sees "slow"
+      And the staging queue holds "slow"
+
+      Examples:
+        | attributes    | back         |
+        | GET(DISABLED) | GET(ENABLED) |
+        | PUT(DISABLED) | PUT(ENABLED) |
 
   @DD-44 @needs-delivery-delay @needs-admin @needs-restart @platform-zos
   Rule: OPMODE(COMPAT) does not hold delayed messages back
