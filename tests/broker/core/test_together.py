@@ -8,6 +8,7 @@ from tests.broker.core.harness import QUEUE, T0, TOPIC, Bench, alias, limited, m
 from assay_broker.core import commands
 from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
 from assay_broker.core.objects.model import Definition
+from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 
@@ -242,3 +243,34 @@ def test_no_copy_of_a_delayed_publication_is_left_that_the_store_has_refused(ben
     assert bench.browse(STAGED) == []
     bench.tick(T0 + 5)
     assert bench.bodies() == []
+
+
+@pytest.mark.parametrize("anew", [True, False])
+def test_a_subscription_whose_end_the_store_refuses_has_all_its_messages(bench: Bench, *, anew: bool) -> None:
+    bench.receiver(1, 2, TOPIC, durable="durable", credit=0)
+    bench.sender(1, 3, TOPIC)
+    bench.put(1, 3, message("persistent"))
+    bench.put(1, 3, message("not", durable=False, expiry_ms=T0 + 9))
+    bench.handle(commands.Detach(1, None, 2))
+    bench.auto = False
+    token = bench.token()
+    if anew:
+        bench.handle(
+            commands.Attach(
+                connection=1,
+                token=token,
+                link=4,
+                address=TOPIC,
+                selector="a = 1",
+                durability=Durability.DURABLE,
+                name="durable",
+            )
+        )
+    else:
+        bench.handle(commands.Unsubscribe(1, token, "durable"))
+    bench.fail()
+    bench.auto = True
+    assert bench.answers[token].refused is not None
+    assert bench.core.next_due_ms() == T0 + 9
+    bench.receiver(1, 5, TOPIC, durable="durable")
+    assert bench.bodies() == ["persistent", "not"]
