@@ -171,8 +171,8 @@ def _attach_sender(state: State, turn: Turn, command: commands.AttachSender) -> 
 
 
 def _attach(state: State, turn: Turn, command: commands.Attach) -> None:
-    attach(state, turn, state.connections.get(command.connection), command)
-    turn.answer(command.connection, command.token)
+    made_by = attach(state, turn, state.connections.get(command.connection), command)
+    turn.answer(command.connection, command.token, gate=state.gate(made_by))  # PD-13: durable before anybody is told
 
 
 def _detach(state: State, turn: Turn, command: commands.Detach) -> None:
