@@ -189,16 +189,16 @@ class Model:
 
     def may_have(self, link: Link, one: Copy) -> bool:
         """Whether a copy is for a receiver at all, order and groups aside."""
-        if one.queue != link.queue or one.staged or one.held or self.expired(one):
+        if one.queue != link.queue or one.staged or one.held:
             return False
         if one.unit is not None:  # DD-25: the session that put it, and not at most once
             ours = (one.unit.connection, one.unit.session) == (link.connection, link.session)
-            if not ours or link.session is None or link.settled:
+            if not ours or link.session is None or link.settled or self.expired(one):
                 return False
         return lets_through(link, one)
 
     def next_for(self, link: Link) -> Copy | None:
-        """What a receiver with credit must be given next; None for nothing."""
+        """What a receiver with credit comes upon next; None for nothing."""
         if link.queue is None or not link.open or link.credit <= 0 or self.is_shut(link.queue, "GET"):
             return None
         visible = [one for one in self.alive() if self.may_have(link, one)]
@@ -216,8 +216,14 @@ class Model:
 
     def overdue(self) -> list[tuple[Link, Copy]]:
         """Receivers with credit that were not given what they must be given."""
-        found = [(link, self.next_for(link)) for link in self.links.values()]
+        found = [(link, self._next_in_time(link)) for link in self.links.values()]
         return [(link, one) for link, one in found if one is not None]
+
+    def _next_in_time(self, link: Link) -> Copy | None:
+        """What a receiver must be given next; what has expired and that it comes upon first is discarded (DD-56)."""
+        while (one := self.next_for(link)) is not None and self.expired(one):
+            self._discard(one)
+        return one
 
     def due(self) -> tuple[int | None, set[int]]:
         """When the next `Tick` must come at the latest, and all moments at which one makes sense."""
@@ -425,12 +431,6 @@ class Model:
             self.failed, self.restart_ms = False, None
         if self.runs():
             self._release_due()
-
-    def looked_at(self) -> None:
-        """What came too late was discarded when a receiver looked for something, not only when time came for it."""
-        for one in self._late():
-            if not one.staged and any(link.queue == one.queue for link in self.links.values()):
-                self._discard(one)
 
     def _late(self) -> list[Copy]:
         return [one for one in self.alive() if self.expired(one) and not (one.held or one.unit or one.tried)]
@@ -823,7 +823,7 @@ class Model:
             Difference: It may not have it, or not yet.
         """
         link = self.links.get(key)
-        one = None if link is None else self.next_for(link)
+        one = None if link is None else self._next_in_time(link)
         if link is None or one is None:
             raise Difference(f"{text} was delivered to {key}, for which there is nothing")
         if text != one.sent.text:
