@@ -305,6 +305,11 @@ def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
     connection = state.connections.get(command.connection)
     if command.address.kind not in (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE):
         raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, "Only a queue can be browsed.", command.address.name)
+    if command.address.kind is AddressKind.TEMPORARY_QUEUE and str(command.address) not in state.temporary:
+        # Looking makes no queue: there would be nobody with whom it goes.
+        raise refusal(
+            Mqrc.UNKNOWN_OBJECT_NAME, f"{command.address.name} is no longer there, or never was.", command.address.name
+        )
     check_permitted(state, connection.user, command.address, "BROWSE")
     selector = parse_selector(command.selector)
     entries: list[Entry]
