@@ -9,7 +9,7 @@ from typing import Any
 from tests.broker.model.acts import Program, happens
 from tests.broker.model.model import Copy, Link, Model, Unit
 from tests.broker.model.shell import Hits, Shell
-from tests.broker.model.words import DEAD, FITS, QUEUES, REPLY, SELECTORS, STAGING, TOPICS, Difference, Sent, Terms
+from tests.broker.model.words import DEAD, FITS, QUEUES, REPLY, SELECTORS, STAGING, TEMPORARY, TOPICS, Difference, Sent, Terms
 
 from assay_broker.core import commands
 from assay_broker.core.administration.authority import ADMINISTRATOR
@@ -41,8 +41,8 @@ Traits = tuple[bool, int, int, bool, bool]
 """Persistent, priority, colour, report wanted, discard."""
 
 ANYBODY = (1, 1, 1, 2, 2, 3)
-A_QUEUE, A_TOPIC = ("P", "P", "P", "Q"), TOPICS
-ANYWHERE = ("P", "P", "T", "Q", "T/U")
+A_QUEUE, A_TOPIC = ("P", "P", "P", "Q", TEMPORARY), TOPICS
+ANYWHERE = ("P", "P", "P", "T", "T", "Q", "T/U", TEMPORARY)
 TRAITS = tuple(product((False, True), (4, 4, 9), (0, 1), (False, False, True), (False, False, True)))
 A_DELAY, A_TIME = (3, 8), (None, None, 5, 12)
 A_GROUP = ("g", "h")
@@ -53,6 +53,8 @@ PICK = tuple(range(8))
 
 def address(name: str) -> Address:
     """A queue or a topic."""
+    if name == TEMPORARY:
+        return Address(AddressKind.TEMPORARY_QUEUE, name)
     return Address(AddressKind.TOPIC if name.startswith("T") else AddressKind.QUEUE, name)
 
 
@@ -502,6 +504,13 @@ class Comparison:
         )
         if answer.refused is None and credit:
             self._flow(connection, link, credit, drain=False)
+
+    @happens(1, connection=ANYBODY, link=A_LINK, to=(TEMPORARY, TEMPORARY, "P", "T"))
+    def open_sender(self, connection: int, link: int, to: str) -> None:
+        self._ask(
+            lambda token: commands.AttachSender(connection, token, link, address(to)),
+            lambda: self.model.open_sender(connection, link, to),
+        )
 
     def _flow(self, connection: int, link: int, credit: int, *, drain: bool) -> None:
         known = self.model.links.get((connection, link))

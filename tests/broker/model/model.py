@@ -33,6 +33,7 @@ from tests.broker.model.words import (
     RETRY_MS,
     SELECTORS,
     STAGING,
+    TEMPORARY,
     UNIT_LIMIT,
     Difference,
     Sent,
@@ -40,7 +41,7 @@ from tests.broker.model.words import (
 )
 
 EXPIRED, NO_SUBSCRIPTION = 258, 2428
-REASONS = {"PUT_INHIBITED": 2051, "Q_FULL": 2053}
+REASONS = {"PUT_INHIBITED": 2051, "Q_FULL": 2053, "UNKNOWN_OBJECT_NAME": 2085}
 
 
 @dataclass(eq=False)
@@ -151,6 +152,8 @@ class Model:
         self.links: dict[tuple[int, int], Link] = {}
         self.units: dict[tuple[int, int], Unit] = {}
         self.holders: dict[tuple[str, str], Link] = {}
+        self.temporary: tuple[int, str] | None = None
+        """Whose the temporary queue is, and under what name its present messages stand here."""
         self.closed: list[tuple[int, int]] = []
         self.unit_batches: set[int] = set()
         self.shut: dict[tuple[str, str], list[tuple[bool, int | None]]] = {}
@@ -252,8 +255,15 @@ class Model:
         )
         return there + reserved
 
+    def standing(self, queue: str) -> str:
+        """The name under which the messages of a queue stand here."""
+        return self.temporary[1] if queue == TEMPORARY and self.temporary is not None else queue
+
     def obstacle(self, queue: str, further: int = 1) -> str | None:
         """Why a queue cannot take further copies (DD-78)."""
+        queue = self.standing(queue)
+        if queue == TEMPORARY:
+            return "UNKNOWN_OBJECT_NAME"
         if self.is_shut(queue, "PUT"):
             return "PUT_INHIBITED"
         limit = DEPTHS.get("sub" if queue.startswith("sub") else queue)
@@ -317,6 +327,8 @@ class Model:
 
     def _is_recorded(self, queue: str) -> bool:
         """Queues and durable subscriptions are on disk, others not (PD-20, PD-23, PD-26, PD-27)."""
+        if self.standing(queue) != queue or queue.startswith("temporary"):
+            return False
         if not queue.startswith("sub"):
             return True
         sub = self.sub_at(queue)
@@ -392,8 +404,11 @@ class Model:
         """A subscription has never been, or is not to be on disk: it goes with all that stands on its queue."""
         self.subs.remove(sub)
         sub.dies = 0
+        self._clear(sub.queue)
+
+    def _clear(self, queue: str) -> None:
         for one in tuple(self.copies):
-            if one.queue == sub.queue and not one.staged:
+            if one.queue == queue and not one.staged:
                 self.copies.remove(one)
                 one.dies = 0
 
@@ -415,6 +430,7 @@ class Model:
         self.holders.clear()
         self.unit_batches.clear()
         self.failed, self.restart_ms = False, None
+        self.temporary = None
 
     def recover(self) -> None:
         """The start: what expired meanwhile goes, what fell due moves (DD-03, DD-60)."""
@@ -487,7 +503,7 @@ class Model:
             elif one.sent.persistent and not given_up:
                 return self._try_again(one)  # DD-74; otherwise DD-75
         one.moved = True
-        self._happen(born=[self._copy(sent, queue) for sent, queue in plan], gone=[one])
+        self._happen(born=[self._copy(sent, self.standing(queue)) for sent, queue in plan], gone=[one])
         return None
 
     def _try_again(self, one: Copy) -> None:
@@ -536,8 +552,23 @@ class Model:
                 self.units.pop(key, None)  # a commit on its way to the disk goes on without it
         for link in [link for link in self.links.values() if link.connection == connection]:
             self._close(link)
+        if self.temporary is not None and self.temporary[0] == connection:
+            self._end_temporary(self.temporary[1])
         del self.connections[connection]
         return None
+
+    def _open_temporary(self, connection: int) -> str:
+        if self.temporary is None:
+            self.temporary = (connection, f"temporary {next(self._numbers)}")
+        return self.temporary[1]
+
+    def _end_temporary(self, queue: str) -> None:
+        """It goes with all that stands on it, and whoever else sends there is told."""
+        self.temporary = None
+        for link in [link for link in self.links.values() if link.to == TEMPORARY]:
+            self.closed.append((link.connection, link.number))
+            self._close(link)
+        self._clear(queue)
 
     def _cannot_open(self, connection: int, number: int) -> str | None:
         if connection not in self.connections:
@@ -548,6 +579,8 @@ class Model:
         """A sender to a queue or topic."""
         why = self._cannot_open(connection, number)
         if why is None:
+            if to == TEMPORARY:
+                self._open_temporary(connection)
             self.links[connection, number] = Link(connection, number, to)
         return why
 
@@ -556,11 +589,17 @@ class Model:
     ) -> str | None:
         """A receiver on a queue."""
         why = self._cannot_open(connection, number)
-        if why is None:
-            self.links[connection, number] = Link(
-                connection, number, queue, queue, selector=selector, settled=settled, session=session
-            )
-        return why
+        if why is not None:
+            return why
+        stands = queue
+        if queue == TEMPORARY:
+            if self.temporary is not None and self.temporary[0] != connection:
+                return "OBJECT_IN_USE"
+            stands = self._open_temporary(connection)
+        self.links[connection, number] = Link(
+            connection, number, queue, stands, selector=selector, settled=settled, session=session
+        )
+        return None
 
     def subscribe(
         self, connection: int, number: int, terms: Terms, *, settled: bool, session: int | None
@@ -672,25 +711,28 @@ class Model:
         unit, why = self._work(connection, unit_number, 1)
         if why is not None:
             return why
+        if to == TEMPORARY and self.temporary is None:
+            return "UNKNOWN_OBJECT_NAME"
         if sent.expires_ms is not None and sent.due_ms is not None and sent.expires_ms < sent.due_ms:
             return "EXPIRY_ERROR"  # DD-14
         if sent.due_ms is not None and sent.group is not None:
             return "OPTIONS_ERROR"  # DD-17
-        queues = [to] if to in QUEUES else self._fan_out(to, sent)
-        why = self.obstacle(to) if to in QUEUES else None  # DD-78
-        if why is None and sent.due_ms is not None:
+        delayed, is_queue = sent.due_ms is not None, to in {*QUEUES, TEMPORARY}
+        queues = [to if delayed else self.standing(to)] if is_queue else self._fan_out(to, sent)
+        why = self.obstacle(to) if is_queue else None  # DD-78
+        if why is None and delayed:
             why = self.staging_obstacle(len(queues))
         if why is not None:
             return why
         if unit is None:
-            self._happen(born=self._arrivals(Later(sent, queues, staged=sent.due_ms is not None)))
-        elif to in QUEUES and sent.due_ms is None and unit.session is not None:  # DD-25
+            self._happen(born=self._arrivals(Later(sent, queues, staged=delayed)))
+        elif to in QUEUES and not delayed and unit.session is not None:  # DD-25
             one = self._copy(sent, to)
             one.recorded, one.unit = False, unit
             self.copies.append(one)
             unit.puts.append(one)
         else:  # DD-26
-            unit.puts.append(Later(sent, queues, staged=sent.due_ms is not None))
+            unit.puts.append(Later(sent, queues, staged=delayed))
         return None
 
     def _fan_out(self, topic: str, sent: Sent) -> list[str]:
@@ -709,9 +751,11 @@ class Model:
         return queues
 
     def _arrivals(self, put: Later) -> Iterator[Copy]:
-        """The copies of a message that becomes everybody's; a subscription that ended since the send gets none."""
+        """The copies of a message that becomes everybody's; a queue that ended since the send gets none."""
         for queue in put.queues:
-            if not queue.startswith("sub") or self.sub_at(queue) is not None:
+            ended = queue.startswith("sub") and self.sub_at(queue) is None
+            ended |= queue.startswith("temporary") and self.standing(TEMPORARY) != queue
+            if not ended:
                 yield self._copy(put.sent, queue, staged=put.staged)
 
     def cancel(self, connection: int, text: str) -> str | None:
@@ -890,7 +934,9 @@ class Model:
         """What anybody could have, as far as the selector lets it through."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
-        shown = [one for one in self.waiting(queue) if SELECTORS[selector](one.sent)]
+        if queue == TEMPORARY and self.temporary is None:
+            return "UNKNOWN_OBJECT_NAME"
+        shown = [one for one in self.waiting(self.standing(queue)) if SELECTORS[selector](one.sent)]
         self.need = max([self.need, *(one.born or 0 for one in shown)])
         return shown
 
