@@ -376,7 +376,10 @@ def _stored(state: State, _turn: Turn, command: commands.Stored) -> None:
 
 
 def _store_failed(state: State, turn: Turn, command: commands.StoreFailed) -> None:
-    batch_failed(state, turn, command.batch, command.why)
+    for batch in (command.batch, *command.older):
+        batch_failed(state, turn, batch, command.why)
+    if turn.looks:
+        look(state, turn)
 
 
 _Handler = Callable[[State, Turn, Command], None]

@@ -8,6 +8,7 @@ from tests.broker.core.harness import QUEUE, T0, TOPIC, Bench, alias, limited, m
 from assay_broker.core import commands
 from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
 from assay_broker.core.objects.model import Definition
+from assay_broker.mqsc.defaults import default_settings
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
@@ -274,3 +275,20 @@ def test_a_subscription_whose_end_the_store_refuses_has_all_its_messages(bench: 
     assert bench.core.next_due_ms() == T0 + 9
     bench.receiver(1, 5, TOPIC, durable="durable")
     assert bench.bodies() == ["persistent", "not"]
+
+
+def test_nothing_is_built_on_what_fails_together_with_what_is_undone() -> None:
+    bench = Bench(default_settings(platform="zos"))
+    bench.define(queue(STAGING_QUEUE, MSGDLVSQ="FIFO"))
+    bench.connect(1)
+    bench.sender(1, 1)
+    bench.auto = False
+    token = bench.put(1, 1, message("refused", delivery_time_ms=T0 + 5))
+    bench.alter(STAGING_QUEUE, PUT="DISABLED")
+    bench.tick(T0 + 5)
+    bench.fail()  # the processor runs again, and what is due has never been sent
+    bench.auto = True
+    assert bench.answers[token].refused is not None
+    assert (bench.browse(), bench.browse(STAGED)) == ([], [])
+    bench.receiver(1, 2)
+    assert bench.bodies() == []
