@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import count, product
 from typing import Any
 
+from msgspec.structs import replace
 from tests.broker.model.acts import Program, happens
 from tests.broker.model.model import Copy, Link, Model, Unit
 from tests.broker.model.shell import Hits, Shell
@@ -167,7 +168,7 @@ class Comparison:
         wrote = [effect for effect in effects if isinstance(effect, Persist)]
         if wrote and self.refuse_next:
             self.refuse_next = False
-            self._refuse(wrote[0])
+            self._refuse((wrote[0].batch,))
         if not self.holding:
             self._store(len(self.shell.pending))
         for _ in range(MOST_TICKS):
@@ -241,7 +242,7 @@ class Comparison:
 
     def _same(self, message: Message, sent: Sent) -> None:
         original = self.sent.get(sent.text)
-        if original is not None and message != original:
+        if original is not None and message != replace(original, durable=sent.persistent):
             raise Difference(f"{sent.text} was altered: {message} instead of {original}")
         if (message.durable, message.priority) != (sent.persistent, sent.priority):
             raise Difference(f"{sent.text} has another persistence or priority")
@@ -259,7 +260,7 @@ class Comparison:
         wrote = [effect for effect in effects if isinstance(effect, Persist)]
         if wrote and self.refuse_next:
             self.refuse_next = False
-            self._refuse(wrote[0])
+            self._refuse((wrote[0].batch,))
         if not self.holding:
             self._store(len(self.shell.pending))
 
@@ -271,12 +272,16 @@ class Comparison:
         if number:
             self._compare(self.shell.stored(number), lambda: self.model.stored(number), None)
 
-    def _refuse(self, persist: Persist) -> None:
-        dropped, effects = self.shell.refuse(persist)
-        batch = persist.batch
-        word = "BACKED_OUT" if batch in self.model.unit_batches else "STORAGE_MEDIUM_FULL"
-        refused = {one.token: word for one in dropped if isinstance(one, Answer)}
-        self._compare(effects, lambda: self.model.refused(batch), None, refused=refused)
+    def _refuse(self, batches: tuple[int, ...]) -> None:
+        """These batches, the newest first, cannot be made durable."""
+        dropped, effects = self.shell.refuse(batches)
+        units = self.model.unit_batches
+        refused = {
+            one.token: "BACKED_OUT" if one.after in units else "STORAGE_MEDIUM_FULL"
+            for one in dropped
+            if isinstance(one, Answer)
+        }
+        self._compare(effects, lambda: self.model.refused(batches), None, refused=refused)
 
     def nothing(self) -> None:
         """Nothing happens."""
@@ -665,8 +670,8 @@ class Comparison:
             self.holding = bool(self.shell.pending)
         else:
             self.holding = False
-            for persist in reversed(tuple(self.shell.pending)):
-                self._refuse(persist)
+            if self.shell.pending:
+                self._refuse(tuple(persist.batch for persist in reversed(self.shell.pending)))
             self._after(())
 
     @happens(1, kill=YES_OR_NO)

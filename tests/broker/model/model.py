@@ -6,14 +6,15 @@ model says whether it was allowed (`Model.delivered`) and whether something was 
 
 Rules that it stands for, by what they are about:
 
+- quality of service: QS-06, QS-08, QS-09, QS-14, QS-30
 - order of a queue, one receiver for each message: PD-18, JMS 3.4.10 (priority, then arrival), JMS 3.4.7 (redelivered)
-- persistence and kills: PD-20, PD-22 to PD-34, QS-06, QS-08, QS-09; an answer never comes before the disk
+- persistence and kills: PD-20, PD-22 to PD-34, an answer never comes before the disk
 - subscriptions: PD-10 to PD-17, PD-27; selectors JMS 3.8
 - delay: DD-02, DD-03, DD-04, DD-14, DD-17, DD-26, DD-27, DD-38, DD-50, DD-51, DD-60 to DD-65, DD-78, DD-80
 - what becomes of a delayed message that cannot be put: DD-57, DD-70 to DD-77
 - expiry: DD-55, DD-56; units of work: DD-25, DD-26, JMS 6.2.7; message groups: `assay_broker.core.messages.groups`
 
-The store.  A step of the core may write one batch; the disk takes batches later, or refuses them, the newest first.
+The store.  A step of the core may write one batch; the disk takes batches later, or refuses them.
 So everything that a batch brings or takes away is marked with its number (`born`, `dies`) until the disk has said yes
 or no.  What a kill leaves is then plain: what is on disk, `Model.kill`.
 """
@@ -21,7 +22,7 @@ or no.  What a kill leaves is then plain: what is on disk, `Model.kill`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from tests.broker.model.words import (
@@ -69,6 +70,8 @@ class Sub:
 
     queue: str
     terms: Terms
+    lossy: bool = False
+    """Non-durable, and whoever has come wants at most once: what stands there is never persistent (QS-30)."""
     links: list[Link] = field(default_factory=list)
     born: int | None = None
     dies: int | None = None
@@ -309,6 +312,9 @@ class Model:
         born, gone = list(born), list(gone)
         batch = self._write() if any(one.recorded for one in (*born, *gone)) else None
         for one in born:
+            sub = None if one.staged else self.sub_at(one.queue)
+            if sub is not None and sub.lossy:
+                one.sent = replace(one.sent, persistent=False)
             one.born, one.unit, one.order = batch, None, next(self._numbers)
             if one not in self.copies:
                 self.copies.append(one)
@@ -356,8 +362,18 @@ class Model:
             if unit.ending is not None and unit.ending <= batch:
                 del self.units[key]
 
-    def refused(self, batch: int) -> None:
-        """The disk has refused a batch: nothing in it has happened."""
+    def refused(self, batches: tuple[int, ...]) -> None:
+        """The disk has refused batches, the newest first: nothing in them has happened."""
+        ran = self.runs()
+        for batch in batches:
+            self._refused(batch)
+        for (queue, _), values in self.shut.items():
+            before = len(values)
+            values[:] = [(value, at) for value, at in values if at not in batches]
+            if queue == STAGING and len(values) < before:
+                self._look(ran=ran)
+
+    def _refused(self, batch: int) -> None:
         for link in tuple(self.links.values()):
             for number, delivery in tuple(link.got.items()):
                 if delivery.waits == batch:  # it has never left
@@ -382,11 +398,6 @@ class Model:
                 self._forget(sub)
             elif sub.dies == batch:
                 sub.dies = None
-        for (queue, _), values in self.shut.items():
-            ran = self.runs()
-            values[:] = [(value, at) for value, at in values if at != batch]
-            if queue == STAGING:
-                self._look(ran=ran)
         for key, unit in tuple(self.units.items()):
             if unit.ending == batch:
                 del self.units[key]
@@ -618,12 +629,14 @@ class Model:
             if sub.terms != terms:
                 self._end(sub)
                 sub = None
-        if sub is None:
-            sub = Sub(f"sub {next(self._numbers)}", terms)
+        if sub is not None:
+            sub.lossy = sub.lossy and settled
+        else:
+            sub = Sub(f"sub {next(self._numbers)}", terms, lossy=settled and not terms.durable)
             if terms.durable:
                 sub.born = self._write()
             self.subs.append(sub)
-        elif sub.born is not None:
+        if sub.born is not None:
             self.need = max(self.need, sub.born)  # told to last, so it has to
         link = Link(connection, number, terms.topic, sub.queue, settled=settled, session=session, sub=sub)
         sub.links.append(link)
