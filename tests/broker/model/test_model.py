@@ -16,7 +16,7 @@ from tests.broker.model.machine import Comparison
 from tests.broker.model.mutants import MUTANTS, Mutant
 from tests.broker.model.shell import Hits
 from tests.broker.model.tours import TOURS
-from tests.broker.model.words import Difference
+from tests.broker.model.words import DifferenceError
 
 from assay_broker.core.tables import TABLES
 
@@ -96,6 +96,6 @@ def test_a_core_with_a_mistake_is_found(mutant: Mutant, monkeypatch: pytest.Monk
         Comparison(program, mutant.seams).run()
 
     mutant.patch(monkeypatch)
-    with pytest.raises(Difference):
+    with pytest.raises(DifferenceError):
         compare()
     show(f"\n{mutant}: found after {next(examples) - 1} programs")

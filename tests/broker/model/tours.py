@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.broker.model.acts import CHOICES, Act, Program
-from tests.broker.model.machine import TRAITS
 from tests.broker.model.words import DEAD, REPLY, STAGING, TEMPORARY
+from tests.broker.model.working_acts import TRAITS
 
 PLAIN = TRAITS[0]
 PERSISTENT = (True, 4, 0, False, False)
@@ -46,7 +46,11 @@ LINKS = (
     *(act("send"), act("settle"), act("flow"), act("ask_anything", link=2, what="drain"), act("detach")),
     *(act("ask_anything", connection=3, link=1, what="detach"), LOST),
     *(FULL, act("subscribe", link=4, kind="durable", name="t")),
-    *(act("receive", connection=1, link=4, queue=TEMPORARY), act("open_sender", connection=2, link=4, to=TEMPORARY), LOST),
+    *(
+        act("receive", connection=1, link=4, queue=TEMPORARY),
+        act("open_sender", connection=2, link=4, to=TEMPORARY),
+        LOST,
+    ),
 )
 PROCESSOR = (
     *(_open(STAGING), DIES, DIES, _open(STAGING), _shut(STAGING), _open(STAGING), _shut(STAGING), DIES),

@@ -22,7 +22,7 @@ UNIT_LIMIT = 5
 RETRY_MS = 40
 
 
-class Difference(AssertionError):
+class DifferenceError(AssertionError):
     """Core and model differ."""
 
 
