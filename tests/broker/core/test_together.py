@@ -292,3 +292,31 @@ def test_nothing_is_built_on_what_fails_together_with_what_is_undone() -> None:
     assert (bench.browse(), bench.browse(STAGED)) == ([], [])
     bench.receiver(1, 2)
     assert bench.bodies() == []
+
+
+@pytest.mark.parametrize("timeout_ms", [0, 5])
+def test_a_receiver_whose_coming_the_store_refuses_changes_no_time_to_live(bench: Bench, *, timeout_ms: int) -> None:
+    bench.receiver(1, 2, TOPIC, durable="durable", credit=0)
+    bench.sender(1, 3, TOPIC)
+    bench.put(1, 3, message("kept"))
+    bench.handle(commands.Detach(1, None, 2))
+    bench.auto = False
+    token = bench.token()
+    bench.handle(
+        commands.Attach(
+            connection=1,
+            token=token,
+            link=4,
+            address=TOPIC,
+            durability=Durability.DURABLE,
+            name="durable",
+            timeout_ms=timeout_ms,
+        )
+    )
+    bench.fail()
+    bench.auto = True
+    assert bench.answers[token].refused is not None
+    assert bench.core.next_due_ms() is None
+    bench.tick(T0 + 60)
+    bench.receiver(1, 5, TOPIC, durable="durable")
+    assert bench.bodies() == ["kept"]
