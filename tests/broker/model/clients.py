@@ -81,16 +81,18 @@ class Clients(Working):
         )
         return None
 
-    def subscribe(
-        self, connection: int, number: int, terms: Terms, *, settled: bool, session: int | None
-    ) -> str | None:
+    def subscribe(self, key: tuple[int, int], terms: Terms, *, settled: bool, timeout: int | None) -> str | None:
         """A receiver on a subscription, which is made, made anew or joined (PD-10 to PD-17, JMS 8.3)."""
-        why = self._cannot_open(connection, number)
+        why = self._cannot_open(*key)
+        if why is None and terms.durable and not terms.shared and terms.client_id is None:
+            why = "ILLEGAL_STATE"  # PD-17
         if why is not None:
             return why
-        if terms.durable and not terms.shared and terms.client_id is None:
-            return "ILLEGAL_STATE"  # PD-17
         sub = self._named(terms)
+        if sub is not None and sub.ends_ms is not None and sub.left is not None and sub.timeout is not None:
+            if sub.left + sub.timeout <= self.now:  # the disk has refused its end
+                self._end(sub)
+                sub = None
         if sub is not None:
             why = self._cannot_join(sub, terms)
             if why is not None:
@@ -98,19 +100,22 @@ class Clients(Working):
             if sub.terms != terms:
                 self._end(sub)
                 sub = None
-        if sub is not None:
-            sub.lossy = sub.lossy and settled
-        else:
-            sub = Sub(f"sub {next(self._numbers)}", terms, lossy=settled and not terms.durable)
-            if terms.durable:
-                sub.born = self._write()
-            self.subs.append(sub)
-        if sub.born is not None:
-            self.need = max(self.need, sub.born)  # told to last, so it has to
-        link = Link(connection, number, terms.topic, sub.queue, settled=settled, session=session, sub=sub)
+        made = sub is None
+        if sub is None:
+            sub = self._subscription(terms, timeout, lossy=settled and not terms.durable)
+        sub.lossy = sub.lossy and settled
+        link = self.links[key] = Link(*key, terms.topic, sub.queue, settled=settled, session=1, sub=sub)
         sub.links.append(link)
-        self.links[connection, number] = link
+        if not made:
+            self._resume(sub, link, timeout)
+        self.need = max(self.need, sub.born or 0)  # whoever is told that it lasts, it has to
         return None
+
+    def _subscription(self, terms: Terms, timeout: int | None, *, lossy: bool) -> Sub:
+        sub = Sub(f"sub {next(self._numbers)}", terms, lossy=lossy, timeout=timeout, on_disk=(timeout, None))
+        sub.born = self._write() if terms.durable else None
+        self.subs.append(sub)
+        return sub
 
     def _named(self, terms: Terms) -> Sub | None:
         """Client id and name tell subscriptions apart, durable ones apart from others (PD-15, PD-16)."""
@@ -182,8 +187,47 @@ class Clients(Working):
         link.got = {}
         if link.sub is not None:
             link.sub.links.remove(link)
-            if not link.sub.terms.durable and not link.sub.links:
-                self._end(link.sub)
+            self._left(link.sub)
+
+    def _left(self, sub: Sub) -> None:
+        """With its last receiver a subscription ends at once, after a time, or never (PD-12, QS-20)."""
+        if sub.links or sub.dies is not None:
+            return
+        if not sub.terms.durable or sub.timeout == 0:
+            self._end(sub)
+        elif sub.timeout is not None:
+            sub.left, sub.retry_ms = self.now, 0
+            self._tell(sub)
+
+    def _tell(self, sub: Sub) -> None:
+        sub.told.append((self._write(), sub.timeout, sub.left))
+
+    def _resume(self, sub: Sub, link: Link, timeout: int | None) -> None:
+        """It is there again, with what came meanwhile; its time to live is what is said now (QS-21)."""
+        if (sub.timeout, sub.left) == (timeout, None):
+            return
+        before = sub.timeout, sub.left
+        sub.timeout, sub.left = timeout, None
+        self._tell(sub)
+        sub.resumed.append((self._write(), link, *before))
+
+    def _not_resumed(self, sub: Sub, link: Link, timeout: int | None, left: int | None) -> None:
+        """The disk has refused that somebody came: its time to live goes on as if nobody had."""
+        sub.timeout = None
+        if link.open:
+            self._expel(link)
+        sub.timeout = timeout
+        if timeout is None:
+            sub.left = None
+        elif sub.dies is None and not sub.links:
+            sub.left = next(moment for moment in (left, sub.left, self.now) if moment is not None)
+            self._tell(sub)
+
+    def _end_subscriptions(self) -> None:
+        """Past its time to live a subscription is gone, with all its messages (QS-22)."""
+        for sub in sorted(self.subs, key=lambda one: one.ends_ms or 0):
+            if sub.dies is None and sub.ends_ms is not None and sub.ends_ms <= self.now:
+                self._end(sub)
 
     def _forget(self, sub: Sub) -> None:
         """A subscription has never been, or is not to be on disk: it goes with all that stands on its queue."""

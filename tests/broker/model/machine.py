@@ -75,6 +75,7 @@ class Comparison(WorkingActs):
             selector=None,
             settled=False,
             credit=credit,
+            timeout=None,
         )
 
     def nothing(self) -> None:
@@ -147,6 +148,7 @@ class Comparison(WorkingActs):
         selector=(None, None, "color = 1"),
         settled=A_MODE,
         credit=A_CREDIT,
+        timeout=(None, None, 5, 12, 0),
     )
     def subscribe(
         self,
@@ -159,9 +161,11 @@ class Comparison(WorkingActs):
         selector: str | None,
         settled: bool,
         credit: int,
+        timeout: int | None,
     ) -> None:
         shared, durable = "shared" in kind, "durable" in kind
         named = name if shared or durable else None
+        timeout = timeout if durable else None
         terms = Terms(topic, self.model.connections.get(connection), named, selector, shared=shared, durable=durable)
         answer = self._ask(
             lambda token: commands.Attach(
@@ -175,8 +179,9 @@ class Comparison(WorkingActs):
                 name=named,
                 shared=shared,
                 durability=Durability.DURABLE if durable else Durability.NON_DURABLE,
+                timeout_ms=timeout,
             ),
-            lambda: self.model.subscribe(connection, link, terms, settled=settled, session=1),
+            lambda: self.model.subscribe((connection, link), terms, settled=settled, timeout=timeout),
         )
         if answer.refused is None and credit:
             self._flow(connection, link, credit, drain=False)

@@ -47,6 +47,10 @@ class Model(Clients):
             sub.born = later_than(sub.born, batch)
             if sub.dies is not None and sub.dies <= batch:
                 self.subs.remove(sub)
+            for _, timeout, left in (one for one in sub.told if one[0] <= batch):
+                sub.on_disk = timeout, left
+            sub.told = [one for one in sub.told if one[0] > batch]
+            sub.resumed = [one for one in sub.resumed if one[0] > batch]
         for values in self.shut.values():
             values[:] = [(value, later_than(at, batch)) for value, at in values]
         for link in self.links.values():
@@ -80,11 +84,17 @@ class Model(Clients):
                 self._come_back(one)
         for sub in tuple(self.subs):
             if sub.born == batch:
+                sub.timeout = None
                 for link in tuple(sub.links):
                     self._expel(link)
                 self._forget(sub)
             elif sub.dies == batch:
                 sub.dies = None
+                sub.retry_ms = self.now + 1_000
+            sub.told = [one for one in sub.told if one[0] != batch]
+            for _, link, timeout, left in [one for one in sub.resumed if one[0] == batch]:
+                self._not_resumed(sub, link, timeout, left)
+            sub.resumed = [one for one in sub.resumed if one[0] != batch]
         self.units = {key: unit for key, unit in self.units.items() if unit.ending != batch}
 
     def _take_back_unsent(self, link: Link, batch: int) -> None:
@@ -116,7 +126,8 @@ class Model(Clients):
             one.ready_ms = one.sent.due_ms or 0
         self.subs = [sub for sub in self.subs if sub.terms.durable and sub.born is None]
         for sub in self.subs:
-            sub.dies, sub.links = None, []
+            sub.dies, sub.links, sub.told, sub.resumed, sub.retry_ms = None, [], [], [], 0
+            sub.timeout, sub.left = sub.on_disk
         self.shut = {key: [one for one in values if one[1] is None] for key, values in self.shut.items()}
         self.connections.clear()
         self.links.clear()
@@ -128,6 +139,10 @@ class Model(Clients):
 
     def recover(self) -> None:
         """The start: what expired meanwhile goes, what fell due moves (DD-03, DD-60)."""
+        for sub in tuple(self.subs):
+            if sub.left is None:  # whoever received has gone with the broker (QS-20)
+                self._left(sub)
+        self._end_subscriptions()
         self._expire()
         if self.runs():
             self._release_due()

@@ -20,6 +20,7 @@ class Processor(Standing):
 
     def tick(self) -> None:
         """Time has come for something."""
+        self._end_subscriptions()
         self._expire()
         if self.restart_ms is not None and self.restart_ms <= self.now:  # DD-65
             self.failed, self.restart_ms = False, None

@@ -138,6 +138,7 @@ class Standing:
                     must.append(expires)
             if one.staged and self.runs():
                 must.append(one.ready_ms)
+        must += [sub.ends_ms for sub in self.subs if sub.dies is None and sub.ends_ms is not None]
         if self.restart_ms is not None:
             must.append(self.restart_ms)
         return min(must, default=None), {*must, *may}

@@ -34,9 +34,25 @@ class Sub:
     terms: Terms
     lossy: bool = False
     """Non-durable, and whoever has come wants at most once: what stands there is never persistent (QS-30)."""
+    timeout: int | None = None
+    """How long it outlives its last receiver, in milliseconds; None for ever (QS-20)."""
+    left: int | None = None
+    """When its last receiver left, if it has a time to live."""
+    retry_ms: int = 0
+    """When it ends at the earliest, since the disk has refused its end."""
+    told: list[tuple[int, int | None, int | None]] = field(default_factory=list)
+    """Time to live and leaving, with the batches that tell the disk."""
+    on_disk: tuple[int | None, int | None] = (None, None)
+    resumed: list[tuple[int, Link, int | None, int | None]] = field(default_factory=list)
+    """Receivers that have come again, if the disk agrees, and what held before."""
     links: list[Link] = field(default_factory=list)
     born: int | None = None
     dies: int | None = None
+
+    @property
+    def ends_ms(self) -> int | None:
+        """When it ends; None as long as somebody receives, or for ever."""
+        return None if self.left is None or self.timeout is None else max(self.left + self.timeout, self.retry_ms)
 
 
 @dataclass(eq=False)
