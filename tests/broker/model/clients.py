@@ -89,10 +89,9 @@ class Clients(Working):
         if why is not None:
             return why
         sub = self._named(terms)
-        if sub is not None and sub.ends_ms is not None and sub.left is not None and sub.timeout is not None:
-            if sub.left + sub.timeout <= self.now:  # the disk has refused its end
-                self._end(sub)
-                sub = None
+        if sub is not None and sub.over(self.now):  # and the disk has refused its end
+            self._end(sub)
+            sub = None
         if sub is not None:
             why = self._cannot_join(sub, terms)
             if why is not None:

@@ -22,7 +22,7 @@ or no.  What a kill leaves is then plain: what is on disk, `Model.kill`.
 from __future__ import annotations
 
 from tests.broker.model.clients import Clients
-from tests.broker.model.things import Copy, Link, later_than
+from tests.broker.model.things import Copy, Link, Sub, later_than
 from tests.broker.model.words import (
     STAGING,
 )
@@ -44,13 +44,7 @@ class Model(Clients):
             if one.dies is not None and one.dies <= batch:
                 self.copies.remove(one)
         for sub in tuple(self.subs):
-            sub.born = later_than(sub.born, batch)
-            if sub.dies is not None and sub.dies <= batch:
-                self.subs.remove(sub)
-            for _, timeout, left in (one for one in sub.told if one[0] <= batch):
-                sub.on_disk = timeout, left
-            sub.told = [one for one in sub.told if one[0] > batch]
-            sub.resumed = [one for one in sub.resumed if one[0] > batch]
+            self._sub_stored(sub, batch)
         for values in self.shut.values():
             values[:] = [(value, later_than(at, batch)) for value, at in values]
         for link in self.links.values():
@@ -60,6 +54,15 @@ class Model(Clients):
         for key, unit in tuple(self.units.items()):
             if unit.ending is not None and unit.ending <= batch:
                 del self.units[key]
+
+    def _sub_stored(self, sub: Sub, batch: int) -> None:
+        sub.born = later_than(sub.born, batch)
+        for _, timeout, left in (one for one in sub.told if one[0] <= batch):
+            sub.on_disk = timeout, left
+        sub.told = [one for one in sub.told if one[0] > batch]
+        sub.resumed = [one for one in sub.resumed if one[0] > batch]
+        if sub.dies is not None and sub.dies <= batch:
+            self.subs.remove(sub)
 
     def refused(self, batches: tuple[int, ...]) -> None:
         """The disk has refused batches, the newest first: nothing in them has happened."""

@@ -54,6 +54,10 @@ class Sub:
         """When it ends; None as long as somebody receives, or for ever."""
         return None if self.left is None or self.timeout is None else max(self.left + self.timeout, self.retry_ms)
 
+    def over(self, now_ms: int) -> bool:
+        """Whether its time to live is over."""
+        return self.left is not None and self.timeout is not None and self.left + self.timeout <= now_ms
+
 
 @dataclass(eq=False)
 class Unit:
