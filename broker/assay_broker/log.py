@@ -85,11 +85,12 @@ class Log:
         """They can be written again, and what has waited is."""
         self._blocked -= frozenset(homes)
         waiting, self._waiting = self._waiting, []
-        failed = [(one.writer, self.write(one.writer, one.persist, one.records)) for one in waiting]
-        for writer, failure in reversed(failed):
-            if failure is not None:
-                self.drop_held(failure.batch)
-                writer.failed(failure)
+        tried = [(one.writer, self.write(one.writer, one.persist, one.records)) for one in waiting]
+        failed = [(writer, failure) for writer, failure in tried if failure is not None]
+        self._tell(
+            [(failure.batch, writer) for writer, failure in failed],
+            {id(writer): failure.why for writer, failure in failed},
+        )
 
     def write(self, writer: Writer, persist: Persist, records: tuple[Record, ...]) -> StoreFailed | None:
         """Write a batch; it is flushed soon.
