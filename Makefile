@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= assay-out
 
-.PHONY: demo test lint bench crash clean
+.PHONY: demo test lint bench crash model clean
 
 demo: $(VENV)/.base ## the suite against the in-process reference broker, and where its report lies
 	$(BIN)/assay run --out $(OUT)
@@ -14,6 +14,9 @@ test: $(VENV)/.dev lint ## everything that the tests need, then all tests
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/coverage run -m pytest -m "not exhaustive" --numprocesses=2
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered --skip-empty --sort=cover
+
+model: $(VENV)/.dev ## the core beside a model of it: ten times as much as `make test` tries, and something else each time
+	$(BIN)/python -m pytest tests/broker/model --hypothesis-profile=thorough --numprocesses=2 -rP
 
 lint: $(VENV)/.dev ## style, types, layers
 	$(BIN)/ruff check .

@@ -51,7 +51,7 @@ class Writer(Protocol):
         ...
 
     def failed(self, failed: StoreFailed) -> None:
-        """A batch could not be made durable; of several the newest is told first."""
+        """Batches could not be made durable."""
         ...
 
     def let_out(self, effect: Held) -> None:
@@ -85,11 +85,12 @@ class Log:
         """They can be written again, and what has waited is."""
         self._blocked -= frozenset(homes)
         waiting, self._waiting = self._waiting, []
-        failed = [(one.writer, self.write(one.writer, one.persist, one.records)) for one in waiting]
-        for writer, failure in reversed(failed):
-            if failure is not None:
-                self.drop_held(failure.batch)
-                writer.failed(failure)
+        tried = [(one.writer, self.write(one.writer, one.persist, one.records)) for one in waiting]
+        failed = [(writer, failure) for writer, failure in tried if failure is not None]
+        self._tell(
+            [(failure.batch, writer) for writer, failure in failed],
+            {id(writer): failure.why for writer, failure in failed},
+        )
 
     def write(self, writer: Writer, persist: Persist, records: tuple[Record, ...]) -> StoreFailed | None:
         """Write a batch; it is flushed soon.
@@ -122,10 +123,7 @@ class Log:
         written, self._written = self._written, []
         self._stop_job()
         failed = self._flush_stores(written)
-        for batch, writer in reversed(written):
-            if id(writer) in failed:
-                self._held.pop(batch, None)
-                writer.failed(StoreFailed(batch, failed[id(writer)]))
+        self._tell(written, failed)
         done = [(batch, writer) for batch, writer in written if id(writer) not in failed]
         if not done:
             return
@@ -134,6 +132,16 @@ class Log:
         ready = sorted(batch for batch in self._held if batch <= newest)
         for writer, effect in chain.from_iterable([self._held.pop(batch) for batch in ready]):
             writer.let_out(effect)
+
+    def _tell(self, written: list[tuple[int, Writer]], failed: dict[int, str]) -> None:
+        """Tell writers whose store has failed, each of all its batches at once."""
+        lost: dict[int, tuple[Writer, list[int]]] = {}
+        for batch, writer in reversed(written):
+            if id(writer) in failed:
+                self._held.pop(batch, None)
+                lost.setdefault(id(writer), (writer, []))[1].append(batch)
+        for key, (writer, batches) in lost.items():
+            writer.failed(_failed(batches, failed[key]))
 
     def _flush_stores(self, written: list[tuple[int, Writer]]) -> dict[int, str]:
         """Why the stores of some writers could not flush, by the writers' identities."""
@@ -149,7 +157,7 @@ class Log:
         """A writer dies with what it has written and not flushed.
 
         Returns:
-            Its lost batches, the newest first.
+            That its batches are lost, if it had any.
         """
         lost = [batch for batch, other in self._written if other is writer]
         lost += [one.persist.batch for one in self._waiting if one.writer is writer]
@@ -159,9 +167,14 @@ class Log:
             self._stop_job()
         for batch in lost:
             self._held.pop(batch, None)
-        return tuple(StoreFailed(batch, "the queue manager ended before it was on disk") for batch in reversed(lost))
+        return (_failed(lost[::-1], "the queue manager ended before it was on disk"),) if lost else ()
 
     def _stop_job(self) -> None:
         if self._job is not None:
             self._job()
             self._job = None
+
+
+def _failed(batches: list[int], why: str) -> StoreFailed:
+    """Batches, the newest first, have failed together."""
+    return StoreFailed(batches[0], why, tuple(batches[1:]))

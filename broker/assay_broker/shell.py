@@ -68,7 +68,7 @@ class _Life:
         self._run(self, stored)
 
     def failed(self, failed: StoreFailed) -> None:
-        """A batch could not be made durable."""
+        """Batches could not be made durable."""
         self._run(self, failed)
 
     def let_out(self, effect: Held) -> None:

@@ -287,13 +287,18 @@ class Stored(Struct, frozen=True, tag=True):
 
 
 class StoreFailed(Struct, frozen=True, tag=True):
-    """A batch could not be made durable: nothing in it has happened.
+    """Batches could not be made durable: nothing in them has happened.
 
-    Of several failed batches the newest is told first.
+    Those that have failed together are told together, so that nothing is built on one of them meanwhile.
+
+    Args:
+        batch: The newest of them.
+        older: The others, the newest first.
     """
 
     batch: int
     why: str
+    older: tuple[int, ...] = ()
 
 
 Command = (

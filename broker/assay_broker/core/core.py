@@ -171,8 +171,8 @@ def _attach_sender(state: State, turn: Turn, command: commands.AttachSender) -> 
 
 
 def _attach(state: State, turn: Turn, command: commands.Attach) -> None:
-    attach(state, turn, state.connections.get(command.connection), command)
-    turn.answer(command.connection, command.token)
+    made_by = attach(state, turn, state.connections.get(command.connection), command)
+    turn.answer(command.connection, command.token, gate=state.gate(made_by))  # PD-13: durable before anybody is told
 
 
 def _detach(state: State, turn: Turn, command: commands.Detach) -> None:
@@ -305,6 +305,11 @@ def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
     connection = state.connections.get(command.connection)
     if command.address.kind not in (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE):
         raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, "Only a queue can be browsed.", command.address.name)
+    if command.address.kind is AddressKind.TEMPORARY_QUEUE and str(command.address) not in state.temporary:
+        # Looking makes no queue: there would be nobody with whom it goes.
+        raise refusal(
+            Mqrc.UNKNOWN_OBJECT_NAME, f"{command.address.name} is no longer there, or never was.", command.address.name
+        )
     check_permitted(state, connection.user, command.address, "BROWSE")
     selector = parse_selector(command.selector)
     entries: list[Entry]
@@ -371,7 +376,10 @@ def _stored(state: State, _turn: Turn, command: commands.Stored) -> None:
 
 
 def _store_failed(state: State, turn: Turn, command: commands.StoreFailed) -> None:
-    batch_failed(state, turn, command.batch, command.why)
+    for batch in (command.batch, *command.older):
+        batch_failed(state, turn, batch, command.why)
+    if turn.looks:
+        look(state, turn)
 
 
 _Handler = Callable[[State, Turn, Command], None]

@@ -72,6 +72,8 @@ class Turn:
         self.now_ms = now_ms
         self.number = number
         self.batch = Batch([], [], [])
+        self.looks = False
+        """Whether the delivery delay processor has to look at its queue, once everything is undone."""
         self._pending = pending
         self._records: list[Record] = []
         self._unrecorded: list[tuple[Entry, Callable[[Turn], None]]] | None = None

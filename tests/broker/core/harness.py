@@ -173,11 +173,12 @@ class Bench:
                 self._out(effect)
 
     def fail(self) -> None:
-        """Fail every batch, the newest first."""
-        failing, self.buffer = self.buffer, []
-        for persist in reversed(failing):
-            self.held = [effect for effect in self.held if effect.after != persist.batch]
-            self._take(self.core.handle(commands.StoreFailed(persist.batch, "no room"), self.now))
+        """Fail every batch, all at once."""
+        failing = [persist.batch for persist in reversed(self.buffer)]
+        self.buffer = []
+        if failing:
+            self.held = [effect for effect in self.held if effect.after not in failing]
+            self._take(self.core.handle(commands.StoreFailed(failing[0], "no room", tuple(failing[1:])), self.now))
 
     def restart(self, *, kill: bool = True) -> None:
         """Start from the disk; what was not flushed is gone after a kill."""

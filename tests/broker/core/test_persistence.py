@@ -6,6 +6,7 @@ from tests.broker.core.harness import TOPIC, Bench, limited, message
 from assay_broker.core import commands
 from assay_broker.core.effects import Persist
 from assay_broker.core.records import MessageStored
+from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 
@@ -283,3 +284,24 @@ def test_an_at_most_once_receiver_is_closed_when_the_store_fails_and_its_message
     assert bench.bodies() == []
     bench.auto = True
     assert bench.browse() == ["a"]
+
+
+def test_nobody_is_told_that_a_durable_subscription_is_there_before_it_is_stored() -> None:
+    bench = Bench(auto=False)
+    for number in (1, 2):
+        bench.connect(number)
+    for number in (1, 2):
+        bench.handle(
+            commands.Attach(
+                connection=number,
+                token=100 + number,
+                link=1,
+                address=TOPIC,
+                durability=Durability.DURABLE,
+                name="s",
+                shared=True,
+            )
+        )
+    assert not {101, 102} & set(bench.answers)
+    bench.flush()
+    assert {101, 102} <= set(bench.answers)

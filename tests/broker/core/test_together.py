@@ -8,6 +8,8 @@ from tests.broker.core.harness import QUEUE, T0, TOPIC, Bench, alias, limited, m
 from assay_broker.core import commands
 from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
 from assay_broker.core.objects.model import Definition
+from assay_broker.mqsc.defaults import default_settings
+from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 
@@ -242,3 +244,79 @@ def test_no_copy_of_a_delayed_publication_is_left_that_the_store_has_refused(ben
     assert bench.browse(STAGED) == []
     bench.tick(T0 + 5)
     assert bench.bodies() == []
+
+
+@pytest.mark.parametrize("anew", [True, False])
+def test_a_subscription_whose_end_the_store_refuses_has_all_its_messages(bench: Bench, *, anew: bool) -> None:
+    bench.receiver(1, 2, TOPIC, durable="durable", credit=0)
+    bench.sender(1, 3, TOPIC)
+    bench.put(1, 3, message("persistent"))
+    bench.put(1, 3, message("not", durable=False, expiry_ms=T0 + 9))
+    bench.handle(commands.Detach(1, None, 2))
+    bench.auto = False
+    token = bench.token()
+    if anew:
+        bench.handle(
+            commands.Attach(
+                connection=1,
+                token=token,
+                link=4,
+                address=TOPIC,
+                selector="a = 1",
+                durability=Durability.DURABLE,
+                name="durable",
+            )
+        )
+    else:
+        bench.handle(commands.Unsubscribe(1, token, "durable"))
+    bench.fail()
+    bench.auto = True
+    assert bench.answers[token].refused is not None
+    assert bench.core.next_due_ms() == T0 + 9
+    bench.receiver(1, 5, TOPIC, durable="durable")
+    assert bench.bodies() == ["persistent", "not"]
+
+
+def test_nothing_is_built_on_what_fails_together_with_what_is_undone() -> None:
+    bench = Bench(default_settings(platform="zos"))
+    bench.define(queue(STAGING_QUEUE, MSGDLVSQ="FIFO"))
+    bench.connect(1)
+    bench.sender(1, 1)
+    bench.auto = False
+    token = bench.put(1, 1, message("refused", delivery_time_ms=T0 + 5))
+    bench.alter(STAGING_QUEUE, PUT="DISABLED")
+    bench.tick(T0 + 5)
+    bench.fail()  # the processor runs again, and what is due has never been sent
+    bench.auto = True
+    assert bench.answers[token].refused is not None
+    assert (bench.browse(), bench.browse(STAGED)) == ([], [])
+    bench.receiver(1, 2)
+    assert bench.bodies() == []
+
+
+@pytest.mark.parametrize("timeout_ms", [0, 5])
+def test_a_receiver_whose_coming_the_store_refuses_changes_no_time_to_live(bench: Bench, *, timeout_ms: int) -> None:
+    bench.receiver(1, 2, TOPIC, durable="durable", credit=0)
+    bench.sender(1, 3, TOPIC)
+    bench.put(1, 3, message("kept"))
+    bench.handle(commands.Detach(1, None, 2))
+    bench.auto = False
+    token = bench.token()
+    bench.handle(
+        commands.Attach(
+            connection=1,
+            token=token,
+            link=4,
+            address=TOPIC,
+            durability=Durability.DURABLE,
+            name="durable",
+            timeout_ms=timeout_ms,
+        )
+    )
+    bench.fail()
+    bench.auto = True
+    assert bench.answers[token].refused is not None
+    assert bench.core.next_due_ms() is None
+    bench.tick(T0 + 60)
+    bench.receiver(1, 5, TOPIC, durable="durable")
+    assert bench.bodies() == ["kept"]

@@ -163,6 +163,10 @@ def _returned_in_front(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Queue, "put_back", in_front)
 
 
+def _never_lossy(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Queue, "lossy", property(lambda _queue: False, lambda _queue, _lossy: None), raising=False)
+
+
 _U, _I, _A = UnitState, UnitInput, UnitAction
 _P, _PI, _PA = ProcessorState, ProcessorInput, ProcessorAction
 
@@ -192,6 +196,8 @@ MUTANTS = (
     Mutant("consumed comes back after a kill", _written(lambda record: not isinstance(record, MessageRemoved))),
     Mutant("failed deliveries forgotten at a kill", _written(lambda record: not isinstance(record, MessageMarked))),
     Mutant("expired comes back from its holder", patch=_patch(delivery, "discard_expired", lambda *_given: None)),
+    Mutant("time to live forgotten", patch=_patch(core_module, "end_subscriptions", lambda _state, _turn: None)),
+    Mutant("at most once is persistent", patch=_never_lossy),
     Mutant(
         "PUT(DISABLED) does not stop the processor",
         _processor((_P.WATCHING, _PI.PUT_DISABLED), (_P.WATCHING, _PA.STAY)),

@@ -157,17 +157,16 @@ class Shell:
             self._let_out(effect)
         return effects
 
-    def refuse(self, persist: Persist) -> tuple[tuple[Answer | Deliver, ...], tuple[Effect, ...]]:
-        """The disk refuses a batch: what waited for it never leaves.
+    def refuse(self, batches: tuple[int, ...]) -> tuple[tuple[Answer | Deliver, ...], tuple[Effect, ...]]:
+        """The disk refuses batches, the newest first: what waited for them never leaves.
 
         Returns:
             What that was, and the effects.
         """
-        if persist in self.pending:
-            self.pending.remove(persist)
-        dropped = tuple(one for one in self.held if one.after == persist.batch)
-        self.held = [one for one in self.held if one.after != persist.batch]
-        return dropped, self.handle(StoreFailed(persist.batch, "no room"))
+        self.pending = [persist for persist in self.pending if persist.batch not in batches]
+        dropped = tuple(one for one in self.held if one.after in batches)
+        self.held = [one for one in self.held if one.after not in batches]
+        return dropped, self.handle(StoreFailed(batches[0], "no room", batches[1:]))
 
     def kill(self) -> tuple[Effect, ...]:
         """The process dies, and starts again from what is on disk."""

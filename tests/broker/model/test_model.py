@@ -1,58 +1,101 @@
 """The core does what the model says, whatever is asked of it; and the comparison finds cores that do not.
 
-``make model``, or ``pytest --hypothesis-profile=thorough tests/broker/model``, tries ten times as much, and other
-things each time.
+``make model``, or ``pytest --hypothesis-profile=thorough tests/broker/model``, tries ten times as much as every other
+run of the tests, and something else each time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import count
+
 import pytest
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import run_state_machine_as_test
-from tests.broker.model.machine import BrokerMachine
+from hypothesis import HealthCheck, Phase, given, settings
+from tests.broker.model.acts import STEPS, Program, programs
+from tests.broker.model.machine import Comparison
 from tests.broker.model.mutants import MUTANTS, Mutant
-from tests.broker.model.words import Difference
+from tests.broker.model.shell import Hits
+from tests.broker.model.tours import TOURS
+from tests.broker.model.words import DifferenceError
+
+from assay_broker.core.tables import TABLES
 
 pytestmark = pytest.mark.exhaustive
 
 THOROUGH = settings.get_current_profile_name() == "thorough"
-STEPS = 50
 ENOUGH = 600
-"""Examples in which a mutant must be found."""
+"""Programs with which a mutant must be found."""
 
+COMPARING = settings(
+    max_examples=2_000 if THOROUGH else 200,
+    derandomize=not THOROUGH,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
 FINDING = settings(
     max_examples=ENOUGH,
-    stateful_step_count=STEPS,
+    derandomize=not THOROUGH,
     deadline=None,
     database=None,
-    derandomize=True,
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
 
-TestBroker = BrokerMachine.TestCase
-TestBroker.settings = settings(
-    max_examples=2_000 if THOROUGH else 200,
-    stateful_step_count=STEPS,
-    deadline=None,
-    derandomize=not THOROUGH,
-    suppress_health_check=list(HealthCheck),
-)
+
+def show(line: str) -> None:
+    print(line)  # noqa: T201 - figures are asked for
+
+
+def hit(name: str, table: Mapping[object, object], hits: Mapping[object, int]) -> set[object]:
+    """What of a table was never looked up; how much was is shown."""
+    missed = {pair for pair in table if pair not in hits}
+    refused = len(set(hits) - set(table))
+    show(f"{name}: {len(table) - len(missed)} of {len(table)} transitions, and {refused} pairs that are refused")
+    return missed
+
+
+def all_missed(hits: Hits) -> set[object]:
+    """The transitions of all tables that were never looked up."""
+    missed = hit("units", TABLES.units, hits.units) | hit("links", TABLES.links, hits.links)
+    missed |= hit("release", TABLES.release, hits.release)
+    for platform, table in TABLES.processor.items():
+        missed |= hit(f"processor, {platform}", table, hits.processor[platform])
+    return missed
+
+
+def test_core_and_model_do_the_same() -> None:
+    hits, examples = Hits(), count(1)
+
+    @COMPARING
+    @given(programs())
+    def compare(program: Program) -> None:
+        next(examples)
+        Comparison(program, hits=hits).run()
+
+    compare()
+    show(f"\n{next(examples) - 1} programs of {STEPS} steps")
+    all_missed(hits)
+
+
+def test_every_transition_of_every_table_is_reached() -> None:
+    hits = Hits()
+    for program in TOURS:
+        Comparison(program, hits=hits).run()
+    show("")
+    assert all_missed(hits) == set()
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=str)
 def test_a_core_with_a_mistake_is_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    examples = 0
+    examples = count(1)
 
-    class Mutated(BrokerMachine):
-        seams = mutant.seams
-
-        def __init__(self) -> None:
-            nonlocal examples
-            examples += 1
-            super().__init__()
+    @FINDING
+    @given(programs())
+    def compare(program: Program) -> None:
+        next(examples)
+        Comparison(program, mutant.seams).run()
 
     mutant.patch(monkeypatch)
-    with pytest.raises(Difference):
-        run_state_machine_as_test(Mutated, settings=FINDING)
-    print(f"\n{mutant}: found after {examples} examples")  # noqa: T201 - the count is asked for
+    with pytest.raises(DifferenceError):
+        compare()
+    show(f"\n{mutant}: found after {next(examples) - 1} programs")

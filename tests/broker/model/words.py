@@ -9,6 +9,8 @@ from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
 
 DEAD, STAGING, REPLY = DEAD_LETTER_QUEUE, STAGING_QUEUE, "REPLY"
 QUEUES = ("P", "Q")
+TEMPORARY = "X"
+"""A temporary queue: it belongs to the connection that opens it first, and goes with it (JMS 6.2.2)."""
 TOPICS = ("T", "T/U")
 FITS = {"T": {"T"}, "T/U": {"T/U"}, "T/#": {"T", "T/U"}}
 """Subscriptions' topics, and the topics that they fit."""
@@ -20,7 +22,7 @@ UNIT_LIMIT = 5
 RETRY_MS = 40
 
 
-class Difference(AssertionError):
+class DifferenceError(AssertionError):
     """Core and model differ."""
 
 

@@ -19,6 +19,8 @@ def define(state: State, turn: Turn, definition: Definition) -> None:
     turn.record(ObjectDefined(definition), partial(_back_to, state, definition, before))
     state.objects.put(definition)
     _take_effect(state, turn, definition.namespace, definition.name)
+    if _is_staging_queue(definition):
+        look(state, turn)
 
 
 def remove(state: State, turn: Turn, definition: Definition) -> None:
@@ -26,6 +28,8 @@ def remove(state: State, turn: Turn, definition: Definition) -> None:
     turn.record(ObjectRemoved(definition.namespace, definition.name), partial(_back_to, state, definition, definition))
     state.objects.remove(definition.namespace, definition.name)
     _take_effect(state, turn, definition.namespace, definition.name)
+    if _is_staging_queue(definition):
+        look(state, turn)
 
 
 def _back_to(state: State, definition: Definition, before: Definition | None, turn: Turn) -> None:
@@ -35,6 +39,11 @@ def _back_to(state: State, definition: Definition, before: Definition | None, tu
     else:
         state.objects.put(before)
     _take_effect(state, turn, definition.namespace, definition.name)
+    turn.looks |= _is_staging_queue(definition)
+
+
+def _is_staging_queue(definition: Definition) -> bool:
+    return definition.namespace is Namespace.QUEUE and definition.name == STAGING_QUEUE
 
 
 def _take_effect(state: State, turn: Turn, namespace: Namespace, name: str) -> None:
@@ -47,5 +56,3 @@ def _take_effect(state: State, turn: Turn, namespace: Namespace, name: str) -> N
     if queue is not None and definition is not None and definition.kind is Kind.QLOCAL:
         queue.definition = definition
         turn.touch(queue)
-    if name == STAGING_QUEUE:
-        look(state, turn)

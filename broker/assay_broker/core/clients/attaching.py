@@ -107,8 +107,11 @@ def attach_sender(state: State, connection: Connection, command: AttachSender) -
     return properties
 
 
-def attach(state: State, turn: Turn, connection: Connection, command: Attach) -> None:
+def attach(state: State, turn: Turn, connection: Connection, command: Attach) -> int:
     """Open a receiver.
+
+    Returns:
+        The batch that has made its durable subscription, whoever asked for that; 0 for none.
 
     Raises:
         RefusalError: It cannot be opened.
@@ -164,6 +167,7 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
     if subscription is not None:
         subscription.receivers[receiver.key] = receiver
     connection.links[command.link] = receiver
+    return 0 if subscription is None else subscription.batch
 
 
 def _open_subscription(
@@ -201,7 +205,7 @@ def _open_subscription(
         forget_subscription(state, subscription)
         raise
     if terms.durable:  # PD-13: it outlives its receivers, and a kill once this is stored
-        turn.record(defined(subscription), partial(_unmake, state, subscription))
+        subscription.batch = turn.record(defined(subscription), partial(_unmake, state, subscription))
     welcome(state, turn, subscription)
     return subscription
 

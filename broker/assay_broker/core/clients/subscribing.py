@@ -112,6 +112,7 @@ def resume(state: State, turn: Turn, subscription: Subscription, terms: Terms, e
     state.endings.discard(subscription.number)
 
     def not_resumed(failed: Turn) -> None:
+        subscription.terms = before  # the receiver leaves as if it had asked for nothing
         expel(failed)
         _go_on(state, failed, subscription, before, left_ms)
 
@@ -122,9 +123,12 @@ def _go_on(state: State, turn: Turn, subscription: Subscription, terms: Terms, l
     """Undo `resume`: the time to live has gone on as if nobody had come."""
     if subscription.queue.gone:
         return
-    subscription.terms = terms
-    if not subscription.receivers and left_ms is not None:
-        subscription.left_ms = left_ms
+    state.endings.discard(subscription.number)
+    if terms.timeout_ms is None:
+        subscription.left_ms = None
+    elif not subscription.receivers:
+        left = (left_ms, subscription.left_ms, turn.now_ms)
+        subscription.left_ms = next(moment for moment in left if moment is not None)
         turn.record(defined(subscription), _for_good)
         wait_for_end(state, subscription)
 

@@ -71,7 +71,7 @@ def back_out(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
         reserve(state, pending, -1)
     else:
         pending.queues[0].disown(entry, unit.owner)
-        pending.queues[0].remove(entry)
+        pending.queues[0].withdraw(entry)
     for queue in pending.queues:
         turn.touch(queue)
 

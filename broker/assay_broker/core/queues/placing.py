@@ -112,7 +112,7 @@ def stored(entry: Entry, unit: int | None = None) -> MessageStored:
 
 def _withdraw(state: State, queue: Queue, entry: Entry, _turn: Turn) -> None:
     """Undo `enter`: the store could not take the copy."""
-    queue.remove(entry)
+    queue.withdraw(entry)
     state.expiry.discard(entry.key)
 
 

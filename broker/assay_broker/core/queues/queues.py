@@ -130,12 +130,16 @@ class Queue:
         self._look(entry.message.group_id)
 
     def remove(self, entry: Entry) -> None:
-        """A message is gone."""
+        """A message is gone, and with the last member its group."""
+        if entry.message.group_id and is_last(entry.message):
+            self._holders.end(entry.message.group_id)
+        self.withdraw(entry)
+
+    def withdraw(self, entry: Entry) -> None:
+        """A message has never been here: it was backed out, or the store has refused it."""
         entry.place = Place.GONE
         self._waiting.pop(entry.key, None)
         self.entries.pop(entry.key, None)
-        if entry.message.group_id and is_last(entry.message):
-            self._holders.end(entry.message.group_id)
         self._look(entry.message.group_id)
 
     def clear(self) -> None:

@@ -70,6 +70,8 @@ class Subscription:
         self.receivers: dict[tuple[int, int], Receiver] = {}
         self.left_ms: int | None = None
         """When its last receiver left, if it has a time to live; None while it has one."""
+        self.batch = 0
+        """The batch that stores it; 0 for none."""
         self._selector = selector
         self._connection = connection
 

@@ -60,5 +60,5 @@ def give(state: State, turn: Turn, queue: Queue, one: Given) -> None:
 
 def _take_away(state: State, queue: Queue, copy: Entry, _turn: Turn) -> None:
     """The store could not take the retained publication, so there has never been a copy of it."""
-    queue.remove(copy)
+    queue.withdraw(copy)
     state.expiry.discard(copy.key)

@@ -136,6 +136,26 @@ def test_the_end_of_a_group_frees_its_consumer(bench: Bench, *, settled: bool) -
     assert links(bench) == [(2, "a"), (3, "next")]
 
 
+@pytest.mark.parametrize("never", ["backed out", "refused by the store"])
+def test_a_last_member_that_never_was_frees_no_consumer(bench: Bench, never: str) -> None:
+    bench.put(1, 1, member("1", 1))
+    bench.receiver(1, 2, credit=1)
+    bench.receiver(1, 3)
+    if never == "backed out":
+        bench.begin(1, 1, session=1)
+        bench.put(1, 1, member("2", 2, last=True), unit=1)
+        bench.back_out(1, 1)
+    else:
+        bench.auto = False
+        bench.put(1, 1, member("2", 2, last=True))
+        bench.fail()
+        bench.auto = True
+    bench.put(1, 1, member("3", 3))
+    assert links(bench) == [(2, "1")]
+    bench.handle(commands.Flow(1, None, 2, 1))
+    assert links(bench) == [(2, "1"), (2, "3")]
+
+
 def test_a_group_without_an_end_stays_with_its_consumer(bench: Bench) -> None:
     bench.receiver(1, 2)
     bench.put(1, 1, member("a", 1))

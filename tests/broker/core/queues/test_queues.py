@@ -225,6 +225,17 @@ def test_an_anonymous_sender_takes_the_destination_from_the_message() -> None:
     assert refused.kind is JmsErrorKind.INVALID_DESTINATION
 
 
+def test_looking_at_a_temporary_queue_that_is_not_there_makes_none() -> None:
+    bench = Bench()
+    bench.connect(1)
+    token = bench.token()
+    bench.handle(commands.Browse(1, token, Address(AddressKind.TEMPORARY_QUEUE, "gone")))
+    refused = bench.answers[token].refused
+    assert refused is not None
+    assert refused.mqrc == Mqrc.UNKNOWN_OBJECT_NAME
+    assert list(bench.core._state.queues) == []
+
+
 def test_a_temporary_queue_is_read_by_its_owner_only_and_goes_with_it() -> None:
     bench = Bench()
     for number in (1, 2):

@@ -1,0 +1,241 @@
+"""Clients come and go, with their links and subscriptions."""
+
+from __future__ import annotations
+
+from tests.broker.model.things import Link, Sub
+from tests.broker.model.words import (
+    TEMPORARY,
+    Terms,
+)
+from tests.broker.model.working import Working
+
+
+class Clients(Working):
+    """Connections, links, subscriptions and temporary queues."""
+
+    def connect(self, connection: int, client_id: str | None) -> str | None:
+        """A client id belongs to one connection at a time (PD-17)."""
+        if connection in self.connections:
+            return "ILLEGAL_STATE"
+        if client_id is not None and client_id in self.connections.values():
+            return "INVALID_CLIENT_ID"
+        self.connections[connection] = client_id
+        return None
+
+    def disconnect(self, connection: int) -> str | None:
+        """Units of work are backed out, links closed; clean or not makes no difference."""
+        if connection not in self.connections:
+            return "CONNECTION_BROKEN"
+        for key, unit in tuple(self.units.items()):
+            if unit.connection == connection:
+                if unit.ending is None:
+                    self._back_out(unit)
+                self.units.pop(key, None)  # a commit on its way to the disk goes on without it
+        for link in [link for link in self.links.values() if link.connection == connection]:
+            self._close(link)
+        if self.temporary is not None and self.temporary[0] == connection:
+            self._end_temporary(self.temporary[1])
+        del self.connections[connection]
+        return None
+
+    def _open_temporary(self, connection: int) -> str:
+        if self.temporary is None:
+            self.temporary = (connection, f"temporary {next(self._numbers)}")
+        return self.temporary[1]
+
+    def _end_temporary(self, queue: str) -> None:
+        """It goes with all that stands on it, and whoever else sends there is told."""
+        self.temporary = None
+        for link in [link for link in self.links.values() if link.to == TEMPORARY]:
+            self._expel(link)
+        self._clear(queue)
+
+    def _cannot_open(self, connection: int, number: int) -> str | None:
+        if connection not in self.connections:
+            return "CONNECTION_BROKEN"
+        return "ILLEGAL_STATE" if (connection, number) in self.links else None
+
+    def open_sender(self, connection: int, number: int, to: str) -> str | None:
+        """A sender to a queue or topic."""
+        why = self._cannot_open(connection, number)
+        if why is None:
+            if to == TEMPORARY:
+                self._open_temporary(connection)
+            self.links[connection, number] = Link(connection, number, to)
+        return why
+
+    def open_receiver(
+        self, connection: int, number: int, queue: str, *, selector: str | None, settled: bool, session: int | None
+    ) -> str | None:
+        """A receiver on a queue."""
+        why = self._cannot_open(connection, number)
+        if why is not None:
+            return why
+        stands = queue
+        if queue == TEMPORARY:
+            if self.temporary is not None and self.temporary[0] != connection:
+                return "OBJECT_IN_USE"
+            stands = self._open_temporary(connection)
+        self.links[connection, number] = Link(
+            connection, number, queue, stands, selector=selector, settled=settled, session=session
+        )
+        return None
+
+    def subscribe(self, key: tuple[int, int], terms: Terms, *, settled: bool, timeout: int | None) -> str | None:
+        """A receiver on a subscription, which is made, made anew or joined (PD-10 to PD-17, JMS 8.3)."""
+        why = self._cannot_open(*key)
+        if why is None and terms.durable and not terms.shared and terms.client_id is None:
+            why = "ILLEGAL_STATE"  # PD-17
+        if why is not None:
+            return why
+        sub = self._named(terms)
+        if sub is not None and sub.over(self.now):  # and the disk has refused its end
+            self._end(sub)
+            sub = None
+        if sub is not None:
+            why = self._cannot_join(sub, terms)
+            if why is not None:
+                return why
+            if sub.terms != terms:
+                self._end(sub)
+                sub = None
+        made = sub is None
+        if sub is None:
+            sub = self._subscription(terms, timeout, lossy=settled and not terms.durable)
+        sub.lossy = sub.lossy and settled
+        link = self.links[key] = Link(*key, terms.topic, sub.queue, settled=settled, session=1, sub=sub)
+        sub.links.append(link)
+        if not made:
+            self._resume(sub, link, timeout)
+        self.need = max(self.need, sub.born or 0)  # whoever is told that it lasts, it has to
+        return None
+
+    def _subscription(self, terms: Terms, timeout: int | None, *, lossy: bool) -> Sub:
+        sub = Sub(f"sub {next(self._numbers)}", terms, lossy=lossy, timeout=timeout, on_disk=(timeout, None))
+        sub.born = self._write() if terms.durable else None
+        self.subs.append(sub)
+        return sub
+
+    def _named(self, terms: Terms) -> Sub | None:
+        """Client id and name tell subscriptions apart, durable ones apart from others (PD-15, PD-16)."""
+        if terms.name is None:
+            return None
+        return next(
+            (
+                sub
+                for sub in self.subs
+                if sub.dies is None
+                and (sub.terms.durable, sub.terms.client_id, sub.terms.name)
+                == (terms.durable, terms.client_id, terms.name)
+            ),
+            None,
+        )
+
+    def _cannot_join(self, sub: Sub, terms: Terms) -> str | None:
+        """One receiver only, unless it is shared; and nobody may change what somebody uses."""
+        unlike = sub.terms.shared != terms.shared or (self._in_use(sub) and (not terms.shared or sub.terms != terms))
+        return "SUBSCRIPTION_IN_USE" if unlike else None
+
+    def _in_use(self, sub: Sub) -> bool:
+        return bool(sub.links) or any(one.queue == sub.queue and one.held for one in self.alive())
+
+    def unsubscribe(self, connection: int, name: str) -> str | None:
+        """A durable subscription ends, with what it has stored."""
+        if connection not in self.connections:
+            return "CONNECTION_BROKEN"
+        wanted = Terms("", self.connections[connection], name, None, shared=False, durable=True)
+        sub = self._named(wanted)
+        if sub is None:
+            return "NO_SUBSCRIPTION"
+        if self._in_use(sub):
+            return "SUBSCRIPTION_IN_USE"
+        self._end(sub)
+        return None
+
+    def _end(self, sub: Sub) -> None:
+        """A subscription is over (PD-12, PD-27); if it is durable, only once the disk knows."""
+        if not sub.terms.durable:
+            self._forget(sub)
+            return
+        sub.dies = self._write()
+        for one in self.alive():
+            if one.queue == sub.queue and not one.staged:
+                one.dies, one.fails = sub.dies, False
+
+    def detach(self, connection: int, number: int) -> str | None:
+        """A link is closed by its client."""
+        link = self.links.get((connection, number))
+        if link is None:
+            return "ILLEGAL_STATE" if connection in self.connections else "CONNECTION_BROKEN"
+        self._close(link)
+        return None
+
+    def _expel(self, link: Link) -> None:
+        """The broker closes a link."""
+        self.closed.append((link.connection, link.number))
+        self._close(link)
+
+    def _close(self, link: Link) -> None:
+        """What a receiver holds comes back as failed, except what a unit of work has accepted (PD-12, QS-08)."""
+        del self.links[link.connection, link.number]
+        link.open, link.credit = False, 0
+        self.holders = {key: holder for key, holder in self.holders.items() if holder is not link}
+        for delivery in link.got.values():
+            if delivery.unit is None:
+                self._give_back(delivery, failed=True)
+        link.got = {}
+        if link.sub is not None:
+            link.sub.links.remove(link)
+            self._left(link.sub)
+
+    def _left(self, sub: Sub) -> None:
+        """With its last receiver a subscription ends at once, after a time, or never (PD-12, QS-20)."""
+        if sub.links or sub.dies is not None:
+            return
+        if not sub.terms.durable or sub.timeout == 0:
+            self._end(sub)
+        elif sub.timeout is not None:
+            sub.left, sub.retry_ms = self.now, 0
+            self._tell(sub)
+
+    def _tell(self, sub: Sub) -> None:
+        sub.told.append((self._write(), sub.timeout, sub.left))
+
+    def _resume(self, sub: Sub, link: Link, timeout: int | None) -> None:
+        """It is there again, with what came meanwhile; its time to live is what is said now (QS-21)."""
+        if (sub.timeout, sub.left) == (timeout, None):
+            return
+        before = sub.timeout, sub.left
+        sub.timeout, sub.left = timeout, None
+        self._tell(sub)
+        sub.resumed.append((self._write(), link, *before))
+
+    def _not_resumed(self, sub: Sub, link: Link, timeout: int | None, left: int | None) -> None:
+        """The disk has refused that somebody came: its time to live goes on as if nobody had."""
+        sub.timeout = None
+        if link.open:
+            self._expel(link)
+        sub.timeout = timeout
+        if timeout is None:
+            sub.left = None
+        elif sub.dies is None and not sub.links:
+            sub.left = next(moment for moment in (left, sub.left, self.now) if moment is not None)
+            self._tell(sub)
+
+    def _end_subscriptions(self) -> None:
+        """Past its time to live a subscription is gone, with all its messages (QS-22)."""
+        for sub in sorted(self.subs, key=lambda one: one.ends_ms or 0):
+            if sub.dies is None and sub.ends_ms is not None and sub.ends_ms <= self.now:
+                self._end(sub)
+
+    def _forget(self, sub: Sub) -> None:
+        """A subscription has never been, or is not to be on disk: it goes with all that stands on its queue."""
+        self.subs.remove(sub)
+        sub.dies = 0
+        self._clear(sub.queue)
+
+    def _clear(self, queue: str) -> None:
+        for one in tuple(self.copies):
+            if one.queue == queue and not one.staged:
+                self.copies.remove(one)
+                one.dies = 0

@@ -1,0 +1,99 @@
+"""Time goes by: what expires, and what the delivery delay processor does."""
+
+from __future__ import annotations
+
+from tests.broker.model.standing import EXPIRED, Standing
+from tests.broker.model.things import Copy
+from tests.broker.model.words import (
+    DEAD,
+    REPLY,
+    RETRY_MS,
+    STAGING,
+)
+
+NO_SUBSCRIPTION = 2428
+REASONS = {"PUT_INHIBITED": 2051, "Q_FULL": 2053, "UNKNOWN_OBJECT_NAME": 2085}
+
+
+class Processor(Standing):
+    """Expiry (DD-55 to DD-57) and the processor (DD-60 to DD-77)."""
+
+    def tick(self) -> None:
+        """Time has come for something."""
+        self._end_subscriptions()
+        self._expire()
+        if self.restart_ms is not None and self.restart_ms <= self.now:  # DD-65
+            self.failed, self.restart_ms = False, None
+        if self.runs():
+            self._release_due()
+
+    def _late(self) -> list[Copy]:
+        return [one for one in self.alive() if self.expired(one) and not (one.held or one.unit or one.tried)]
+
+    def _expire(self) -> None:
+        for one in sorted(self._late(), key=lambda each: (each.sent.expires_ms or 0, each.made)):
+            if one.staged:
+                self._release(one)  # DD-57
+            else:
+                self._discard(one)
+
+    def _release_due(self) -> None:
+        for one in self.staged():
+            if one.ready_ms <= self.now:
+                self._release(one)
+
+    def _release(self, one: Copy) -> None:
+        """DD-70 to DD-77: it goes where it is for, or to the dead-letter queue, or nowhere; or it is kept for later."""
+        where, feedback, given_up = self._disposition(one)
+        if where == STAGING:
+            self._try_again(one)
+            return
+        plan = [(one.sent, where)] if where is not None else []
+        if feedback and one.sent.report:  # DD-72, DD-73
+            free = [queue for queue in (REPLY, DEAD) if self.obstacle(queue, 1 + (queue == where)) is None]
+            if not free and one.sent.persistent and not given_up:  # DD-74; otherwise DD-75, DD-77
+                self._try_again(one)
+                return
+            plan += [(self._report(one.sent, feedback), queue) for queue in free[:1]]
+        one.moved = True
+        self._happen(born=[self._copy(sent, self.standing(queue)) for sent, queue in plan], gone=[one])
+
+    def _disposition(self, one: Copy) -> tuple[str | None, int, bool]:
+        """Where a staged copy goes, what a report on it says, and whether it is a publication that was given up."""
+        publication = one.queue.startswith("sub")
+        if self.expired(one):
+            return None, EXPIRED, False  # DD-57
+        if publication and self.sub_at(one.queue) is None:
+            return None, NO_SUBSCRIPTION, False  # DD-76
+        why = self.obstacle(one.queue)
+        if why is None:
+            return one.queue, 0, False
+        if one.sent.discard:
+            return None, REASONS[why], False  # DD-70
+        if self.obstacle(DEAD) is None:
+            return DEAD, REASONS[why], False
+        return (None, REASONS[why], True) if publication else (STAGING, 0, False)  # DD-77, DD-71
+
+    def _try_again(self, one: Copy) -> None:
+        one.ready_ms = self.now + RETRY_MS
+        one.tried = self.expired(one)
+
+    def worker_died(self) -> None:
+        """A failure that is not the queue's: it is back in a while, on z/OS with PUT off and on (DD-63, DD-65)."""
+        if self.runs():
+            self.failed = True
+            self.restart_ms = None if self.zos else self.now + RETRY_MS
+
+    def alter(self, queue: str, what: str, *, shut: bool) -> None:
+        """PUT or GET of a queue is disabled or enabled."""
+        ran = self.runs()
+        self.shut.setdefault((queue, what), []).append((shut, self._write()))
+        if queue == STAGING:
+            self._look(ran=ran)
+
+    def _look(self, *, ran: bool) -> None:
+        """The staging queue may have changed: DD-61 to DD-64."""
+        if self.is_shut(STAGING, "GET") or (self.zos and self.is_shut(STAGING, "PUT")):
+            self.failed, self.restart_ms = False, None
+        if self.runs() and not ran:
+            self._release_due()

@@ -1,0 +1,61 @@
+"""From the model's words to the core's, and back."""
+
+from __future__ import annotations
+
+from tests.broker.model.words import (
+    REPLY,
+    TEMPORARY,
+    Sent,
+)
+
+from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.reasons import Mqrc, Refused
+from assay_sdk.model.report_options import Mqro
+
+REPORTS = int(Mqro.EXCEPTION | Mqro.EXPIRATION)
+
+Predicted = str | None
+"""The word of a refusal; None for yes."""
+
+
+def address(name: str) -> Address:
+    """A queue or a topic."""
+    if name == TEMPORARY:
+        return Address(AddressKind.TEMPORARY_QUEUE, name)
+    return Address(AddressKind.TOPIC if name.startswith("T") else AddressKind.QUEUE, name)
+
+
+def message_of(sent: Sent, to: str) -> Message:
+    """A message as its sender hands it over."""
+    properties: dict[str, str | int | float | bool | bytes | None] = {"color": sent.color}
+    options = (REPORTS if sent.report else 0) | (int(Mqro.DISCARD_MSG) if sent.discard else 0)
+    if options:
+        properties["JMS_IBM_MQMD_Report"] = options
+    if sent.last:
+        properties["JMS_IBM_Last_Msg_In_Group"] = True
+    return Message(
+        message_id=sent.text,
+        body=sent.text,
+        to=address(to),
+        durable=sent.persistent,
+        priority=sent.priority,
+        expiry_ms=sent.expires_ms,
+        delivery_time_ms=sent.due_ms,
+        group_id=sent.group,
+        group_sequence=sent.seq if sent.group else None,
+        reply_to=address(REPLY) if sent.report else None,
+        properties=properties,
+    )
+
+
+def text_of(message: Message) -> str:
+    """The text by which the model knows a message: its id, or of what it is a report."""
+    feedback = message.properties.get("JMS_IBM_Feedback")
+    return str(message.message_id) if feedback is None else f"{feedback} on {message.correlation_id}"
+
+
+def word_of(refused: Refused | None) -> Predicted:
+    """A refusal in one word."""
+    if refused is None:
+        return None
+    return Mqrc(refused.mqrc).name if refused.mqrc is not None else refused.kind.name
