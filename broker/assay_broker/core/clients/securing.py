@@ -18,7 +18,7 @@ from assay_broker.core.clients.units import Pending
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.messages.reporting import send_report
 from assay_broker.core.queues.arriving import reserve
-from assay_broker.core.queues.placing import new_entry, stage_again, stored, watch_expiry
+from assay_broker.core.queues.placing import new_entry, settle_persistence, stage_again, stored, watch_expiry
 from assay_broker.core.queues.queues import SUBSCRIPTION_HOME, Queue
 from assay_broker.core.records import KeptForTopic, MessageMarked, MessageRemoved, Record, UnitPrepared
 from assay_broker.core.state import State
@@ -96,7 +96,7 @@ def _secure_put(state: State, turn: Turn, branch: Branch, pending: Pending, own:
 
 
 def _stand(branch: Branch, queue: Queue, entry: Entry) -> None:
-    entry.recorded = queue.recorded and entry.message.durable is True
+    settle_persistence(queue, entry)
     stand_uncommitted(branch, queue, entry)
 
 

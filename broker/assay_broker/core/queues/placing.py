@@ -49,9 +49,7 @@ def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
 
     Anything else never reaches the store (PD-22, PD-31).
     """
-    if queue.lossy and entry.message.durable:
-        entry.message = replace(entry.message, durable=False)
-    entry.recorded = queue.recorded and entry.message.durable is True
+    settle_persistence(queue, entry)
     if entry.recorded:
         entry.batch = turn.record(stored(entry), partial(_withdraw, state, queue, entry))
     else:
@@ -63,6 +61,13 @@ def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
         queue.enter(entry)
     watch_expiry(state, entry)
     turn.touch(queue)
+
+
+def settle_persistence(queue: Queue, entry: Entry) -> None:
+    """Whether a copy is persistent where it is to stand, and so whether the store is to know it."""
+    if queue.lossy and entry.message.durable:
+        entry.message = replace(entry.message, durable=False)
+    entry.recorded = queue.recorded and entry.message.durable is True
 
 
 def enter_uncommitted(state: State, turn: Turn, queue: Queue, entry: Entry, unit: Work) -> None:

@@ -174,6 +174,19 @@ def test_publications_in_doubt_reach_their_subscribers_at_the_commit_alone(*, co
     assert bench.bodies(2) == (["a", "b"] if commits else [])
 
 
+def test_an_at_most_once_subscriber_is_handed_a_branchs_publication_non_persistent(
+    bench: Bench, manager: Manager
+) -> None:
+    bench.sender(1, 7, TOPIC)
+    bench.receiver(1, 2, TOPIC, settled=True)
+    unit = manager.start()
+    bench.put(1, 7, message("a"), unit=unit)
+    manager.end()
+    manager.prepare()
+    manager.commit()
+    assert [(one.message.body, one.message.durable) for one in bench.delivered] == [("a", False)]  # QS-30
+
+
 @pytest.mark.parametrize("commits", [True, False])
 @pytest.mark.parametrize("kill", [True, False])
 def test_a_publication_is_retained_at_the_commit_alone(*, commits: bool, kill: bool) -> None:
