@@ -129,6 +129,7 @@ def failing_over_a_restart(story: Story) -> None:
     send(one, "OTHER", "expires while the queue manager is down", expiry_ms=_now_ms(story) + 100, **asks)
     discarded: dict[str, Any] = {"reply_to": REPLIES, "properties": {WHOLE_REPORT: int(PLAIN | Mqro.DISCARD_MSG)}}
     send(one, "Q", "is discarded", delay_ms=500, **discarded)
+    send(one, "Q", "is discarded too", delay_ms=500, **{**discarded, "reply_to": Address(AddressKind.QUEUE, "OTHER")})
     office.alter("Q", PUT="DISABLED")
     story.run(10)
     story.queue_manager.stop()

@@ -181,6 +181,16 @@ Feature: A delayed message is delivered once its delay is over
       And 1 h pass
       Then the receiver sees "slow" in time, 1 h after its send
 
+    @needs-topic @needs-durable-subscription @needs-kill
+    Scenario: A persistent publication outlives that the broker is killed during its delay
+      Given a topic
+      And a durable subscriber "steady" on the topic
+      And subscriber "steady" is inactive
+      When message "slow" is sent to the topic with a delivery delay of 2 s
+      And the broker is killed and comes back
+      And subscriber "steady" comes back
+      Then "steady" sees "slow" exactly once
+
   @DD-04 @needs-delivery-delay
   Rule: A message with a delay of 0 is not staged but available at once
     Line 7 stages messages with a nonzero delay only.  At once means here: within 2 s of the send.
