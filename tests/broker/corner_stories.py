@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.broker.administered_stories import look, send
 from tests.broker.failure_stories import EVERYTHING, MS, PLAIN, REPLIES, TOPIC, Office
@@ -125,10 +125,11 @@ def failing_over_a_restart(story: Story) -> None:
     office, one = Office(story), story.client("one")
     office.define("Q", "OTHER", "REPLIES", "DLQ")
     office.dead_letters("DLQ")
-    asks = {"reply_to": REPLIES, "properties": {WHOLE_REPORT: int(EVERYTHING)}}
+    asks: dict[str, Any] = {"reply_to": REPLIES, "properties": {WHOLE_REPORT: int(EVERYTHING)}}
     send(one, "OTHER", "expires while the queue manager is down", expiry_ms=_now_ms(story) + 100, **asks)
-    discarded = {"reply_to": REPLIES, "properties": {WHOLE_REPORT: int(PLAIN | Mqro.DISCARD_MSG)}}
+    discarded: dict[str, Any] = {"reply_to": REPLIES, "properties": {WHOLE_REPORT: int(PLAIN | Mqro.DISCARD_MSG)}}
     send(one, "Q", "is discarded", delay_ms=500, **discarded)
+    send(one, "Q", "is discarded too", delay_ms=500, **{**discarded, "reply_to": Address(AddressKind.QUEUE, "OTHER")})
     office.alter("Q", PUT="DISABLED")
     story.run(10)
     story.queue_manager.stop()

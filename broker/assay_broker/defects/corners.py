@@ -278,7 +278,7 @@ CORNER_DEFECTS = (
     ),
     Defect(
         name="one-moved-after-restart",
-        rules=("DD-03",),
+        rules=("DD-03", "DD-60"),
         text="After a restart the first staged message is moved when it is due, and no other.",
         apply=lambda: Seams(read=_one_moved_after_restart),
     ),

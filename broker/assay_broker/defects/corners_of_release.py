@@ -21,10 +21,10 @@ from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.messages.reports import options
 from assay_broker.core.networks.parcels import Carry
 from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE
-from assay_broker.core.objects.model import Kind
+from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.queues.queues import SUBSCRIPTION_HOME, home_of
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
-from assay_broker.defects.knowing import Known, cancelled, changes, elsewhere, knowing
+from assay_broker.defects.knowing import Known, cancelled, changes, delayed_messages, elsewhere, knowing
 from assay_broker.defects.model import (
     Defect,
     Watch,
@@ -149,6 +149,48 @@ def _under_other_ids(described: Described) -> Described:
     return replace(described, descriptor={**described.descriptor, **ids})
 
 
+def _target_of_the_first() -> Seams:
+    """Every dead letter names the target of the first."""
+    first: list[Value] = []
+
+    def named(described: Described) -> Described:
+        for header in described.headers:
+            if header["StrucId"] == "DLH" and not first:
+                first.append(header["DestQName"])
+        headers = tuple(
+            {**header, "DestQName": first[0]} if header["StrucId"] == "DLH" else header for header in described.headers
+        )
+        return replace(described, headers=headers)
+
+    return shown(named)
+
+
+def _replies_to_the_first() -> Seams:
+    """Every report on a delayed message goes where the first was to go."""
+    first: list[Address] = []
+
+    def replying(message: Message) -> Message:
+        if message.reply_to is None:
+            return message
+        first.append(message.reply_to)
+        return replace(message, reply_to=first[0])
+
+    return delayed_messages(replying)
+
+
+def _one_copy_after_restart(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Of the staged copies of a publication a start finds the first."""
+    found: set[str | None] = set()
+    kept: list[Record] = []
+    for record in records:
+        if isinstance(record, MessageStored) and record.due_ms is not None:
+            if record.message.message_id in found:
+                continue
+            found.add(record.message.message_id)
+        kept.append(record)
+    return tuple(kept)
+
+
 def _one_is_kept(command: Command, now_ms: int, known: Known) -> tuple[Command, ...] | None:
     """Of what waits past its delay for a queue that is enabled again, only the first message is found."""
     change = command.change if isinstance(command, Administer) else None
@@ -268,6 +310,24 @@ CORNER_RELEASE_DEFECTS = (
         rules=("DD-70",),
         text="After a restart, staged messages do not ask to be discarded any more.",
         apply=lambda: read(_discard_forgotten),
+    ),
+    Defect(
+        name="dead-letters-name-the-first-target",
+        rules=("DD-70",),
+        text="Every dead letter names the target of the first one.",
+        apply=_target_of_the_first,
+    ),
+    Defect(
+        name="reported-to-the-first",
+        rules=("DD-72",),
+        text="Reports on delayed messages go to the reply-to queue of the first of them.",
+        apply=_replies_to_the_first,
+    ),
+    Defect(
+        name="one-copy-after-restart",
+        rules=("DD-80",),
+        text="After a restart one of the copies of a delayed publication is found, and the others are lost.",
+        apply=lambda: Seams(read=_one_copy_after_restart),
     ),
     Defect(
         name="one-is-tried-again",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import AlterObject, Change, DefineObject
+from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, NativeBrowse
 from assay_broker.core.commands import (
     Administer,
     Backout,
@@ -15,7 +15,7 @@ from assay_broker.core.commands import (
     Disconnect,
     Put,
 )
-from assay_broker.core.effects import Deliver, Effect
+from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.messages.reports import options
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import BASE_TOPIC, DEAD_LETTER_QUEUE, STAGING_QUEUE
@@ -24,7 +24,7 @@ from assay_broker.core.queues.queues import home_of
 from assay_broker.core.records import MessageStored, ObjectDefined, Record
 from assay_broker.core.settings import Settings
 from assay_broker.defects.corners import left_ms
-from assay_broker.defects.knowing import Delayed, Known, cancelled, changes, delayed_puts, knowing
+from assay_broker.defects.knowing import Delayed, Known, cancelled, changes, delayed_puts, knowing, rows
 from assay_broker.defects.model import (
     Defect,
     Watch,
@@ -57,6 +57,21 @@ def _with_options(message: Message, asked: Mqro) -> Message:
 
 def _published(known: Known) -> list[str]:
     return [id_ for id_, one in known.delayed.items() if is_topic(one.target)]
+
+
+# DD-05
+
+
+def _unread_after_restart(answer: Answer, asked: Command, _now_ms: int, known: Known) -> Answer:
+    """A start leaves the staging header blank."""
+    change = asked.change if isinstance(asked, Administer) else None
+    if not isinstance(change, NativeBrowse) or change.queue != STAGING_QUEUE or known.starts == 1:
+        return answer
+    blank = {"DestQName": "", "DeliveryDelay": 0}
+    return replace(
+        answer,
+        value=tuple(replace(row, headers=tuple({**header, **blank} for header in row.headers)) for row in rows(answer)),
+    )
 
 
 # DD-11
@@ -285,6 +300,12 @@ def _unsaid_is_persistent(put: Put, sent: Delayed, _known: Known) -> tuple[Comma
 
 
 CORNER_STAGING_DEFECTS = (
+    Defect(
+        name="staging-header-blank-after-restart",
+        rules=("DD-05",),
+        text="After a restart the header of a staged message names neither its target nor its delay.",
+        apply=lambda: knowing(reshow=_unread_after_restart),
+    ),
     Defect(
         name="clustered-through-alias",
         rules=("DD-11",),

@@ -138,6 +138,17 @@ Feature: A delayed message that its target cannot take
       And the dead-letter queue does not hold "m1"
       And the staging queue does not hold "m1"
 
+    Scenario: Two messages that go to the dead-letter queue each have their own reason and target there
+      Given a queue "shut" with MAXDEPTH(10)
+      And a queue "small" with MAXDEPTH(10)
+      And message "m1" is sent to queue "shut" with a delivery delay of 2 s and a body of 300 B
+      And message "m2" is sent to queue "small" with a delivery delay of 2 s and a body of 300 B
+      And queue "shut" has been altered to PUT(DISABLED)
+      And queue "small" has been altered to MAXMSGL(299)
+      When 4 s have passed since "m2" was sent
+      Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination queue "shut"
+      And the dead-letter queue holds "m2" with reason MQRC_MSG_TOO_BIG_FOR_Q and destination queue "small"
+
   @DD-71 @needs-delivery-delay @needs-admin @own-instance
   Rule: If discarding or dead-lettering itself fails, the put is tried again later
     Line 74.  The dead-letter queue can be full, disabled for puts, too small, or missing.  Once either queue is mended

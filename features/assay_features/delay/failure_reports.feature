@@ -105,6 +105,17 @@ Feature: Exception reports on delayed messages that could not be put
       Then the queue holds "m1"
       And queue "replies" holds no report
 
+    Scenario: Of two messages each is reported to its own reply-to queue
+      Given a queue "others" with MAXDEPTH(10)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And message "m2" is sent to the queue with a delivery delay of 2 s, reply-to queue "others" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      When 4 s have passed since "m2" was sent
+      Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
+      And a report on "m2" with feedback MQRC_PUT_INHIBITED is on queue "others"
+      And queue "replies" holds 1 report
+      And queue "others" holds 1 report
+
   @DD-73 @needs-delivery-delay @needs-admin
   Rule: A report that cannot be sent goes to the dead-letter queue
     Line 74.  Its header names why the reply-to queue did not take it, and that queue.

@@ -86,6 +86,18 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And "collector" sees "news" exactly once
       And one of "left" and "right" sees "news", exactly once
 
+    @needs-durable-subscription @needs-restart
+    Scenario: After a restart each durable subscription still has its own copy
+      Given a topic
+      And a durable subscriber "one" on the topic
+      And a durable subscriber "two" on the topic
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      And the broker is restarted
+      And subscriber "one" comes back
+      And subscriber "two" comes back
+      Then "one" sees "news" exactly once
+      And "two" sees "news" exactly once
+
   @DD-82 @needs-delivery-delay @needs-topic @needs-admin @needs-non-persistent
   Rule: A delayed publication needs ALLAVAIL on its topic
     Line 84, whose "(N)PMSGDLV" we read as the attribute that matches the persistence: PMSGDLV for a persistent

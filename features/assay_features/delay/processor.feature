@@ -69,6 +69,16 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then the receiver sees "slow" exactly once
 
+    @needs-admin @own-instance
+    Scenario: Of several messages whose delay ends while the queue manager is down each comes after its start
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
+      When queue manager "A" is stopped
+      And 2 s pass
+      And queue manager "A" is started again
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" to "m3" exactly once
+
   @DD-65 @needs-delivery-delay
   Rule: On distributed platforms the processor restarts by itself after a recoverable failure
     Line 70.  The failures that are tried: what does the processor's work dies, and the store refuses what the processor

@@ -131,3 +131,21 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       When message "news" is sent to the topic with a delivery delay of 2 s
       And subscriber "left" goes away
       Then "right" sees "news" exactly once
+
+    Scenario: Who comes during the delay with a pattern gets nothing
+      Given a non-durable subscriber "early" on topic "sport/football"
+      When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
+      And a non-durable subscriber "late" comes to topic "sport/#"
+      Then "early" sees "news" exactly once
+      And "late" never sees "news"
+
+    @needs-admin
+    Scenario: An administered subscription that is defined during the delay gets nothing
+      Given a topic
+      And a queue with MAXDEPTH(10)
+      And a non-durable subscriber "early" on the topic
+      And message "news" is sent to the topic with a delivery delay of 2 s
+      And an administered subscription "orders" from the topic to the queue
+      When 3 s have passed since "news" was sent
+      Then "early" sees "news" exactly once
+      And the queue is empty

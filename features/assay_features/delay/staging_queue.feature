@@ -51,6 +51,13 @@ Feature: Delayed messages wait on one staging queue
       When message "news" is sent to the topic with a delivery delay of 2 s
       Then the staging queue holds "news"
 
+    @needs-restart
+    Scenario: After a restart the header still names the target and the delay
+      Given an empty queue
+      When message "slow" is sent to the queue with a delivery delay of 1 h
+      And the broker is restarted
+      Then the header of "slow" on the staging queue names the queue and a delay of 1 h
+
   @DD-06 @needs-delivery-delay @needs-admin
   Rule: The delivery delay processor moves each message to its target when its delay is over
     Line 7.  Moved: from then on it is on the target, as its sender sent it, and no longer on the staging queue.
