@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import signal
+from typing import Any
+
+import pytest
 
 try:
     from hypothesis import settings
@@ -19,3 +22,18 @@ if settings is not None:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So a shell starts what it puts into the background; there are tests that press Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+_TOGETHER = ("tests/pipeline/", "tests/reports/", "tests/contract/", "tests/adapters/test_artemis_driver.py")
+"""Tests that share something costly: a Spark session, a browser, a container."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """Have tests that share something costly run on one worker."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):  # type: ignore[misc]  # xdist's scheduler is untyped where it matters
+        def _split_scope(self, nodeid: str) -> str:
+            return next((part for part in _TOGETHER if nodeid.startswith(part)), nodeid)
+
+    return Together(config, log)

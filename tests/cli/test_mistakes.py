@@ -63,7 +63,7 @@ def test_a_name_or_option_that_does_not_exist_starts_nothing(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--rule", "QS-01"], "QS-01 has no scenario yet"),
+        (["--rule", "DD-42"], "DD-42 has no scenario yet"),
         (["--rule", "DD-02", "--", "-k", "nothing_of_this_name"], "No scenario was selected"),
         (["--", "--nonsense"], "unrecognized arguments: --nonsense"),
         (["--", "-k", "a b ("], "Wrong expression passed to '-k'"),
@@ -238,10 +238,10 @@ def test_the_other_commands_refuse_in_a_sentence_too(
 
 
 def test_a_rule_without_scenarios_has_no_kill_matrix(assay: Assay, tmp_path: Path) -> None:
-    ended = assay("defects", "--rule", "QS-01")
+    ended = assay("defects", "--rule", "DD-42")
     assert ended.code is Exit.USAGE
     assert ended.out == ""
-    assert sentence(ended.err) == sentence(assay("run", "--rule", "QS-01", "--out", tmp_path / "out").err)
+    assert sentence(ended.err) == sentence(assay("run", "--rule", "DD-42", "--out", tmp_path / "out").err)
 
 
 def test_a_trial_that_does_not_come_about_proves_nothing_of_any_defect(

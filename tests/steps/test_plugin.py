@@ -75,13 +75,13 @@ def test_tests_that_are_no_scenarios_run_beside_them(pytester: pytest.Pytester) 
 
 
 def test_strength_judged_and_needs_come_from_a_scenarios_own_tags(pytester: pytest.Pytester) -> None:
-    tagged = KEPT.replace("    Scenario:", "    @may @judges-client @needs-xa\n    Scenario:")
+    tagged = KEPT.replace("    Scenario:", "    @may @judges-client @needs-cancel\n    Scenario:")
     plain = "    Scenario: It arrives too\n" + "".join(KEPT.splitlines(keepends=True)[4:])
     own(pytester, tagged + plain)
     run(pytester, "--assay-out=out", "--strict-markers").assert_outcomes(passed=1, skipped=1)
     first, second = judged(pytester)["It arrives"], judged(pytester)["It arrives too"]
     assert (first["strength"], first["judged"], first["verdict"]) == ("may", "client", "unsupported")
-    assert "local units of work only" in first["reason"]
+    assert "no call that takes a delayed message back" in first["reason"]
     assert (second["strength"], second["judged"], second["verdict"]) == ("must", "broker", "pass")
 
 
