@@ -86,7 +86,7 @@ class LocalServer:
     @property
     def url(self) -> str:
         """Where clients connect."""
-        return f"local://{self._path}"
+        return f"local://{self._path.absolute()}"
 
     @property
     def callers(self) -> int:

@@ -60,6 +60,17 @@ def make_room(out: Path) -> None:
         (out / JOURNALS).mkdir()
 
 
+def refuse_foreign(out: Path) -> None:
+    """Refuse a folder that cannot be a run's, before there is anything to be written.
+
+    Raises:
+        FolderError: It is a file, cannot be read, or holds something that no run wrote.
+    """
+    with _told(out):
+        if out.exists():
+            _written(out)
+
+
 def write_defects(out: Path, octets: bytes) -> Path:
     """Write a kill matrix into a run's folder, or into a new one, for the report; a run leaves it there.
 

@@ -79,11 +79,43 @@ def test_what_pytest_refuses_is_told_in_its_words_without_its_frame(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("octets", "says"),
+    [
+        (b"", "holds no feature; begin it with `Feature:`."),
+        (b"Feature: x\n  Scenario: b\n    Then c\n    Whn d\n", "own.feature:4: Gherkin expects no 'Whn d' there"),
+        (b"Feture: x\n", "own.feature:1: Gherkin expects no 'Feture: x' there"),
+        (b"\xff", "is not UTF-8 at byte 0; save it as UTF-8."),
+    ],
+)
+def test_what_is_no_feature_is_told_with_its_place(assay: Assay, tmp_path: Path, octets: bytes, says: str) -> None:
+    own = tmp_path / "own.feature"
+    own.write_bytes(octets)
+    ended = assay("run", "--out", tmp_path / "out", "--", own)
+    assert ended.code is Exit.USAGE
+    assert says in sentence(ended.err)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_of_features_is_not_passed_over(assay: Assay, tmp_path: Path) -> None:
+    ended = assay("run", "--out", tmp_path / "out", "--", tmp_path)
+    assert ended.code is Exit.USAGE
+    assert f"{tmp_path} is a folder: name the feature files in it" in sentence(ended.err)
+
+
+def test_a_kill_matrix_that_has_no_place_is_refused_before_the_work(assay: Assay, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    ended = assay("defects", "--rule", "PD-34", "--out", tmp_path)
+    assert ended.code is Exit.USAGE
+    assert "it holds 'mine.txt', which no run wrote" in sentence(ended.err)
+    assert "tried" not in ended.err
+
+
 def test_scenarios_that_cannot_be_read_are_an_error_and_no_verdict(assay: Assay, tmp_path: Path) -> None:
     module = tmp_path / "test_own.py"
     module.write_text("from pytest_bdd import scenarios\nscenarios('nowhere.feature')\n")
     ended = assay("run", "--out", tmp_path / "out", "--", module)
-    assert ended.code is Exit.INCONCLUSIVE
+    assert ended.code is Exit.USAGE
     assert "The scenarios cannot be read" in ended.err
     assert "nowhere.feature" in ended.err
     assert not (tmp_path / "out").exists()

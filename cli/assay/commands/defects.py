@@ -15,7 +15,7 @@ from assay.progress import DefectProgress
 from assay.terminal import Terminal, write_json
 from assay_adapters.registry import BREAKABLE
 from assay_features import load_catalogue
-from assay_steps.folder import JOURNALS, write_defects
+from assay_steps.folder import JOURNALS, refuse_foreign, write_defects
 from assay_steps.killing import KillMatrix, TrialError, UntriedError, kill_matrix
 
 
@@ -36,6 +36,8 @@ def defects(
             f"Backend {backend!r} has no defects to switch on; those with defects: {', '.join(BREAKABLE)}."
         )
     load_catalogue().select(ids=tuple(rule or ()))
+    if out is not None:
+        refuse_foreign(out)
     with DefectProgress() as progress:
         try:
             matrix = kill_matrix(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -27,7 +28,8 @@ def report(
     for folder in folders:
         if not (folder / JOURNALS).is_dir():
             raise UsageProblem(f"{folder} holds no {JOURNALS}/: name a folder that assay run has written.")
-        conclude(folder)
+        with writable(folder):
+            conclude(folder)
     runs = [read_run(folder) for folder in folders]
     terminal = Terminal()
     worst = Exit.AS_EXPECTED
@@ -38,9 +40,24 @@ def report(
         surprises = surprises_of(folder, run)
         tell(surprises, terminal)
         worst = max(worst, ending(run.verdicts, surprises), key=SEVERITY.index)
-    index = write_site(folders, runs, out or folders[0])
+    with writable(out or folders[0]):
+        index = write_site(folders, runs, out or folders[0])
     terminal.print(f"report: {index}", markup=False, soft_wrap=True)
     return worst
+
+
+@contextmanager
+def writable(folder: Path) -> Generator[None, None, None]:
+    """Tell what the operating system refuses as a mistake in the folder's choice.
+
+    Raises:
+        UsageProblem: It cannot be written.
+    """
+    try:
+        yield
+    except OSError as problem:
+        why = problem.strerror or str(problem)
+        raise UsageProblem(f"{folder} cannot be written ({why}): name a folder in which you may write.") from problem
 
 
 def surprises_of(folder: Path, run: RunEvidence) -> list[str]:

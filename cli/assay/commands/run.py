@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -41,7 +42,9 @@ def run(
     store: Annotated[
         str | None, typer.Option(help="The reference broker's store: memory (the default) or sqlite.")
     ] = None,
-    face: Annotated[str | None, typer.Option(help="The client's face: simplified (the default) or classic.")] = None,
+    face: Annotated[
+        str | None, typer.Option(help="The client's face: simplified (the default), classic or mqlight.")
+    ] = None,
     defect: Annotated[str | None, typer.Option(help="Switch a named defect of the reference pair on.")] = None,
     pytest_args: Annotated[list[str] | None, typer.Argument(help="After --: arguments for pytest.")] = None,
 ) -> int:
@@ -85,6 +88,9 @@ def check(options: SuiteOptions) -> None:
     ours = [argument for argument in options.pytest_args if argument.startswith("--assay-")]
     if ours:
         raise UsageProblem(f"{ours[0]} is this command's own business: give it in front of --, without 'assay-'.")
+    for before, argument in pairwise(("", *options.pytest_args)):
+        if Path(argument).is_dir() and not before.startswith("-"):  # else it is an option's value, or may be
+            raise UsageProblem(f"{argument} is a folder: name the feature files in it, such as {argument}/*.feature.")
     try:
         options.open()
     except BackendUnavailableError as problem:
@@ -199,7 +205,7 @@ def attempt(options: SuiteOptions) -> None:
         case pytest.ExitCode.USAGE_ERROR:
             raise UsageProblem(last_words(options.out / LOG))
         case pytest.ExitCode.INTERRUPTED if stops.unreadable:
-            raise CannotRunError(f"The scenarios cannot be read: {stops.unreadable[0]}")
+            raise UsageProblem(f"The scenarios cannot be read: {stops.unreadable[0]}")
         case pytest.ExitCode.INTERRUPTED:
             raise StoppedError("Ctrl-C", decided=decided)
         case _ if decided:
