@@ -221,7 +221,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" never sees "out"
       And branch "b" is not in doubt
 
-    Scenario Outline: A branch whose client is lost after prepare is in doubt, until it is <decided>
+    Scenario Outline: A branch whose client's connection is <ended> after prepare is in doubt, until it is <decided>
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -232,7 +232,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And message "out" is sent in session "s" to the queue
       And branch "b" is ended
       And branch "b" is prepared
-      And "receiver"'s connection is lost
+      And "receiver"'s connection is <ended>
       And receiver "after" starts to wait on the queue
       And message "control" is sent to the queue
       Then branch "b" is in doubt
@@ -246,9 +246,11 @@ Feature: A batch in a global unit of work is its transaction manager's
       And branch "b" is not in doubt
 
       Examples:
-        | decided     | there        | gone         |
-        | committed   | "out"        | "m1" to "m3" |
-        | rolled back | "m1" to "m3" | "out"        |
+        | ended  | decided     | there        | gone         |
+        | lost   | committed   | "out"        | "m1" to "m3" |
+        | lost   | rolled back | "m1" to "m3" | "out"        |
+        | closed | committed   | "out"        | "m1" to "m3" |
+        | closed | rolled back | "m1" to "m3" | "out"        |
 
     @needs-kill
     Scenario: What was never prepared comes back when the broker is killed
@@ -325,7 +327,108 @@ Feature: A batch in a global unit of work is its transaction manager's
         | rolled back | "m1" to "m3" | "out"        |
 
     @needs-kill
-    Scenario Outline: A branch that was <decided> stays so when the broker is killed
+    Scenario: Of two branches in doubt after a kill each is decided by itself
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      And branch "first" has been started in session "s"
+      When "receiver" has seen "m1" to "m3"
+      And message "one" is sent in session "s" to the queue
+      And branch "first" is ended
+      And messages "m4" to "m6" are sent to the queue
+      And branch "second" is started in session "s"
+      And "receiver" has seen "m4" to "m6"
+      And message "two" is sent in session "s" to the queue
+      And branch "second" is ended
+      And branch "first" is prepared
+      And branch "second" is prepared
+      And the broker is killed and comes back
+      Then branch "first" is in doubt
+      And branch "second" is in doubt
+      When branch "second" is committed
+      Then branch "first" is in doubt
+      And branch "second" is not in doubt
+      When branch "first" is rolled back
+      And receiver "after" starts to wait on the queue
+      Then it is accepted
+      And "after" sees "m1" to "m3" exactly once
+      And "after" sees "two" exactly once
+      And "after" never sees "m4" to "m6"
+      And "after" never sees "one"
+
+    @needs-kill
+    Scenario Outline: A branch on two queues is <decided> on both after a kill, with all that it has sent and taken
+      Given an empty queue "one"
+      And an empty queue "two"
+      And messages "a1" to "a3" are sent to queue "one"
+      And messages "b1" to "b3" are sent to queue "two"
+      And session "s" in xa mode
+      And receiver "first" of session "s" on queue "one"
+      And receiver "second" of session "s" on queue "two"
+      And "first" takes batches of at most 3 within 500 ms
+      And "second" takes batches of at most 3 within 500 ms
+      And branch "b" has been started in session "s"
+      When "first" has seen "a1" to "a3"
+      And "second" has seen "b1" to "b3"
+      And message "a4" is sent in session "s" to queue "one"
+      And message "b4" is sent in session "s" to queue "two"
+      And branch "b" is ended
+      And branch "b" is prepared
+      And the broker is killed and comes back
+      And branch "b" is <decided>
+      And receiver "after one" starts to wait on queue "one"
+      And receiver "after two" starts to wait on queue "two"
+      And message "control one" is sent to queue "one"
+      And message "control two" is sent to queue "two"
+      Then "after one" sees "control one" exactly once
+      And "after two" sees "control two" exactly once
+      And "after one" sees <there one> exactly once
+      And "after two" sees <there two> exactly once
+      And "after one" never sees <gone one>
+      And "after two" never sees <gone two>
+
+      Examples:
+        | decided     | there one    | there two    | gone one     | gone two     |
+        | committed   | "a4"         | "b4"         | "a1" to "a3" | "b1" to "b3" |
+        | rolled back | "a1" to "a3" | "b1" to "b3" | "a4"         | "b4"         |
+
+    @needs-kill
+    Scenario: What was committed in one phase stays so when the broker is killed
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m3"
+      And message "out" is sent in session "s" to the queue
+      And branch "b" is ended
+      And branch "b" is committed in one phase
+      And the broker is killed and comes back
+      And receiver "after" starts to wait on the queue
+      Then branch "b" is not in doubt
+      And "after" sees "out" exactly once
+      And "after" never sees "m1" to "m3"
+
+    Scenario: A branch is in doubt from its prepare on, and not before
+      Given an empty queue
+      And session "s" in xa mode
+      And branch "b" has been started in session "s"
+      When message "m1" is sent in session "s" to the queue
+      Then branch "b" is not in doubt
+      When branch "b" is ended
+      Then branch "b" is not in doubt
+      When branch "b" is prepared
+      Then branch "b" is in doubt
+      When branch "b" is committed
+      And a receiver starts to wait on the queue
+      Then branch "b" is not in doubt
+      And the receiver sees "m1" exactly once
+
+    @needs-kill
+    Scenario Outline: A branch that was <decided> stays so when the broker is killed twice
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -337,6 +440,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And branch "b" is ended
       And branch "b" is prepared
       And branch "b" is <decided>
+      And the broker is killed and comes back
       And the broker is killed and comes back
       And receiver "after" starts to wait on the queue
       And message "control" is sent to the queue

@@ -21,6 +21,22 @@ Feature: A subscription outlives its application for a time, and no longer
         | closed |
         | lost   |
 
+    @needs-admin @needs-virtual-time
+    Scenario Outline: A subscription that lives for <ttl> lives neither shorter nor longer
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
+      When the connection of "lasting" is lost
+      And <almost> have passed since subscriber "lasting" left
+      Then there is 1 subscription to the topic
+      When <ttl> have passed since subscriber "lasting" left
+      Then there is no subscription to the topic
+
+      Examples:
+        | ttl     | almost        |
+        | 1500 ms | 1499 ms       |
+        | 2 h     | 7199999 ms    |
+        | 720 h   | 2591999999 ms |
+
     Scenario Outline: Time in which the subscriber is connected does not count, its connection <ended> in the end
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
@@ -154,6 +170,42 @@ Feature: A subscription outlives its application for a time, and no longer
         | closed |
         | lost   |
 
+    @needs-shared-subscription @needs-virtual-time
+    Scenario: Where it is shared somebody else may resume it
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 30 s
+      When the connection of "left" is lost
+      And message "missed" is sent to the topic with the durable header true
+      And 20 s pass
+      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 30 s
+      And 1 min pass
+      And message "late" is sent to the topic with the durable header true
+      Then "right" sees "missed" exactly once
+      And "right" sees "late" exactly once
+
+    @needs-virtual-time
+    Scenario Outline: It resumes in time after the broker <event>, too
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
+      When the connection of "lasting" is lost
+      And the broker <event>
+      And subscriber "lasting" comes back
+      And 1 min pass
+      And the connection of "lasting" is lost
+      And message "missed" is sent to the topic with the durable header true
+      And subscriber "lasting" comes back 29999 ms after it left
+      Then "lasting" sees "missed" exactly once
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
     @needs-virtual-time
     Scenario: Once it has resumed, it does not end when the old time is over
       Given a topic
@@ -207,6 +259,63 @@ Feature: A subscription outlives its application for a time, and no longer
         | closed | the durable header false |
         | lost   | the durable header true  |
         | lost   | the durable header false |
+
+    @needs-virtual-time
+    Scenario Outline: Nothing is left either when its time is over after it has resumed twice, its connection <ended> each time
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
+      When the connection of "lasting" is <ended>
+      And subscriber "lasting" comes back 20 s after it left
+      And the connection of "lasting" is <ended>
+      And subscriber "lasting" comes back 20 s after it left
+      And the connection of "lasting" is <ended>
+      And message "missed" is sent to the topic with the durable header true
+      And subscriber "lasting" comes back 30 s after it left
+      And message "after" is sent to the topic with the durable header true
+      Then "lasting" sees "after" exactly once
+      And "lasting" never sees "missed"
+
+      Examples:
+        | ended  |
+        | closed |
+        | lost   |
+
+    @needs-shared-subscription @needs-virtual-time
+    Scenario: Nothing is left of one that was shared when all have been away for its time
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 30 s
+      And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 30 s
+      When the connection of "left" is lost
+      And the connection of "right" is lost
+      And message "missed" is sent to the topic with the durable header true
+      And subscriber "right" comes back 30 s after it left
+      And message "after" is sent to the topic with the durable header true
+      Then "right" sees "after" exactly once
+      And "right" never sees "missed"
+
+    @needs-virtual-time
+    Scenario Outline: Nothing is left when its time is over after it has resumed where the broker <event>
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
+      When the connection of "lasting" is lost
+      And the broker <event>
+      And subscriber "lasting" comes back
+      And the connection of "lasting" is lost
+      And message "missed" is sent to the topic with the durable header true
+      And subscriber "lasting" comes back 30 s after it left
+      And message "after" is sent to the topic with the durable header true
+      Then "lasting" sees "after" exactly once
+      And "lasting" never sees "missed"
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
 
     Scenario Outline: Messages with <header> are gone with it
       Given a topic

@@ -19,6 +19,14 @@ Feature: Which messages are persistent on a subscriber's queue
         | no durable header        | YES      |
         | the durable header false | YES      |
 
+    @needs-shared-subscription
+    Scenario: It is so on a subscription that is shared, too
+      Given a topic with DEFPSIST(YES)
+      And subscriber "once" on the topic with shared subscription "club" and quality of service at-most-once that does not receive yet
+      When messages "m1" and "m2" are sent to the topic with the durable header true
+      Then "m1" on the queue of the subscription to the topic has Persistence "0"
+      And "m2" on the queue of the subscription to the topic has Persistence "0"
+
     Scenario Outline: With <one> alone it is as its sender says
       Given a topic with DEFPSIST(NO)
       And subscriber "other" on the topic with <terms> that does not receive yet
@@ -129,6 +137,18 @@ Feature: Which messages are persistent on a subscriber's queue
         | is killed and comes back | at-least-once |
         | is killed and comes back | at-most-once  |
 
+    @needs-kill
+    Scenario: It is there after a second kill, too
+      Given a topic
+      And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "first" is inactive
+      When messages "m1" and "m2" are sent to the topic with the durable header true
+      And the broker is killed and comes back
+      And message "m3" is sent to the topic with the durable header true
+      And the broker is killed and comes back
+      And subscriber "first" comes back
+      Then "first" sees "m1" to "m3" exactly once
+
   @QS-33 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-admin
   Rule: Without a durable header, DEFPSIST of the topic decides
     Line 40.  Reading: not set is absent; what becomes of an explicit false where the topic says YES is recorded.
@@ -169,6 +189,27 @@ Feature: Which messages are persistent on a subscriber's queue
         | above | persistence |
         | YES   | 1           |
         | NO    | 0           |
+
+    Scenario Outline: Of two levels above that say something the nearer one, DEFPSIST(<near>), holds
+      Given a topic "a" with DEFPSIST(<far>)
+      And a topic "a/b" with DEFPSIST(<near>)
+      And subscriber "reader" on topic "a/b/c" with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      When message "m1" is sent to topic "a/b/c" with no durable header
+      Then "m1" on the queue of the subscription to topic "a/b/c" has Persistence "<persistence>"
+
+      Examples:
+        | far | near | persistence |
+        | NO  | YES  | 1           |
+        | YES | NO   | 0           |
+
+    Scenario: What a level above says when a message is sent holds for that message
+      Given a topic "a" with DEFPSIST(NO)
+      And subscriber "reader" on topic "a/b" with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
+      When message "before" is sent to topic "a/b" with no durable header
+      And topic "a" is altered to DEFPSIST(YES)
+      And message "after" is sent to topic "a/b" with no durable header
+      Then "before" on the queue of the subscription to topic "a/b" has Persistence "0"
+      And "after" on the queue of the subscription to topic "a/b" has Persistence "1"
 
     Scenario: What the topic says when a message is sent holds for that message
       Given a topic with DEFPSIST(NO)

@@ -57,6 +57,25 @@ Feature: What becomes of the broker's copy when a message is delivered
         | event                    |
         | is killed and comes back |
 
+    @needs-kill
+    Scenario: What was delivered does not come back when the broker is killed a second time
+      Given a topic
+      And subscriber "once" on the topic with quality of service at-most-once and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "once" has seen "m1" to "m3"
+      And the connection of "once" is lost
+      And the broker is killed and comes back
+      And subscriber "once" comes back
+      And message "between" is sent to the topic with the durable header true
+      And "once" has seen "between"
+      And the connection of "once" is lost
+      And the broker is killed and comes back
+      And subscriber "once" comes back
+      And message "control" is sent to the topic with the durable header true
+      Then "once" sees "control" exactly once
+      And "once" sees "m1" to "m3" exactly once
+      And "once" sees "between" exactly once
+
     @needs-shared-subscription
     Scenario: What one sharer was sent does not go to another one
       Given a topic
@@ -174,6 +193,48 @@ Feature: What becomes of the broker's copy when a message is delivered
         | event                    |
         | is killed and comes back |
 
+    @needs-kill
+    Scenario: A message that has come again is kept until it is acknowledged, too, when the broker is killed twice
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "sure" has seen "m1" to "m3"
+      And "sure" acknowledges message "m1"
+      And the connection of "sure" is lost
+      And the broker is killed and comes back
+      And subscriber "sure" comes back
+      And 5 s pass
+      And "sure" acknowledges message "m2"
+      And the connection of "sure" is lost
+      And the broker is killed and comes back
+      And subscriber "sure" comes back
+      Then "sure" sees "m3" exactly 3 times
+      And "sure" sees "m2" exactly 2 times
+      And "sure" sees "m1" exactly once
+
+    Scenario: An acknowledgement does not speak for another subscriber
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      And subscriber "other" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      And subscriber "other" is inactive
+      When messages "m1" and "m2" are sent to the topic with the durable header true
+      And "sure" has seen "m1" and "m2"
+      And "sure" acknowledges message "m1"
+      And subscriber "other" comes back
+      Then "other" sees "m1" and "m2" exactly once
+
+    @needs-shared-subscription
+    Scenario: What a sharer has not acknowledged when it closes its connection is there for another one
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "left" has seen "m1" to "m3"
+      And "left" acknowledges message "m2"
+      And the connection of "left" is closed
+      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      Then "right" sees "m1" and "m3" exactly once
+      And "right" never sees "m2"
+
   @QS-09 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-subscription-ttl
   Rule: After a failed connection the broker sends an unacknowledged message again
     Line 22, Jakarta Messaging 3.1, section 6.2.11.  Reading: the line speaks of the queue manager; a subscriber that
@@ -199,7 +260,17 @@ Feature: What becomes of the broker's copy when a message is delivered
       And 5 s pass
       And the connection of "sure" is lost
       And subscriber "sure" comes back
-      Then "sure" sees "m1" exactly 3 times
+      And 5 s pass
+      And the connection of "sure" is lost
+      And subscriber "sure" comes back
+      And 5 s pass
+      And the connection of "sure" is lost
+      And subscriber "sure" comes back
+      And 5 s pass
+      And the connection of "sure" is lost
+      And subscriber "sure" comes back
+      Then "sure" sees "m1" exactly 6 times
+      And "sure" sees "m1" again, marked as redelivered
 
     Scenario Outline: To the same subscriber after the broker <event>
       Given a topic
@@ -276,6 +347,42 @@ Feature: What becomes of the broker's copy when a message is delivered
       And the connection of "left" is lost
       Then "right" sees "m2" exactly once
       And "right" never sees "m1"
+
+    Scenario: What the other has not acknowledged either goes on to a third
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "left" has seen "m1" to "m3"
+      And the connection of "left" is lost
+      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      And "right" has seen "m1" to "m3"
+      And "right" acknowledges message "m2"
+      And the connection of "right" is lost
+      And subscriber "third" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      Then "third" sees "m1" and "m3" exactly once
+      And "third" never sees "m2"
+
+    Scenario Outline: What the one has not acknowledged goes to another one after the broker <event>
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "left" has seen "m1" to "m3"
+      And "left" acknowledges message "m1"
+      And the connection of "left" is lost
+      And the broker <event>
+      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h
+      Then "right" sees "m2" and "m3" exactly once
+      And "right" never sees "m1"
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
 
     Scenario: Of what two of them hold, the one left has everything in the end
       Given a topic

@@ -64,6 +64,43 @@ Feature: What a sender knows of its message, by quality of service
       And "second" sees "m1" exactly once
       And "third" sees "m1" exactly once
 
+    @needs-admin @needs-kill @needs-kill-at-answer
+    Scenario: Killed at the answer to a later message, the broker has all that it has answered
+      Given a topic with DEFPSIST(YES)
+      And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "second" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "first" is inactive
+      And subscriber "second" is inactive
+      When messages "m1" and "m2" are sent to the topic with quality of service at-least-once
+      And message "m3" is sent to the topic with quality of service at-least-once and the broker is killed at its answer
+      And subscriber "first" comes back
+      And subscriber "second" comes back
+      Then sending "m3" is accepted
+      And "first" sees "m1" to "m3" exactly once
+      And "second" sees "m1" to "m3" exactly once
+
+    @needs-admin @needs-kill @needs-kill-at-answer
+    Scenario: Killed at the answer, the broker has the message on the queue of an only subscriber
+      Given a topic with DEFPSIST(YES)
+      And subscriber "alone" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "alone" is inactive
+      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed at its answer
+      And subscriber "alone" comes back
+      Then sending "m1" is accepted
+      And "alone" sees "m1" exactly once
+
+    @needs-admin @needs-kill @needs-kill-at-answer @needs-reconnect @needs-shared-subscription
+    Scenario: Killed at the answer, the broker has the message for those who are there, too, and for those who share
+      Given a topic with DEFPSIST(YES)
+      And subscriber "there" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "member" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "member" is inactive
+      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed at its answer
+      And subscriber "member" comes back
+      Then sending "m1" is accepted
+      And "there" sees "m1" at least once
+      And "member" sees "m1" exactly once
+
     @needs-admin @needs-kill @needs-kill-at-answer @needs-reconnect
     Scenario: Killed before the answer, the broker has the message on the queue of every subscriber in the end
       Given a topic with DEFPSIST(YES)
