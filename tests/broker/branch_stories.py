@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tests.broker.test_defects import Client, Story
 
 Q = Address(AddressKind.QUEUE, "Q")
+OTHER = Address(AddressKind.QUEUE, "R")
 ENDS = (driver.CommitXa, driver.RollbackXa)
 
 
@@ -87,4 +88,46 @@ def clients_that_are_lost(story: Story) -> None:
     story.run(100)
 
 
-BRANCH_STORIES = (in_two_phases, in_doubt_over_a_kill, clients_that_are_lost)
+def several_over_kills(story: Story) -> None:
+    """Two branches at once, on two queues, one of them decided; and one in one phase, another left by a goodbye."""
+    one = _begun(story, "one")
+    one.submit(driver.OpenSender(one.token(), 1, 4, OTHER))
+    one.put("on another queue", 4)
+    one.listen(5, OTHER, credit=1)
+    first = _xid("first")
+    one.submit(driver.Begin(one.token(), 1, 6, first), driver.Enlist(one.token(), 5, one.held(5, 1), 6))
+    one.submit(driver.Enlist(one.token(), 3, one.held(3, 1), 6))
+    one.put("one", unit=6)
+    one.put("two", unit=6)
+    reader = story.client("reader", "reader")
+    reader.listen(3, Address(AddressKind.TOPIC, "T"), "durable", "news")
+    one.put("published", 2, unit=6)
+    one.submit(driver.RecoverXa(one.token()), driver.EndXa(one.token(), first, XaEnd.SUCCESS))
+    two = _begun(story, "two")
+    second = _work(two, "second", 5)
+    one.submit(driver.Prepare(one.token(), first))
+    story.run(10)
+    one.submit(driver.Close(one.token()))
+    two.submit(driver.Prepare(two.token(), second))
+    three = story.client("three")
+    three.submit(driver.Begin(three.token(), 1, 5, third := _xid("third")))
+    three.put("at once", unit=5)
+    three.submit(
+        driver.EndXa(three.token(), third, XaEnd.SUCCESS), driver.CommitXa(three.token(), third, one_phase=True)
+    )
+    story.run(50)
+    for number in range(3):
+        story.queue_manager.kill()
+        story.run(50)
+        manager = story.client(f"manager {number}")
+        manager.submit(driver.RecoverXa(manager.token()))
+        manager.listen(3, Q)
+        manager.listen(5, OTHER)
+        if number != 1:
+            manager.submit(driver.CommitXa(manager.token(), first if number else second))
+        story.run(50)
+        manager.submit(driver.RecoverXa(manager.token()))
+    story.client("reader again", "reader").listen(3, Address(AddressKind.TOPIC, "T"), "durable", "news")
+
+
+BRANCH_STORIES = (in_two_phases, in_doubt_over_a_kill, clients_that_are_lost, several_over_kills)

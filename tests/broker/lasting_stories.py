@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tests.broker.test_defects import Client, Story
 
 TTL = 1_000
+HOUR = 3_600_000
 TOPIC = Address(AddressKind.TOPIC, "T")
 LINK = 3
 VISITS = ((TTL, 900), (TTL, 900), (TTL, 1_100), (3 * TTL, 2_000), (3 * TTL, 2_000), (0, 500))
@@ -198,6 +199,93 @@ def stopped_with_the_broker(story: Story) -> None:
     subscribe(story.client("once again", "once"), "passing", ttl_ms=0, settled=True)
 
 
+def away_twice(story: Story) -> None:
+    """Back in time, away again for too long; times to live that are no whole seconds, and very long ones."""
+    sender = story.client("sender")
+    for ttl_ms, away_ms in ((TTL, TTL // 2), (TTL, TTL), (TTL + 500, TTL + 500), (2 * HOUR, 2 * HOUR - 1)):
+        one = story.client(f"leaves for {away_ms} of {ttl_ms}", "one")
+        subscribe(one, "lasting", ttl_ms=ttl_ms)
+        _leave(one, clean=False)
+        publish(sender, f"missed for {away_ms} of {ttl_ms}")
+        story.run(away_ms)
+    subscribe(story.client("last", "one"), "lasting")
+
+
+def over_three_starts(story: Story) -> None:
+    """A subscriber holds, acknowledges what came again, leaves in time and too late, the broker down in between."""
+    for number in range(3):
+        one, sender = story.client(f"{number}", "one"), story.client(f"sender {number}")
+        for name, settled in (("sure", False), ("once", True)):
+            subscribe(story.client(f"{name} {number}", name), name, ttl_ms=9 * TTL, settled=settled)
+            publish(sender, f"{name} {number}")
+        if number != 1:
+            subscribe(one, "lasting")
+            _leave(one, clean=False)
+            publish(sender, f"missed {number}")
+            story.run(TTL // 2 if number else 2 * TTL)
+        sure = story.client(f"sure again {number}", "sure again")
+        subscribe(sure, "sure again", ttl_ms=9 * TTL)
+        sure.submit(driver.Settle(sure.token(), LINK, sure.held(LINK, 9)[:1], driver.Outcome.ACCEPTED))
+        sure.wire.abort()
+        story.run(10)
+        story.queue_manager.kill()
+        story.run(10)
+    for name in ("one", "sure", "once", "sure again"):
+        subscribe(story.client(f"{name} in the end", name), "lasting" if name == "one" else name, ttl_ms=TTL)
+
+
+def handed_round(story: Story) -> None:
+    """Sharers come and go one after the other, in order or not, with the same messages in their hands."""
+    sender = story.client("sender")
+    for number in range(6):
+        one = story.client(f"sharer {number}", f"sharer {number}")
+        subscribe(one, "club", share=True, ttl_ms=9 * TTL)
+        if not number:
+            publish(sender, "first")
+            publish(sender, "second")
+            publish(sender, "third")
+        story.run(10)
+        if number == 2:
+            story.queue_manager.kill()
+            story.run(10)
+        else:
+            _leave(one, clean=number == 4)
+    subscribe(story.client("last", "last"), "club", share=True, ttl_ms=0)
+
+
+def acknowledged_by_one(story: Story) -> None:
+    """One of two subscribers acknowledges while the other is away; two share a non-durable subscription lossily."""
+    sender, office = story.client("sender"), Office(story)
+    other = story.client("other", "other")
+    subscribe(other, "other", ttl_ms=9 * TTL)
+    _leave(other, clean=True)
+    one = story.client("one", "one")
+    subscribe(one, "one", ttl_ms=9 * TTL)
+    publish(sender, "for both")
+    one.settle(LINK, 1)
+    subscribe(story.client("other again", "other"), "other", ttl_ms=9 * TTL)
+    subscribe(story.client("lossy", "lossy"), "lossy", ttl_ms=0, settled=True, share=True, credit=0)
+    publish(sender, "for all")
+    office.do(NativeBrowse("SYSTEM.MANAGED.NDURABLE.3"))
+
+
+def levels_of_topics(story: Story) -> None:
+    """Topics above that say something, one of them another thing later."""
+    office = Office(story)
+    for name, says in (("T", "NO"), ("T/U", "YES")):
+        attributes = {"TOPICSTR": name, "DEFPSIST": says}
+        office.do(DefineObject(kind=Kind.TOPIC, name=name.replace("/", "."), attributes=attributes))
+    topic, near = (Address(AddressKind.TOPIC, name) for name in ("T/U/V", "T/W"))
+    for number, one in enumerate((topic, near)):
+        office.do(AlterObject(Kind.TOPIC, "T", {"DEFPSIST": "NO"}))
+        reader, sender = story.client(f"reader {number}", f"reader {number}"), story.client(f"sender {number}")
+        subscribe(reader, "lasting", to=one)
+        sender.submit(driver.OpenSender(sender.token(), 1, 9, one))
+        sender.submit(driver.Send(sender.token(), 9, Message(message_id="before", body="before")))
+        office.do(AlterObject(Kind.TOPIC, "T", {"DEFPSIST": "YES"}))
+        sender.submit(driver.Send(sender.token(), 9, Message(message_id="after", body="after")))
+
+
 LASTING_STORIES = (
     lasting,
     to_the_millisecond,
@@ -207,4 +295,9 @@ LASTING_STORIES = (
     sent_at_most_once,
     persistent_or_not,
     stopped_with_the_broker,
+    away_twice,
+    over_three_starts,
+    handed_round,
+    acknowledged_by_one,
+    levels_of_topics,
 )

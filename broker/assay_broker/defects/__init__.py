@@ -12,6 +12,7 @@ from assay_broker.defects.authority import AUTHORITY_DEFECTS
 from assay_broker.defects.backlog import BACKLOG_DEFECTS
 from assay_broker.defects.batch import BATCH_DEFECTS
 from assay_broker.defects.branches import BRANCH_DEFECTS
+from assay_broker.defects.branches_again import BRANCH_AGAIN_DEFECTS
 from assay_broker.defects.checks import CHECK_DEFECTS
 from assay_broker.defects.consumers import CONSUMER_DEFECTS
 from assay_broker.defects.corners import CORNER_DEFECTS
@@ -25,6 +26,7 @@ from assay_broker.defects.members import MEMBER_DEFECTS
 from assay_broker.defects.model import Defect
 from assay_broker.defects.processor import PROCESSOR_DEFECTS
 from assay_broker.defects.qos import QOS_DEFECTS
+from assay_broker.defects.qos_again import QOS_AGAIN_DEFECTS
 from assay_broker.defects.qos_lasting import LASTING_DEFECTS
 from assay_broker.defects.qos_persistence import QOS_PERSISTENCE_DEFECTS
 from assay_broker.defects.queues import QUEUE_DEFECTS
@@ -60,6 +62,7 @@ DEFECTS: Mapping[str, Defect] = MappingProxyType(
             *BACKLOG_DEFECTS,
             *BATCH_DEFECTS,
             *BRANCH_DEFECTS,
+            *BRANCH_AGAIN_DEFECTS,
             *FAILURE_DEFECTS,
             *REPORTING_DEFECTS,
             *STAGING_QUEUE_DEFECTS,
@@ -74,6 +77,7 @@ DEFECTS: Mapping[str, Defect] = MappingProxyType(
             *CORNER_STAGING_DEFECTS,
             *CORNER_RELEASE_DEFECTS,
             *QOS_DEFECTS,
+            *QOS_AGAIN_DEFECTS,
             *LASTING_DEFECTS,
             *QOS_PERSISTENCE_DEFECTS,
         )

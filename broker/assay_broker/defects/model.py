@@ -122,6 +122,22 @@ class Held:
         return tuple(link[number] for number in settle.deliveries if number in link)
 
 
+class Starts:
+    """How often a queue manager has started."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def counted(self, seams: Seams) -> Seams:
+        """These filters, with each start counted."""
+
+        def reading(records: Sequence[Record]) -> tuple[Record, ...]:
+            self.count += 1
+            return seams.read(records)
+
+        return replace(seams, read=reading)
+
+
 Rewrite = Callable[[Command, int, Watch], tuple[Command, ...] | None]
 """A command, the time and who is there, to what passes instead; None lets it pass."""
 

@@ -71,7 +71,7 @@ def _kept_though_sent(command: Command, _now_ms: int, _watch: Watch) -> tuple[Co
     return (replace(command, settled=False),) if isinstance(command, Attach) and lasts(command) else None
 
 
-def _settling(
+def settling(
     rewrite: Callable[[Command, Watch, Held], tuple[Command, ...] | None],
 ) -> Seams:
     """Filters that know what receivers hold."""
@@ -157,7 +157,7 @@ def _sent_again_once() -> Seams:
                 accepts.append(Settle(command.connection, None, link, numbers, Outcome.ACCEPTED))
         return (*accepts, command) if accepts else None
 
-    return _settling(give_up)
+    return settling(give_up)
 
 
 def _gone_at_restart() -> Seams:
@@ -220,7 +220,7 @@ QOS_DEFECTS = (
         name="unacknowledged-dropped-on-cut",
         rules=("QS-08", "QS-09", "QS-10", "QS-14", "QS-21"),
         text="What a subscriber holds unacknowledged when its connection ends counts as acknowledged.",
-        apply=lambda: _settling(_accepts_when_cut(lambda _attach: True)),
+        apply=lambda: settling(_accepts_when_cut(lambda _attach: True)),
     ),
     Defect(
         name="unacknowledged-gone-at-restart",
@@ -232,19 +232,19 @@ QOS_DEFECTS = (
         name="acknowledged-comes-again",
         rules=("QS-08", "QS-10", "QS-14"),
         text="An acknowledgement is forgotten: the message comes again.",
-        apply=lambda: _settling(_acknowledgement_ignored),
+        apply=lambda: settling(_acknowledgement_ignored),
     ),
     Defect(
         name="acknowledgement-cumulative",
         rules=("QS-14",),
         text="An acknowledgement stands for every message before it, too.",
-        apply=lambda: _settling(_acknowledges(lambda other, last: other < last)),
+        apply=lambda: settling(_acknowledges(lambda other, last: other < last)),
     ),
     Defect(
         name="acknowledgement-of-all",
         rules=("QS-14",),
         text="An acknowledgement stands for every message that the subscriber holds.",
-        apply=lambda: _settling(_acknowledges(lambda _other, _last: True)),
+        apply=lambda: settling(_acknowledges(lambda _other, _last: True)),
     ),
     Defect(
         name="sent-again-unmarked",
@@ -268,6 +268,6 @@ QOS_DEFECTS = (
         name="shared-not-handed-on",
         rules=("QS-10",),
         text="What one sharer of a subscription held is not handed to another one.",
-        apply=lambda: _settling(_accepts_when_cut(lambda attach: attach.shared)),
+        apply=lambda: settling(_accepts_when_cut(lambda attach: attach.shared)),
     ),
 )

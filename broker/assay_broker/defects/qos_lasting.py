@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Command, Connect, Detach, Disconnect, Put
-from assay_broker.defects.model import Defect, Watch, commands, dropped, handed_in, unheard
+from assay_broker.defects.model import Defect, Starts, Watch, commands, dropped, handed_in, unheard
 from assay_broker.defects.qos import lasts
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability
@@ -20,6 +20,8 @@ from assay_sdk.model.message import Address, Message
 
 _AGENT = -11  # a connection of the defect's own
 _ZERO_LIVES_MS = 10_000
+_SECOND_MS = 1_000
+_HOUR_MS = 3_600_000
 
 
 class Who(Struct, frozen=True):
@@ -132,13 +134,64 @@ def _subscribing(command: Command, watch: Watch) -> list[Who]:
     return [_who(command, watch)] if isinstance(command, Attach) and lasts(command) else []
 
 
-def _by(difference_ms: int) -> Callable[[Command, int, Watch], tuple[Command, ...] | None]:
+def _as(change: Callable[[Attach, int], int | None]) -> Callable[[Command, int, Watch], tuple[Command, ...] | None]:
+    """A subscription lives otherwise than it asks for."""
+
     def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
         if isinstance(command, Attach) and lasts(command) and command.timeout_ms is not None:
-            return (replace(command, timeout_ms=command.timeout_ms + difference_ms),)
+            return (replace(command, timeout_ms=change(command, command.timeout_ms)),)
         return None
 
     return rewrite
+
+
+def _by(difference_ms: int) -> Callable[[Command, int, Watch], tuple[Command, ...] | None]:
+    return _as(lambda _attach, ttl_ms: ttl_ms + difference_ms)
+
+
+def _ends_once() -> Seams:
+    """A subscription that was left twice stays for ever."""
+    leavers, left = _Leavers(), set[tuple[str | None, str | None]]()
+
+    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        visits: list[Command] = []
+        for who in leavers.of(command, watch):
+            if who.key in left:
+                visits += _visit(who, None)
+            left.add(who.key)
+        return (command, *visits) if visits else None
+
+    return commands(rewrite)
+
+
+def _of_one_sharer() -> Seams:
+    """A shared subscription that everybody has left is a new one for any other client than the last."""
+    leavers = _Leavers()
+    last: dict[tuple[str | None, str | None], Who] = {}
+
+    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        for who in leavers.of(command, watch):
+            if who.attach.everybodys and not _others(who, command, watch):
+                last[who.key] = who
+        if not isinstance(command, Attach) or not command.everybodys or not lasts(command):
+            return None
+        comer = _who(command, watch)
+        before = last.pop(comer.key, None)
+        if before is None or before.client_id == comer.client_id:
+            return None
+        return (*_visit(before, 0), command)
+
+    return commands(rewrite)
+
+
+def _never_after_restart() -> Seams:
+    starts = Starts()
+    return starts.counted(commands(_as(lambda _attach, ttl_ms: None if starts.count > 1 else ttl_ms)))
+
+
+def _at_once_after_restart() -> Seams:
+    starts = Starts()
+    return starts.counted(_leaves(lambda _who, _now_ms: 0 if starts.count > 1 else None))
 
 
 def _ignored(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
@@ -315,5 +368,47 @@ LASTING_DEFECTS = (
         rules=("QS-20", "QS-21"),
         text="What a subscriber misses while its subscription outlives it comes twice.",
         apply=_missed_twice,
+    ),
+    Defect(
+        name="ttl-counts-once",
+        rules=("QS-22",),
+        text="A subscription that was resumed in time stays for ever when it is left again.",
+        apply=_ends_once,
+    ),
+    Defect(
+        name="ttl-in-seconds",
+        rules=("QS-20",),
+        text="A time to live is rounded up to whole seconds.",
+        apply=lambda: commands(_as(lambda _attach, ttl_ms: -(-ttl_ms // _SECOND_MS) * _SECOND_MS)),
+    ),
+    Defect(
+        name="ttl-an-hour-at-most",
+        rules=("QS-20",),
+        text="No subscription outlives its receivers for more than an hour.",
+        apply=lambda: commands(_as(lambda _attach, ttl_ms: min(ttl_ms, _HOUR_MS))),
+    ),
+    Defect(
+        name="ttl-of-shared-ignored",
+        rules=("QS-22",),
+        text="A shared subscription with a time to live stays for ever.",
+        apply=lambda: commands(_as(lambda attach, ttl_ms: None if attach.everybodys else ttl_ms)),
+    ),
+    Defect(
+        name="shared-resumed-by-the-last-only",
+        rules=("QS-21",),
+        text="A shared subscription that all have left is not resumed by another client than the last.",
+        apply=_of_one_sharer,
+    ),
+    Defect(
+        name="ttl-ignored-after-restart",
+        rules=("QS-22",),
+        text="Once the broker was down, a subscription that is left stays for ever.",
+        apply=_never_after_restart,
+    ),
+    Defect(
+        name="ttl-spent-after-restart",
+        rules=("QS-21",),
+        text="Once the broker was down, a subscription that is left ends at once.",
+        apply=_at_once_after_restart,
     ),
 )

@@ -92,6 +92,60 @@ def _not_inherited() -> Seams:
     return commands(rewrite)
 
 
+class _Levels:
+    """Which topics say themselves whether messages are persistent."""
+
+    def __init__(self) -> None:
+        self._strings: dict[str, str] = {}
+        self._says: dict[str, bool] = {}
+
+    def note(self, command: Command) -> None:
+        """Take note of what an administrator says."""
+        change = command.change if isinstance(command, Administer) else None
+        if not isinstance(change, DefineObject | AlterObject) or change.kind is not Kind.TOPIC:
+            return
+        if isinstance(change, DefineObject):
+            self._strings[change.name] = str(change.attributes.get("TOPICSTR", ""))
+        said, topic = change.attributes.get("DEFPSIST"), self._strings.get(change.name)
+        if topic and said in {"YES", "NO"}:
+            self._says[topic] = said == "YES"
+
+    def above(self, topic: Address) -> list[bool]:
+        """What the levels above a topic say that says nothing itself, the topmost first."""
+        if topic.name in self._says:
+            return []
+        levels = topic.name.split("/")
+        names = ("/".join(levels[:depth]) for depth in range(1, len(levels)))
+        return [self._says[name] for name in names if name in self._says]
+
+
+def _of_levels(choose: Callable[[Address, list[bool]], bool | None]) -> Seams:
+    """Where only levels above say it, a publication without a header is as `choose` has it; None for as it should be.
+
+    Args:
+        choose: Told a topic that is subscribed or published to, and what the levels above it say, the topmost first.
+    """
+    levels = _Levels()
+
+    def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+        levels.note(command)
+        if isinstance(command, Attach) and is_topic(command.address):
+            choose(command.address, levels.above(command.address))
+        target = watch.target(command) if isinstance(command, Put) else None
+        if not isinstance(command, Put) or target is None or command.message.durable is not None:
+            return None
+        chosen = choose(target, levels.above(target))
+        return None if chosen is None else (replace(command, message=replace(command.message, durable=chosen)),)
+
+    return commands(rewrite)
+
+
+def _remembered() -> Seams:
+    """What the levels above a topic say when it is first subscribed to holds for ever."""
+    first: dict[Address, bool] = {}
+    return _of_levels(lambda topic, above: first.setdefault(topic, above[-1]) if above else None)
+
+
 def _false_dropped(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
     if put.message.durable is not False or not any(attach.timeout_ms is not None for attach in watch.on(target)):
         return None
@@ -170,5 +224,17 @@ QOS_PERSISTENCE_DEFECTS = (
         rules=("QS-33", "QS-34"),
         text="A topic that leaves DEFPSIST to its parent makes messages non-persistent.",
         apply=_not_inherited,
+    ),
+    Defect(
+        name="defpsist-of-the-topmost",
+        rules=("QS-33",),
+        text="Of several levels above a topic that say DEFPSIST the topmost decides.",
+        apply=lambda: _of_levels(lambda _topic, above: above[0] if above else None),
+    ),
+    Defect(
+        name="defpsist-above-remembered",
+        rules=("QS-33",),
+        text="DEFPSIST of a level above is what it was when the topic was first subscribed to.",
+        apply=_remembered,
     ),
 )

@@ -394,6 +394,26 @@ Feature: A batch in a global unit of work is its transaction manager's
         | committed   | "a4"         | "b4"         | "a1" to "a3" | "b1" to "b3" |
         | rolled back | "a1" to "a3" | "b1" to "b3" | "a4"         | "b4"         |
 
+    @needs-kill @needs-topic @needs-durable-subscription
+    Scenario: What a branch in doubt has published is its subscribers' once it is committed after a kill
+      Given a topic
+      And a durable subscriber "reader" on the topic that does not receive yet
+      And subscriber "reader" is inactive
+      And session "s" in xa mode
+      And branch "b" has been started in session "s"
+      When message "m1" is sent in session "s" to the topic
+      And message "m2" is sent in session "s" to the topic
+      And branch "b" is ended
+      And branch "b" is prepared
+      And the broker is killed and comes back
+      And subscriber "reader" comes back
+      And message "control" is sent to the topic
+      Then "reader" sees "control" exactly once
+      And "reader" never sees "m1" and "m2"
+      When branch "b" is committed
+      Then it is accepted
+      And "reader" sees "m1" and "m2" exactly once
+
     @needs-kill
     Scenario: What was committed in one phase stays so when the broker is killed
       Given an empty queue

@@ -1,0 +1,230 @@
+"""Defects of branches that show only with several of them, with several messages, or after another start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import (
+    BackOutBranch,
+    Begin,
+    Command,
+    CommitBranch,
+    Disconnect,
+    PrepareBranch,
+    RecoverBranches,
+)
+from assay_broker.core.effects import Answer, Effect
+from assay_broker.core.queues.queues import SUBSCRIPTION_HOME
+from assay_broker.core.records import MessageStored, Record, UnitPrepared, UnitResolved
+from assay_broker.defects.model import Defect, Starts, Watch, commands
+from assay_broker.seams import Seams
+
+_THIRD_START = 3
+
+
+def _doubtful(records: Sequence[Record]) -> list[UnitPrepared]:
+    return [record for record in records if isinstance(record, UnitPrepared)]
+
+
+def _one_left(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Of several branches in doubt only the newest is."""
+    lost = {unit.number for unit in _doubtful(records)[:-1]}
+    return tuple(
+        record
+        for record in records
+        if not (isinstance(record, UnitPrepared) and record.number in lost)
+        and not (isinstance(record, MessageStored) and record.unit in lost)
+    )
+
+
+def _first_sent_left(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Of what a branch in doubt has put only the first is there."""
+    lost = {key for unit in _doubtful(records) for key in unit.sent[1:]}
+    return tuple(
+        replace(record, sent=record.sent[:1]) if isinstance(record, UnitPrepared) else record
+        for record in records
+        if not (isinstance(record, MessageStored) and record.key in lost)
+    )
+
+
+def _first_queue_left(records: Sequence[Record]) -> tuple[Record, ...]:
+    """What a branch in doubt has accepted from other queues than the first is there again."""
+    homes = {record.key: record.home for record in records if isinstance(record, MessageStored)}
+
+    def first(unit: UnitPrepared) -> UnitPrepared:
+        return replace(unit, got=tuple(key for key in unit.got if homes.get(key) == homes.get(unit.got[0])))
+
+    return tuple(first(record) if isinstance(record, UnitPrepared) else record for record in records)
+
+
+def _published_lost(records: Sequence[Record]) -> tuple[Record, ...]:
+    """What a branch in doubt has published is gone."""
+    lost = {
+        record.key
+        for record in records
+        if isinstance(record, MessageStored) and record.unit is not None and record.home.startswith(SUBSCRIPTION_HOME)
+    }
+
+    def without(unit: UnitPrepared) -> UnitPrepared:
+        return replace(unit, sent=tuple(key for key in unit.sent if key not in lost))
+
+    kept = (record for record in records if not (isinstance(record, MessageStored) and record.key in lost))
+    return tuple(without(record) if isinstance(record, UnitPrepared) else record for record in kept)
+
+
+def _one_for_all() -> Seams:
+    """After a start, who commits one of the branches in doubt commits them all."""
+    doubtful: list[bytes] = []
+
+    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+        if not isinstance(command, CommitBranch) or command.xid not in doubtful:
+            return None
+        others = (xid for xid in doubtful if xid != command.xid)
+        return (command, *(CommitBranch(command.connection, None, xid) for xid in others))
+
+    seams = commands(rewrite)
+
+    def read(records: Sequence[Record]) -> tuple[Record, ...]:
+        doubtful[:] = [unit.xid for unit in _doubtful(records)]
+        return seams.read(records)
+
+    return replace(seams, read=read)
+
+
+def _lost_with_goodbye() -> Seams:
+    """What a connection has prepared is rolled back when it is closed in order."""
+    prepared: dict[int, list[bytes]] = {}
+
+    def rewrite(command: Command, _now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
+        if isinstance(command, PrepareBranch):
+            prepared.setdefault(command.connection, []).append(command.xid)
+        elif isinstance(command, Disconnect):
+            xids = prepared.pop(command.connection, [])
+            return (*(BackOutBranch(command.connection, None, xid) for xid in xids), command) if command.clean else None
+        return None
+
+    return commands(rewrite)
+
+
+def _names_active() -> Seams:
+    """Branches in which work is done are named among those in doubt."""
+    active: dict[bytes, int] = {}
+    asked: set[tuple[int, int | None]] = set()
+
+    def command_filter(command: Command, _now_ms: int) -> tuple[Command, ...]:
+        if isinstance(command, Begin) and command.xid is not None:
+            active[command.xid] = command.connection
+        elif isinstance(command, PrepareBranch | CommitBranch | BackOutBranch):
+            active.pop(command.xid, None)
+        elif isinstance(command, Disconnect):
+            for xid in [xid for xid, connection in active.items() if connection == command.connection]:
+                del active[xid]
+        elif isinstance(command, RecoverBranches):
+            asked.add((command.connection, command.token))
+        return (command,)
+
+    def named(effect: Effect) -> Effect:
+        if not isinstance(effect, Answer) or (effect.connection, effect.token) not in asked:
+            return effect
+        asked.discard((effect.connection, effect.token))
+        xids = tuple(one for one in effect.value if isinstance(one, bytes)) if isinstance(effect.value, tuple) else ()
+        return replace(effect, value=(*xids, *active))
+
+    def read(records: Sequence[Record]) -> tuple[Record, ...]:
+        active.clear()
+        return tuple(records)
+
+    return Seams(
+        command=command_filter,
+        effects=lambda effects, _now_ms: tuple(named(effect) for effect in effects),
+        read=read,
+    )
+
+
+def _back_in_doubt() -> Seams:
+    """At the second start after its end a branch is in doubt again, with nothing in it."""
+    prepared: dict[int, UnitPrepared] = {}
+    ended: dict[int, UnitPrepared] = {}
+    starts = Starts()
+
+    def written(records: Sequence[Record]) -> tuple[Record, ...]:
+        for record in records:
+            if isinstance(record, UnitPrepared):
+                prepared[record.number] = replace(record, sent=(), got=())
+            elif isinstance(record, UnitResolved) and record.number in prepared:
+                ended[record.number] = prepared[record.number]
+        return tuple(records)
+
+    def read(records: Sequence[Record]) -> tuple[Record, ...]:
+        return (*records, *ended.values()) if starts.count >= _THIRD_START else tuple(records)
+
+    return starts.counted(Seams(written=written, read=read))
+
+
+def _one_phase_unwritten() -> Seams:
+    """What is committed in one phase is not on disk."""
+    at_once: list[bool] = [False]
+
+    def command_filter(command: Command, _now_ms: int) -> tuple[Command, ...]:
+        at_once[0] = isinstance(command, CommitBranch) and command.one_phase
+        return (command,)
+
+    def written(records: Sequence[Record]) -> tuple[Record, ...]:
+        return () if at_once[0] else tuple(records)
+
+    return Seams(command=command_filter, written=written)
+
+
+def _defect(name: str, text: str, apply: Callable[[], Seams]) -> Defect:
+    return Defect(name=name, rules=("BT-13",), text=text, apply=apply)
+
+
+BRANCH_AGAIN_DEFECTS = (
+    _defect(
+        "newest-in-doubt-kept",
+        "Of several branches in doubt only the newest is when the broker is back.",
+        lambda: Seams(read=_one_left),
+    ),
+    _defect(
+        "first-sent-in-doubt-kept",
+        "Of what a branch in doubt has sent only the first message is there when the broker is back.",
+        lambda: Seams(read=_first_sent_left),
+    ),
+    _defect(
+        "first-queue-in-doubt-kept",
+        "What a branch in doubt has taken from its second queue can be had again when the broker is back.",
+        lambda: Seams(read=_first_queue_left),
+    ),
+    _defect(
+        "published-in-doubt-lost",
+        "What a branch in doubt has published is lost when the broker is back.",
+        lambda: Seams(read=_published_lost),
+    ),
+    _defect(
+        "one-commit-for-all-in-doubt",
+        "When the broker is back, the commit of one branch in doubt commits the others, too.",
+        _one_for_all,
+    ),
+    _defect(
+        "prepared-lost-with-goodbye",
+        "A prepared branch is rolled back when the connection that prepared it is closed in order.",
+        _lost_with_goodbye,
+    ),
+    _defect(
+        "active-named-in-doubt",
+        "A transaction manager that asks for the branches in doubt is told of those that are not prepared, too.",
+        _names_active,
+    ),
+    _defect(
+        "ended-in-doubt-again",
+        "A branch that has ended is in doubt again when the broker is down for the second time.",
+        _back_in_doubt,
+    ),
+    _defect(
+        "one-phase-unwritten",
+        "A commit in one phase is answered and not on disk.",
+        _one_phase_unwritten,
+    ),
+)
