@@ -9,7 +9,7 @@ from tests.broker.failure_stories import Office
 
 from assay_broker.core.administration.changes import AlterObject, Condition, DefineObject, DisplayObjects, NativeBrowse
 from assay_broker.core.objects.factory import BASE_TOPIC
-from assay_broker.core.objects.model import Kind
+from assay_broker.core.objects.model import Kind, Value
 from assay_sdk import driver
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -273,7 +273,7 @@ def levels_of_topics(story: Story) -> None:
     """Topics above that say something, one of them another thing later."""
     office = Office(story)
     for name, says in (("T", "NO"), ("T/U", "YES")):
-        attributes = {"TOPICSTR": name, "DEFPSIST": says}
+        attributes: dict[str, Value] = {"TOPICSTR": name, "DEFPSIST": says}
         office.do(DefineObject(kind=Kind.TOPIC, name=name.replace("/", "."), attributes=attributes))
     topic, near = (Address(AddressKind.TOPIC, name) for name in ("T/U/V", "T/W"))
     for number, one in enumerate((topic, near)):

@@ -78,16 +78,37 @@ Feature: A batch is acknowledged lazily where duplicates are allowed
         | m8   |
         | m12  |
 
-    Scenario: A client that is lost while its batch is being filled loses nothing
+    Scenario Outline: A client whose connection is <ended> while its batch is being filled loses nothing
       Given an empty queue
       And session "s" in dups-ok mode
       And receiver "receiver" of session "s" on the queue
       And "receiver" takes batches of at most 10 within 5 s
       When messages "m1" to "m4" are sent to the queue
       And 1 s pass
-      And "receiver"'s connection is lost
+      And "receiver"'s connection is <ended>
       And receiver "after" starts to wait on the queue
       Then one of "receiver" and "after" sees "m1" to "m4", at least once
+
+      Examples:
+        | ended  |
+        | lost   |
+        | closed |
+
+    Scenario: Batches of one receiver acknowledge nothing of a batch that another receiver of the session waits for
+      Given an empty queue "one"
+      And an empty queue "two"
+      And session "s" in dups-ok mode
+      And receiver "quick" of session "s" on queue "one"
+      And receiver "patient" of session "s" on queue "two"
+      And "quick" takes batches of at most 2 within 50 ms
+      And "patient" takes batches of at most 10 within 10 s
+      When messages "b1" to "b3" are sent to queue "two"
+      And messages "a1" to "a4" are sent to queue "one"
+      And "quick" has seen "a1" to "a4"
+      And 1 s pass
+      And "patient"'s connection is lost
+      And receiver "after" starts to wait on queue "two"
+      Then one of "patient" and "after" sees "b1" to "b3", at least once
 
     @needs-cut @needs-kill-at-first-sight
     Scenario: A line that is cut loses nothing

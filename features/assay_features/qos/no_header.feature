@@ -35,3 +35,17 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
         | defpsist | kept  | times |
         | YES      | there | 1     |
         | NO       | gone  | 0     |
+
+    @needs-kill @needs-kill-at-answer @needs-reconnect
+    Scenario Outline: With DEFPSIST(<defpsist>) what is sent again has persistence <persistence>, too
+      Given a topic with DEFPSIST(<defpsist>)
+      And subscriber "s" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "s" is inactive
+      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before its answer
+      Then sending "m1" is accepted
+      And "m1" on the queue of the subscription to the topic has Persistence "<persistence>"
+
+      Examples:
+        | defpsist | persistence |
+        | YES      | 1           |
+        | NO       | 0           |

@@ -25,6 +25,7 @@ Feature: At least once, a sender sends again what was not answered
       Then sending "m1" is accepted
       And "m1" went over the wire again, not settled
       And "sure" sees "m1" at least once
+      And "sure" sees the body of "m1" unaltered
 
     @needs-cut
     Scenario: What was answered before the connection was cut is never sent again

@@ -1,4 +1,4 @@
-"""Defects of the client in how it acknowledges batches (BT-08, BT-09, BT-11, BT-12, BT-16)."""
+"""Defects of the client in how it acknowledges batches (BT-08 to BT-12, BT-16)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from assay_adapters.client import Client, ClientSession, Seen
 from assay_adapters.clients.telling import KID
 from assay_adapters.outcome import Outcome as Answer
-from assay_sdk.driver import Arrived, Credit, Driver, DriverCommand, DriverEvent, Enlist, Outcome, Settle
+from assay_sdk.driver import Arrived, CloseSession, Credit, Driver, DriverCommand, DriverEvent, Enlist, Outcome, Settle
 from assay_steps.defects.batch_contents import is_batch_window
 from assay_steps.defects.consumers import ConsumingClientFilter
 from assay_steps.defects.model import Defect
@@ -69,6 +69,57 @@ class _WithTheNext(WireFilter):
             return (replace(command, deliveries=owed + command.deliveries),)
         self._owed[command.link] = command.deliveries
         return (Settle(self.line.own_token(), command.link, owed, Outcome.ACCEPTED),) if owed else ()
+
+
+class _Waiting(WireFilter):
+    """Knows what has arrived for batch listeners and has not been settled."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._batches: dict[int, list[int]] = {}
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, Credit) and is_batch_window(command.credit):
+            self._batches.setdefault(command.link, [])
+        elif isinstance(command, Settle | Enlist) and command.link in self._batches:
+            waiting = self._batches[command.link]
+            self._batches[command.link] = [one for one in waiting if one not in command.deliveries]
+        return (*self.before(command), command)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Arrived) and event.link in self._batches:
+            self._batches[event.link].append(event.delivery)
+        return (event,)
+
+    def before(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        """What goes to the driver before a command."""
+        del command
+        return ()
+
+    def accepted(self, *, but: int | None = None) -> tuple[DriverCommand, ...]:
+        """Accept what waits, on all links but one."""
+        waiting = {link: tuple(numbers) for link, numbers in self._batches.items() if numbers and link != but}
+        for link in waiting:
+            self._batches[link] = []
+        return tuple(
+            Settle(self.line.own_token(), link, numbers, Outcome.ACCEPTED) for link, numbers in waiting.items()
+        )
+
+
+class _WhenClosed(_Waiting):
+    """What waits for the rest of its batch is accepted when the session is closed."""
+
+    def before(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        return self.accepted() if isinstance(command, CloseSession) else ()
+
+
+class _ForOthers(_Waiting):
+    """With a batch, everything is accepted that waits for the rest of other batches."""
+
+    def before(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, Settle) and command.outcome is Outcome.ACCEPTED:
+            return self.accepted(but=command.link)
+        return ()
 
 
 class _OnlyThatMessage:
@@ -158,5 +209,17 @@ ACKNOWLEDGEMENT_DEFECTS = (
         rules=("BT-16",),
         text="A batch is acknowledged together with the next one.",
         wire=wires(_WithTheNext),
+    ),
+    Defect(
+        name="closing-accepts-unfilled-batch",
+        rules=("BT-10",),
+        text="What waits for the rest of its batch when the session is closed is acknowledged.",
+        wire=wires(_WhenClosed),
+    ),
+    Defect(
+        name="batch-accepts-others",
+        rules=("BT-10",),
+        text="With a batch of one consumer, what waits for the rest of another's batch is acknowledged.",
+        wire=wires(_ForOthers),
     ),
 )

@@ -75,6 +75,26 @@ def _never_resends(driver: Driver) -> Driver:
     return wires(Once)(driver)
 
 
+def _resends_as(change: Callable[[Message], Message]) -> Callable[[Driver], Driver]:
+    """A message that goes out again is another one."""
+
+    def filtered(driver: Driver) -> Driver:
+        sent: set[str | None] = set()
+
+        class Changed(WireFilter):
+            def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+                if not isinstance(command, Send) or not _is_ours(command.message):
+                    return (command,)
+                if command.message.message_id in sent:
+                    return (replace(command, message=change(command.message)),)
+                sent.add(command.message.message_id)
+                return (command,)
+
+        return wires(Changed)(driver)
+
+    return filtered
+
+
 def _resends(*, settled: bool) -> Callable[[Driver], Driver]:
     """What was sent in one quality, and is over, goes out once more when the client sends on its next connection."""
 
@@ -263,6 +283,18 @@ QOS_DEFECTS: tuple[Defect, ...] = (
         rules=("QS-05",),
         text="What was sent at least once and not answered is not sent again on the next connection.",
         wire=_never_resends,
+    ),
+    Defect(
+        name="resends-another-body",
+        rules=("QS-05",),
+        text="The body of what is sent again is another one.",
+        wire=_resends_as(lambda message: replace(message, body=f"{message.body!s} again")),
+    ),
+    Defect(
+        name="resends-as-durable",
+        rules=("QS-35",),
+        text="What is sent again is marked as durable.",
+        wire=_resends_as(lambda message: replace(message, durable=True)),
     ),
     Defect(
         name="resends-answered",
