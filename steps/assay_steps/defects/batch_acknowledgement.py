@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from assay_adapters.client import Client, ClientSession, Seen
 from assay_adapters.clients.telling import KID
 from assay_adapters.outcome import Outcome as Answer
-from assay_sdk.driver import Arrived, CloseSession, Credit, Driver, DriverCommand, DriverEvent, Enlist, Outcome, Settle
+from assay_sdk.driver import Arrived, Credit, Driver, DriverCommand, DriverEvent, Enlist, Outcome, Settle
 from assay_steps.defects.batch_contents import is_batch_window
 from assay_steps.defects.consumers import ConsumingClientFilter
 from assay_steps.defects.model import Defect
@@ -22,6 +22,12 @@ def _first_of_batch(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
 
 def _first_of_enlisted(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
     return (replace(command, deliveries=command.deliveries[:1]),) if isinstance(command, Enlist) else None
+
+
+def _accepts_returned(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    if isinstance(command, Settle) and command.outcome is Outcome.RELEASED:
+        return (replace(command, outcome=Outcome.ACCEPTED),)
+    return None
 
 
 class _HalfOfAFailedBatch(WireFilter):
@@ -71,8 +77,8 @@ class _WithTheNext(WireFilter):
         return (Settle(self.line.own_token(), command.link, owed, Outcome.ACCEPTED),) if owed else ()
 
 
-class _Waiting(WireFilter):
-    """Knows what has arrived for batch listeners and has not been settled."""
+class _ForOthers(WireFilter):
+    """With a batch, everything is accepted that waits for the rest of the batches of other links."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -81,45 +87,23 @@ class _Waiting(WireFilter):
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         if isinstance(command, Credit) and is_batch_window(command.credit):
             self._batches.setdefault(command.link, [])
-        elif isinstance(command, Settle | Enlist) and command.link in self._batches:
-            waiting = self._batches[command.link]
-            self._batches[command.link] = [one for one in waiting if one not in command.deliveries]
-        return (*self.before(command), command)
+        if not isinstance(command, Settle | Enlist) or command.link not in self._batches:
+            return (command,)
+        waiting = self._batches[command.link]
+        self._batches[command.link] = [one for one in waiting if one not in command.deliveries]
+        is_accepting = isinstance(command, Settle) and command.outcome is Outcome.ACCEPTED
+        return (*self._accepted(command.link), command) if is_accepting else (command,)
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
         if isinstance(event, Arrived) and event.link in self._batches:
             self._batches[event.link].append(event.delivery)
         return (event,)
 
-    def before(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        """What goes to the driver before a command."""
-        del command
-        return ()
-
-    def accepted(self, *, but: int | None = None) -> tuple[DriverCommand, ...]:
-        """Accept what waits, on all links but one."""
-        waiting = {link: tuple(numbers) for link, numbers in self._batches.items() if numbers and link != but}
-        for link in waiting:
+    def _accepted(self, but: int) -> tuple[DriverCommand, ...]:
+        others = {link: tuple(waiting) for link, waiting in self._batches.items() if waiting and link != but}
+        for link in others:
             self._batches[link] = []
-        return tuple(
-            Settle(self.line.own_token(), link, numbers, Outcome.ACCEPTED) for link, numbers in waiting.items()
-        )
-
-
-class _WhenClosed(_Waiting):
-    """What waits for the rest of its batch is accepted when the session is closed."""
-
-    def before(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        return self.accepted() if isinstance(command, CloseSession) else ()
-
-
-class _ForOthers(_Waiting):
-    """With a batch, everything is accepted that waits for the rest of other batches."""
-
-    def before(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        if isinstance(command, Settle) and command.outcome is Outcome.ACCEPTED:
-            return self.accepted(but=command.link)
-        return ()
+        return tuple(Settle(self.line.own_token(), link, one, Outcome.ACCEPTED) for link, one in others.items())
 
 
 class _OnlyThatMessage:
@@ -211,10 +195,10 @@ ACKNOWLEDGEMENT_DEFECTS = (
         wire=wires(_WithTheNext),
     ),
     Defect(
-        name="closing-accepts-unfilled-batch",
+        name="unfilled-batch-accepted-when-given-back",
         rules=("BT-10",),
-        text="What waits for the rest of its batch when the session is closed is acknowledged.",
-        wire=wires(_WhenClosed),
+        text="What waits for the rest of its batch is acknowledged when its consumer is closed or stopped.",
+        wire=commands(_accepts_returned),
     ),
     Defect(
         name="batch-accepts-others",
