@@ -23,13 +23,19 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So a shell starts what it puts into the background; there are tests that press Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-_TOGETHER = ("tests/pipeline/", "tests/reports/", "tests/contract/", "tests/adapters/test_artemis_driver.py")
-"""Tests that share something costly: a Spark session, a browser, a container."""
+_TOGETHER = (
+    "tests/adapters/test_artemis_driver.py",
+    "tests/broker/core/test_stateful_branches.py",
+    "tests/contract/",
+    "tests/pipeline/",
+    "tests/reports/",
+)
+"""Tests that share something: a container, what they have reached together, a Spark session, a browser."""
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
-    """Have tests that share something costly run on one worker."""
+    """Have tests that share something run on one worker."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Together(LoadScopeScheduling):  # type: ignore[misc]  # xdist's scheduler is untyped where it matters

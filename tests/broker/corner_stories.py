@@ -126,14 +126,15 @@ def failing_over_a_restart(story: Story) -> None:
     office.define("Q", "OTHER", "REPLIES", "DLQ")
     office.dead_letters("DLQ")
     asks: dict[str, Any] = {"reply_to": REPLIES, "properties": {WHOLE_REPORT: int(EVERYTHING)}}
-    send(one, "OTHER", "expires while the queue manager is down", expiry_ms=_now_ms(story) + 100, **asks)
+    expires_ms = _now_ms(story) + 300
+    send(one, "OTHER", "expires while the queue manager is down", delay_ms=250, expiry_ms=expires_ms, **asks)
     discarded: dict[str, Any] = {"reply_to": REPLIES, "properties": {WHOLE_REPORT: int(PLAIN | Mqro.DISCARD_MSG)}}
     send(one, "Q", "is discarded", delay_ms=500, **discarded)
     send(one, "Q", "is discarded too", delay_ms=500, **{**discarded, "reply_to": Address(AddressKind.QUEUE, "OTHER")})
     office.alter("Q", PUT="DISABLED")
     story.run(10)
     story.queue_manager.stop()
-    story.run(300)
+    story.run(400)
     story.queue_manager.start()
     story.run(1_000)
     office, one = Office(story), story.client("two")
