@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -72,6 +73,8 @@ def test_a_long_body_comes_back_as_it_was_also_in_a_retained_publication(tmp_pat
 def test_nobody_holds_a_second_copy_of_a_long_body(tmp_path: Path, body: str | bytes) -> None:
     store = opened(tmp_path)
     record = stored(1, body)
+    tracing = sys.gettrace()
+    sys.settrace(None)  # while something traces it (as coverage does), Python grows no text in place
     tracemalloc.start()
     try:
         store.write([record])
@@ -82,6 +85,7 @@ def test_nobody_holds_a_second_copy_of_a_long_body(tmp_path: Path, body: str | b
         _, reading = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
+        sys.settrace(tracing)
     assert writing < MIB
     assert reading < 1.25 * len(body)
     assert loaded == (record,)
