@@ -105,13 +105,13 @@ class LocalServer:
     def _close(self) -> None:
         if self._closed:
             return
-        self._closed = True
         self._runner.unregister(self._listener)
         self._listener.close()
         with suppress(FileNotFoundError):
             self._path.unlink()
         for caller in tuple(self._callers):
             caller.cut("the broker ends")
+        self._closed = True  # last, as another thread waits for it
 
     def _watch(self) -> None:
         if not self._closed:
