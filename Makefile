@@ -4,14 +4,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= assay-out
 
-.PHONY: demo test lint bench crash model clean
+.PHONY: demo test lint bench bench-broker crash fuzz interop model clean
 
 demo: $(VENV)/.base ## the suite against the in-process reference broker, and where its report lies
 	$(BIN)/assay run --out $(OUT)
 
 test: $(VENV)/.dev lint ## everything that the tests need, then all tests
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -m exhaustive --numprocesses=2
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/coverage run -m pytest -m "not exhaustive" --numprocesses=2
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/coverage run -m pytest -m "not exhaustive and not proof" --numprocesses=2
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered --skip-empty --sort=cover
 
@@ -25,11 +25,22 @@ lint: $(VENV)/.dev ## style, types, layers
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
+interop: $(VENV)/.dev ## clients of other languages: proven on Artemis, then judges of our server
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest tests/interop
+
 crash: $(VENV)/.dev ## the reference broker under load, killed 300 times, and judged
 	$(BIN)/assay crash --kills 300 --out crash-out
 
+SEED ?= 1
+SECONDS ?= 600
+fuzz: $(VENV)/.dev ## the AMQP server among hostile peers for ten minutes, and how much of its parsing that reaches
+	$(BIN)/python -m tests.broker.amqp.fuzzing --seconds $(SECONDS) --seed $(SEED)
+
 bench: $(VENV)/.dev ## measurements, as ratios in one run
-	for bench in bench/*.py; do $(BIN)/python $$bench || exit 1; done
+	for bench in $(filter-out bench/broker.py,$(wildcard bench/*.py)); do $(BIN)/python $$bench || exit 1; done
+
+bench-broker: $(VENV)/.dev ## this broker beside RabbitMQ, Artemis and a plain one: half an hour, docs/benchmarks.md
+	$(BIN)/python bench/broker.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

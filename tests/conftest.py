@@ -25,12 +25,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 _TOGETHER = (
     "tests/adapters/test_artemis_driver.py",
+    "tests/adapters/test_reference_container.py",
     "tests/broker/core/test_stateful_branches.py",
     "tests/contract/",
+    *(f"tests/interop/test_{program}.py" for program in ("qpid_jms", "rhea", "go_amqp")),
     "tests/pipeline/",
     "tests/reports/",
 )
-"""Tests that share something: a container, what they have reached together, a Spark session, a browser."""
+"""Tests that share something: a container, a server, what they have reached together, a Spark session, a browser."""
 
 
 @pytest.hookimpl(optionalhook=True)

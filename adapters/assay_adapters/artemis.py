@@ -25,7 +25,7 @@ from assay_adapters.backend import (
 )
 from assay_adapters.client import Client, ClientEvent, ClientIdentity, Endpoint, Source
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
-from assay_adapters.clients.sdk import SdkClient, SdkFace, identity
+from assay_adapters.clients.sdk import NAMED_BY_CONTAINER, SdkClient, SdkFace, identity
 from assay_adapters.container_faults import ContainerFaults
 from assay_adapters.container_files import folder_holds
 from assay_adapters.containers import (
@@ -127,6 +127,7 @@ LACKS: Mapping[Capability, Source] = {
         "A send in a transaction reaches its queue at the commit.", "Jakarta Messaging 3.1, 6.2.7"
     ),
     Capability.CUT: Source("Docker cannot cut the connections of a container that goes on."),
+    Capability.NAMELESS_CONNECTION: NAMED_BY_CONTAINER,
     Capability.VIRTUAL_TIME: Source("Artemis has the machine's time."),
 }
 """Why a capability is absent."""
@@ -314,6 +315,16 @@ class ArtemisBackend:
             if face in {None, known}:
                 return identity(known)
         raise LookupError(f"The SDK has no face {face!r}; it has {', '.join(_FACES)}.")
+
+    @property
+    def is_one_server(self) -> bool:
+        """It has no administration by HTTP that the kit could use."""
+        return False
+
+    @property
+    def keeps_the_hurt(self) -> bool:
+        """A container takes long to start, so one that was hurt is kept."""
+        return True
 
     def probe(self) -> Available | Unavailable:
         """Whether it can be started here; starts nothing."""

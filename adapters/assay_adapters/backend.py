@@ -203,11 +203,16 @@ class Faults(Protocol):
 
 
 class DiskEvent(Struct, frozen=True):
-    """What the instance's storage did, where that can be seen: the same fields as the journal's ``disk`` event."""
+    """What the instance's storage did, where that can be seen: the same fields as the journal's ``disk`` event.
+
+    Args:
+        mono_ns: When, on the monotonic clock of the instance; None for now.
+    """
 
     source: str
     op: Literal["write", "flush", "drop"]
     kids: tuple[str, ...]
+    mono_ns: int | None = None
 
 
 class Instance(Protocol):
@@ -293,6 +298,16 @@ class Backend(Protocol):
         Raises:
             LookupError: There is no such face; names the ones there are.
         """
+        ...
+
+    @property
+    def is_one_server(self) -> bool:
+        """Whether an instance is one server, reached by AMQP and administered by HTTP (`Rule.beyond_one_server`)."""
+        ...
+
+    @property
+    def keeps_the_hurt(self) -> bool:
+        """Whether an instance that was hurt serves the next scenario that hurts one; otherwise each has a fresh one."""
         ...
 
     def probe(self) -> Available | Unavailable:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from types import FrameType
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import FrameType, TracebackType
 
 
 class _Deferral:
-    """A handler of SIGINT that waits while a block is open.
+    """A handler of SIGINT that waits while a block is open; entered, it is that block.
 
     Args:
         before: The handler that gets the signal then.
@@ -31,8 +31,12 @@ class _Deferral:
         else:
             self.before(number, frame)
 
-    def close(self) -> None:
-        """A block is over."""
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.depth -= 1
         if self._came and not self.depth:
             self._came = False
@@ -61,8 +65,7 @@ def ctrl_c_deferrable() -> Generator[None]:
             signal.signal(signal.SIGINT, before)
 
 
-@contextmanager
-def ctrl_c_deferred() -> Generator[None]:
+def ctrl_c_deferred() -> AbstractContextManager[None]:
     """Let Ctrl-C wait until the block is over; for blocks that are short, or that must not be left half done.
 
     Other threads are never interrupted, so there it does nothing; nor where somebody has Ctrl-C ignored.
@@ -71,22 +74,11 @@ def ctrl_c_deferred() -> Generator[None]:
         KeyboardInterrupt: When the block is over, if Ctrl-C came meanwhile; whatever else the handler before does.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    if not _standing:
-        with ctrl_c_deferrable():
-            yield from _open()
-        return
-    yield from _open()
+        return nullcontext()
+    return _standing[0] if _standing else _deferred_once()
 
 
-def _open() -> Generator[None]:
-    if not _standing:
+@contextmanager
+def _deferred_once() -> Generator[None]:
+    with ctrl_c_deferrable(), _standing[0] if _standing else nullcontext():
         yield
-        return
-    deferral = _standing[0]
-    deferral.depth += 1
-    try:
-        yield
-    finally:
-        deferral.close()

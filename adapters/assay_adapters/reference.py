@@ -69,6 +69,7 @@ CAPABILITIES: Mapping[Capability, Source] = {
             Capability.KILL_AT_FIRST_SIGHT,
             Capability.CUT,
             Capability.BLOCK_WRITE,
+            Capability.NAMELESS_CONNECTION,
             Capability.VIRTUAL_TIME,
         ),
         _INSTANCE,
@@ -255,6 +256,16 @@ class ReferenceBackend:
             if face in {None, known}:
                 return identity(known)
         raise LookupError(unknown("face of the SDK", str(face), (*_FACES, _MQLIGHT)))
+
+    @property
+    def is_one_server(self) -> bool:
+        """It is in this process, and may be several queue managers."""
+        return False
+
+    @property
+    def keeps_the_hurt(self) -> bool:
+        """Each scenario has a fresh world."""
+        return False
 
     def probe(self) -> Available | Unavailable:
         """It can always be started."""

@@ -241,7 +241,7 @@ def command(change: Define | Alter | Delete | Clear | Authorise | Resolve) -> ch
 
 
 def _rows(value: Value, kind: type[T]) -> tuple[T, ...]:
-    return tuple(row for row in value or () if isinstance(row, kind))
+    return tuple(row for row in value if isinstance(row, kind)) if isinstance(value, tuple) else ()
 
 
 def _raw(described: Described) -> RawMessage:

@@ -36,15 +36,34 @@ def _reference(options: BackendOptions) -> Backend:
     return ReferenceBackend(seed=options.seed, store=options.store, defect=options.defect, wire=options.wire)
 
 
+def _reference_server(options: BackendOptions) -> Backend:
+    from assay_adapters.reference_server import ReferenceServerBackend
+
+    return ReferenceServerBackend(shared=options.shared, defect=options.defect, wire=options.wire)
+
+
+def _reference_container(options: BackendOptions) -> Backend:
+    from assay_adapters.reference_boxed import ReferenceContainerBackend
+
+    return ReferenceContainerBackend(shared=options.shared, defect=options.defect, wire=options.wire)
+
+
 def _artemis(options: BackendOptions) -> Backend:
     from assay_adapters.artemis import ArtemisBackend
 
     return ArtemisBackend(shared=options.shared, wire=options.wire)
 
 
-BACKENDS: Mapping[str, Callable[[BackendOptions], Backend]] = {"reference": _reference, "artemis": _artemis}
-BREAKABLE = ("reference",)
-"""Backends that are ours: they know defects and a choice of stores."""
+BACKENDS: Mapping[str, Callable[[BackendOptions], Backend]] = {
+    "reference": _reference,
+    "reference-server": _reference_server,
+    "reference-container": _reference_container,
+    "artemis": _artemis,
+}
+BREAKABLE = ("reference", "reference-server", "reference-container")
+"""Backends that are ours: they know defects."""
+WITH_STORES = ("reference",)
+"""Those of them that know a choice of stores."""
 
 
 class UnknownBackendError(LookupError):
@@ -73,6 +92,6 @@ def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
     asked = options or BackendOptions()
     if plain not in BREAKABLE and (asked.defect is not None or asked.wire is not None):
         raise NotOursError(f"Backend {name!r} has no defects to switch on; those with defects: {', '.join(BREAKABLE)}.")
-    if plain not in BREAKABLE and asked.store is not None:
-        raise NotOursError(f"Backend {name!r} brings its own store; only {', '.join(BREAKABLE)} lets you choose one.")
+    if plain not in WITH_STORES and asked.store is not None:
+        raise NotOursError(f"Backend {name!r} brings its own store; only {', '.join(WITH_STORES)} lets you choose one.")
     return make(asked)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from assay_broker.core.effects import Answer, CloseLink, Deliver
 from assay_broker.core.networks.sharing import Group
-from assay_broker.log import Log
+from assay_broker.log import FLUSH_NS, Log
 from assay_sdk.model.reasons import Refused
 from assay_sdk.time import Runner
 
@@ -38,11 +38,15 @@ class Facility:
     Args:
         runner: The world's crank.
         numbers: Where the numbers of connections come from.
+        several: Whether there are several of them.
+        flush_ns: See `Log`.
     """
 
-    def __init__(self, runner: Runner, numbers: Iterator[int]) -> None:
-        self.group = Group()
-        self.log = Log(runner)
+    def __init__(
+        self, runner: Runner, numbers: Iterator[int], *, several: bool = False, flush_ns: int = FLUSH_NS
+    ) -> None:
+        self.group = Group(several=several)
+        self.log = Log(runner, flush_ns)
         self.numbers = numbers
         self.peers: dict[int, Peer] = {}
         """The peers of all members: any member's core may have something for a receiver on a shared queue."""

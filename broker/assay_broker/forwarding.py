@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
+from msgspec.structs import replace
+
 from assay_broker.core import commands
 from assay_broker.core.commands import Command
+from assay_broker.core.objects.naming import TEMPORARY_PREFIXES
 from assay_sdk import driver
 from assay_sdk.driver import DriverCommand, DriverEvent
+from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
@@ -27,6 +31,8 @@ class Forwarder:
         self._post = post
         self._sessions: set[int] = set()
         self._links: dict[int, int] = {}
+        self._made: dict[int, Address] = {}
+        """Temporary destinations, by the links that they go with."""
         self._units: dict[int, int] = {}
         # Each method takes its own command; the key says which, and no type can say that of a mapping.
         self._forwarders = cast(
@@ -66,6 +72,7 @@ class Forwarder:
         """The queue manager has refused a command: a link that it was to open is none."""
         if isinstance(command, driver.OpenSender | driver.OpenReceiver):
             self._links.pop(command.link, None)
+            self._made.pop(command.link, None)
 
     def _done(self, token: int) -> None:
         self._post(driver.Done(token))
@@ -96,12 +103,23 @@ class Forwarder:
         for link in [link for link, session in self._links.items() if session == command.session]:
             del self._links[link]
             self._handle(commands.Detach(self._number, None, link))
+            if link in self._made:
+                self._handle(commands.DeleteTemporary(self._number, None, self._made.pop(link)))
         self._done(command.token)
 
     def _open_sender(self, command: driver.OpenSender) -> None:
-        if self._session_is_open(command.session, command.token):
-            self._links[command.link] = command.session
-            self._handle(commands.AttachSender(self._number, command.token, command.link, command.address))
+        if not self._session_is_open(command.session, command.token):
+            return
+        address = command.address
+        if command.dynamic and address is not None:
+            if address.kind not in TEMPORARY_PREFIXES:
+                self._refuse(command.token, JmsErrorKind.ILLEGAL_STATE, f"No {address.kind.value} is made on request.")
+                return
+            # Nobody else has the connection's number, and it has no other link of this one's.
+            address = Address(address.kind, f"{TEMPORARY_PREFIXES[address.kind]}{self._number}.{command.link}")
+            self._made[command.link] = address
+        self._links[command.link] = command.session
+        self._handle(commands.AttachSender(self._number, command.token, command.link, address, named=command.dynamic))
 
     def _open_receiver(self, command: driver.OpenReceiver) -> None:
         if not self._session_is_open(command.session, command.token):
@@ -127,11 +145,19 @@ class Forwarder:
 
     def _close_link(self, command: driver.CloseLink) -> None:
         self._links.pop(command.link, None)
-        self._handle(commands.Detach(self._number, command.token, command.link))
+        made = self._made.pop(command.link, None)
+        if made is None:
+            self._handle(commands.Detach(self._number, command.token, command.link))
+        else:
+            self._handle(commands.Detach(self._number, None, command.link))
+            self._handle(commands.DeleteTemporary(self._number, command.token, made))
 
     def _send(self, command: driver.Send) -> None:
         token = None if command.settled else command.token
-        self._handle(commands.Put(self._number, token, command.link, command.message, command.unit))
+        message = command.message
+        if message.encoded is not None:  # what another wire brought is not looked at here: the fields say what is sent
+            message = replace(message, encoded=None)
+        self._handle(commands.Put(self._number, token, command.link, message, command.unit))
         if command.settled:
             self._done(command.token)
 

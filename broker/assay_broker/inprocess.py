@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from itertools import count
+from weakref import WeakValueDictionary
 
+from assay_broker.core.settings import Settings
 from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_broker.wire import CAPABILITIES, PRODUCT, InProcessWire, product_version
@@ -18,6 +20,7 @@ __all__ = [
     "PRODUCT",
     "InProcessBroker",
     "InProcessDriver",
+    "InProcessDrivers",
     "InProcessWire",
     "in_process_broker",
     "product_version",
@@ -27,25 +30,39 @@ __all__ = [
 class InProcessBroker:
     """A queue manager in a virtual world of its own: a test double that no port and no thread is needed for.
 
-    Its clock moves only when somebody waits, so a delay of hours takes no time.  Hand ``url``, ``driver`` and
-    ``runner`` to the SDK's `connect` or `ConnectionFactory`; destinations are created on use.
+    Its clock moves only when somebody waits, so a delay of hours takes no time.  Its ``url`` is all that the SDK's
+    `connect` or `ConnectionFactory` needs where the kit is installed; elsewhere hand over ``driver`` and ``runner``
+    too.  Destinations are created on use.
+
+    Args:
+        settings: What the queue manager is set to; None for settings that suit a newcomer.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Settings | None = None) -> None:
         self.runner = VirtualRunner()
         """The world's crank, and its clock."""
-        self.queue_manager = QueueManager(self.runner, MemoryStore())
+        self.queue_manager = QueueManager(self.runner, MemoryStore(), settings)
         """Can be killed, restarted and cut off."""
         self.driver = InProcessDriver(self.queue_manager)
         """The way to it."""
-        self.url = f"{self.driver.name}://{self.queue_manager.name}"
-        """Its address."""
+        self.url = f"{self.driver.name}://{self.queue_manager.name}/{next(_NUMBERS)}"
+        """Its address, in this process."""
+        _BROKERS[self.url] = self
+
+
+_NUMBERS = count(1)
+_BROKERS: WeakValueDictionary[str, InProcessBroker] = WeakValueDictionary()
+"""Those that somebody still has, by their addresses."""
 
 
 @contextmanager
-def in_process_broker() -> Generator[InProcessBroker, None, None]:
-    """A broker for the length of a block; connections that are still open at its end are cut."""
-    broker = InProcessBroker()
+def in_process_broker(settings: Settings | None = None) -> Generator[InProcessBroker, None, None]:
+    """A broker for the length of a block; connections that are still open at its end are cut.
+
+    Args:
+        settings: What the queue manager is set to; None for settings that suit a newcomer.
+    """
+    broker = InProcessBroker(settings)
     try:
         yield broker
     finally:
@@ -80,3 +97,28 @@ class InProcessDriver:
         if name not in self._queue_managers:
             raise LookupError(f"There is no queue manager {name!r}; there are {', '.join(self._queue_managers)}.")
         return InProcessWire(self._queue_managers[name], target, sink, runner, next(self._epochs))
+
+
+class InProcessDrivers:
+    """The driver for whoever has but the URL of an `InProcessBroker`: it finds the broker, and its crank."""
+
+    @property
+    def name(self) -> str:
+        """The URL scheme."""
+        return "in-process"
+
+    def home(self, url: str) -> Runner | None:
+        """The crank of the broker's world; None when no broker of this process has that address."""
+        broker = _BROKERS.get(url)
+        return None if broker is None else broker.runner
+
+    def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> InProcessWire:
+        """Start an attempt; the first event is `Opened`, or `Closed` with the reason.
+
+        Raises:
+            LookupError: No broker of this process has that address.
+        """
+        broker = _BROKERS.get(target.url)
+        if broker is None:
+            raise LookupError(f"There is no broker at {target.url} in this process.")
+        return broker.driver.connect(target, sink, runner)

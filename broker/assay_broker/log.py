@@ -6,7 +6,7 @@ together, so that what one of them hands out can wait for what another one write
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import chain
 from typing import Protocol
 
@@ -54,8 +54,8 @@ class Writer(Protocol):
         """Batches could not be made durable."""
         ...
 
-    def let_out(self, effect: Held) -> None:
-        """What this has waited for is durable."""
+    def let_out(self, effects: Sequence[Held]) -> None:
+        """What these have waited for is durable."""
         ...
 
 
@@ -64,12 +64,15 @@ class Log:
 
     Args:
         runner: The world's crank.
+        flush_ns: How long after the first write the flush comes, in nanoseconds.  With 0 it comes once the runner has
+            done what was due already: on a busy server that is enough to gather many writes.
     """
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: Runner, flush_ns: int = FLUSH_NS) -> None:
         self._runner = runner
+        self._flush_ns = flush_ns
         self._written: list[tuple[int, Writer]] = []
-        self._held: dict[int, list[tuple[Writer, Held]]] = {}
+        self._held: dict[int, list[tuple[Writer, list[Held]]]] = {}
         self._job: Cancel | None = None
         self._blocked: frozenset[str] = frozenset()
         self._waiting: list[_Waiting] = []
@@ -107,12 +110,18 @@ class Log:
             return StoreFailed(persist.batch, str(error))
         self._written.append((persist.batch, writer))
         if self._job is None:
-            self._job = self._runner.call_at(self._runner.clock.monotonic_ns() + FLUSH_NS, self.flush)
+            self._job = self._runner.call_at(self._runner.clock.monotonic_ns() + self._flush_ns, self.flush)
         return None
 
     def hold(self, writer: Writer, batch: int, effect: Held) -> None:
         """Let something out once this batch is durable."""
-        self._held.setdefault(batch, []).append((writer, effect))
+        held = self._held.get(batch)
+        if held is None:
+            self._held[batch] = [(writer, [effect])]
+        elif held[-1][0] is writer:
+            held[-1][1].append(effect)
+        else:
+            held.append((writer, [effect]))
 
     def drop_held(self, batch: int) -> None:
         """What waits for this batch never goes out."""
@@ -130,8 +139,8 @@ class Log:
         newest, teller = done[-1]
         teller.stored(Stored(newest))
         ready = sorted(batch for batch in self._held if batch <= newest)
-        for writer, effect in chain.from_iterable([self._held.pop(batch) for batch in ready]):
-            writer.let_out(effect)
+        for writer, effects in chain.from_iterable([self._held.pop(batch) for batch in ready]):
+            writer.let_out(effects)
 
     def _tell(self, written: list[tuple[int, Writer]], failed: dict[int, str]) -> None:
         """Tell writers whose store has failed, each of all its batches at once."""

@@ -72,7 +72,7 @@ def sharing_group(runner: Runner, members: tuple[Member, ...]) -> Mapping[str, Q
         runner: The world's crank.
         members: What they are made of.
     """
-    facility = Facility(runner, count(1))
+    facility = Facility(runner, count(1), several=True)
     return MappingProxyType(
         {
             member.settings.name: QueueManager(runner, member.store, member.settings, member.seams, facility=facility)

@@ -6,7 +6,7 @@ before it is durable.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 
@@ -14,18 +14,18 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import Command, Connect, Disconnect, Put, Stored, StoreFailed, Tick, WorkerDied
 from assay_broker.core.core import Core
-from assay_broker.core.effects import CloseLink, Deliver, Effect, Persist, ToMember
+from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist, ToMember
 from assay_broker.core.networks.parcels import Gone
 from assay_broker.core.queues.homes import homes_named
 from assay_broker.core.settings import Opmode, Settings
 from assay_broker.core.tables import TABLES
 from assay_broker.facility import Facility, Peer
-from assay_broker.log import Held
+from assay_broker.log import FLUSH_NS, Held
 from assay_broker.mqsc.defaults import default_settings
 from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.stores import Store
 from assay_sdk.driver import LEVEL_PROPERTY, PLATFORM_PROPERTY, PeerProperties
-from assay_sdk.model.message import Message
+from assay_sdk.model.message import AddressKind, Message
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 from assay_sdk.time import Cancel, Runner
 
@@ -37,6 +37,10 @@ Post = Callable[[str, ToMember], None]
 AnswerHook = Callable[[Message], None]
 
 
+def _told() -> None:
+    """Nobody waits for that an answer has reached its peer."""
+
+
 class _Life:
     """What lasts from one start of the core to its end.
 
@@ -44,7 +48,7 @@ class _Life:
         core: The core.
         store: Where it keeps its records.
         run: Has the core handle a command.
-        let_out: Lets something out that needs to wait no more.
+        let_out: Lets out what needs to wait no more.
     """
 
     def __init__(
@@ -52,7 +56,7 @@ class _Life:
         core: Core,
         store: Store,
         run: Callable[[_Life, Command], None],
-        let_out: Callable[[_Life, Held], None],
+        let_out: Callable[[_Life, Sequence[Held]], None],
     ) -> None:
         self.core = core
         self.store = store
@@ -71,9 +75,9 @@ class _Life:
         """Batches could not be made durable."""
         self._run(self, failed)
 
-    def let_out(self, effect: Held) -> None:
-        """What this has waited for is durable."""
-        self._let_out(self, effect)
+    def let_out(self, effects: Sequence[Held]) -> None:
+        """What these have waited for is durable."""
+        self._let_out(self, effects)
 
     def end(self) -> None:
         """Nothing of it happens any more."""
@@ -92,6 +96,7 @@ class QueueManager:
         seams: Where a defect may stand.
         facility: What it has in common with other members of its sharing group; None when it is in none.
         post: Takes what it has for others in its network; None when it is in none.
+        flush_ns: How long after the first write the store is flushed, in nanoseconds; see `assay_broker.log.Log`.
     """
 
     def __init__(
@@ -103,20 +108,25 @@ class QueueManager:
         *,
         facility: Facility | None = None,
         post: Post | None = None,
+        flush_ns: int = FLUSH_NS,
     ) -> None:
         self.before_answer: list[AnswerHook] = []
         """Told each message whose send is about to be answered."""
         self.after_answer: list[AnswerHook] = []
         """Told each message whose send has just been answered."""
+        self.after_turn: list[Callable[[], None]] = []
+        """Called after each command that was carried out, by whom that may have made a difference to."""
         self._runner = runner
         self._store = seams.store(store)
         self._seams = seams
         self._given = settings or default_settings()
         self._settings = seams.settings(self._given)
         self._shared = facility
-        self._facility = facility or Facility(runner, count(1))
+        self._flush_ns = flush_ns
+        self._facility = facility or Facility(runner, count(1), flush_ns=flush_ns)
         self._post = post
         self._mine: set[int] = set()
+        self._telling = False
         self._up = False
         if facility is not None:
             facility.wakers.append(partial(self.handle, Tick()))
@@ -137,7 +147,9 @@ class QueueManager:
         """What it says of itself to whoever connects (I-6)."""
         return {LEVEL_PROPERTY: self._settings.level, PLATFORM_PROPERTY: self._settings.platform}
 
-    def connect(self, peer: Peer, token: int, client_id: str | None, user: str | None = None) -> int:
+    def connect(
+        self, peer: Peer, token: int, client_id: str | None, user: str | None = None, *, alone: bool = True
+    ) -> int:
         """A peer comes; whether it may stay is said by the answer to this token.
 
         Args:
@@ -145,6 +157,7 @@ class QueueManager:
             token: The token of the answer.
             client_id: JMS client id; None for none.
             user: Whose authority counts; None for one who has not said who he is.
+            alone: Whether no other connection may have the client id.
 
         Returns:
             The connection's number, for the commands that follow.
@@ -155,7 +168,7 @@ class QueueManager:
             return number
         self._facility.peers[number] = peer
         self._mine.add(number)
-        self.handle(Connect(number, token, client_id, user))
+        self.handle(Connect(number, token, client_id, user, alone))
         return number
 
     def forget(self, number: int) -> None:
@@ -166,18 +179,56 @@ class QueueManager:
     def handle(self, command: Command) -> None:
         """Do what a peer, or time, asks for; to be called on the runner.
 
+        What a peer asks for while it is told something becomes a job of its own: peers are still to be told the rest
+        of the same turn, and a later message must not overtake an earlier one.
+
         Args:
             command: What is asked; nothing happens while the queue manager is stopped.
         """
         if not self._up:
             return
-        if isinstance(command, Put) and command.token is not None:
-            self._life.asked[command.connection, command.token] = command.message
+        if self._telling:
+            self._runner.call_soon(partial(self.handle, command))
+            return
+        self._note_asked(command)
         life = self._life
         for passed in self._seams.command(command, self._now_ms()):
             if life is self._life:
                 self._run(life, passed)
         self._schedule_tick(life)
+
+    def put_together(self, puts: Sequence[Put]) -> None:
+        """Put messages that have come together: as `handle` does one by one, but written and handed out in one piece.
+
+        Args:
+            puts: What one peer asks.
+        """
+        if not self._up:
+            return
+        if self._telling:
+            self._runner.call_soon(partial(self.put_together, puts))
+        elif self._seams.command is NO_SEAMS.command:
+            for put in puts:
+                self._note_asked(put)
+            life, now_ms = self._life, self._now_ms()
+            self._end_turn(life, life.core.put_together(puts, now_ms), now_ms)
+            self._schedule_tick(life)
+        else:  # a defect stands in front of each
+            for put in puts:
+                self.handle(put)
+
+    def _note_asked(self, command: Command) -> None:
+        if (self.before_answer or self.after_answer) and isinstance(command, Put) and command.token is not None:
+            self._life.asked[command.connection, command.token] = command.message
+
+    @property
+    def octets(self) -> int:
+        """About how much memory the messages take."""
+        return self._life.core.octets
+
+    def kind_of(self, name: str) -> AddressKind:
+        """What a name means of which nobody says whether it is a queue's or a topic's."""
+        return self._life.core.kind_of(name)
 
     def cut(self) -> None:
         """Every connection is lost; the queue manager goes on."""
@@ -263,7 +314,13 @@ class QueueManager:
 
     def _run(self, life: _Life, command: Command) -> None:
         now_ms = self._now_ms()
-        self._carry_out(life, self._seams.effects(life.core.handle(command, now_ms), now_ms))
+        self._end_turn(life, life.core.handle(command, now_ms), now_ms)
+
+    def _end_turn(self, life: _Life, effects: tuple[Effect, ...], now_ms: int) -> None:
+        self._carry_out(life, self._seams.effects(effects, now_ms))
+        if self.after_turn:
+            for hook in tuple(self.after_turn):
+                hook()
 
     def _run_from_log(self, life: _Life, command: Command) -> None:
         """What the log has to tell concerns others too, in a sharing group: a life that is over still hears it."""
@@ -287,13 +344,16 @@ class QueueManager:
     def _carry_out(self, life: _Life, effects: tuple[Effect, ...]) -> None:
         """Carry effects out, in order; a hook that kills the queue manager ends it."""
         failed: StoreFailed | None = None
+        hold = self._facility.log.hold
         for effect in effects:
             if life.over:
                 return
             if isinstance(effect, Persist):
                 failed = self._facility.log.write(life, effect, self._seams.written(effect.records))
-            else:
+            elif isinstance(effect, CloseLink) or effect.after is None:
                 self._send(life, effect)
+            else:
+                hold(life, effect.after, effect)
         if failed is not None:
             self._facility.log.drop_held(failed.batch)  # the core's answer to the failure replaces what waits for it
             self._run(life, failed)
@@ -302,33 +362,45 @@ class QueueManager:
         if isinstance(effect, CloseLink):
             peer = self._facility.peers.get(effect.connection)
             if peer is not None:
-                peer.close_link(effect)
+                self._telling = True
+                try:
+                    peer.close_link(effect)
+                finally:
+                    self._telling = False
         elif effect.after is None:
-            self._let_out(life, effect)
+            self._let_out(life, (effect,))
         else:
             self._facility.log.hold(life, effect.after, effect)
 
-    def _let_out(self, life: _Life, effect: Held) -> None:
-        if isinstance(effect, ToMember):
-            if self._post is not None:
-                self._post(self.name, effect)
-            return
-        peer = self._facility.peers.get(effect.connection)
-        if isinstance(effect, Deliver):
-            if peer is not None:
-                peer.deliver(effect)
-            return
-        message = life.asked.pop((effect.connection, effect.token), None)
-        if effect.refused is not None or life.over:
+    def _let_out(self, life: _Life, effects: Sequence[Held]) -> None:
+        peers = self._facility.peers
+        for effect in effects:
+            if isinstance(effect, ToMember):
+                if self._post is not None:
+                    self._post(self.name, effect)
+                continue
+            peer = peers.get(effect.connection)
             message = None
-        if message is not None:
-            self._tell(self.before_answer, message)
-        if peer is not None and not life.over:
-            peer.answer(effect, partial(self._sent, message))
+            if life.asked and isinstance(effect, Answer):
+                message = self._asked(life, effect)
+            if peer is None:
+                continue
+            self._telling = True
+            try:
+                if isinstance(effect, Deliver):
+                    peer.deliver(effect)
+                elif not life.over:
+                    peer.answer(effect, _told if message is None else partial(self._tell, self.after_answer, message))
+            finally:
+                self._telling = False
 
-    def _sent(self, message: Message | None) -> None:
-        if message is not None:
-            self._tell(self.after_answer, message)
+    def _asked(self, life: _Life, answer: Answer) -> Message | None:
+        """The message whose send is about to be answered; None for other answers, and for a refusal."""
+        message = life.asked.pop((answer.connection, answer.token), None)
+        if message is None or answer.refused is not None or life.over:
+            return None
+        self._tell(self.before_answer, message)
+        return message
 
     def _tell(self, hooks: list[AnswerHook], message: Message) -> None:
         for hook in tuple(hooks):
@@ -357,7 +429,7 @@ class QueueManager:
     def _begin(self) -> None:
         self._up = True
         if self._shared is None:
-            self._facility = Facility(self._runner, self._facility.numbers)
+            self._facility = Facility(self._runner, self._facility.numbers, flush_ns=self._flush_ns)
         records = self._seams.read(self._store.load())
         core, effects = Core.recover(
             records, self._settings, self._now_ms(), self._seams.tables(TABLES), self._facility.group

@@ -13,9 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import IntEnum
 
-from assay_features import feature_root
-from assay_steps.guards import rule_counts
-
 
 class Exit(IntEnum):
     """What the command's end means."""
@@ -48,6 +45,9 @@ class NothingSelected(UsageProblem):
     """
 
     def __init__(self, rules: Iterable[str] = ()) -> None:
+        from assay_features import feature_root  # not for a command that selects nothing, such as a server
+        from assay_steps.guards import rule_counts
+
         counts = rule_counts(feature_root().rglob("*.feature"))
         bare = [rule for rule in rules if not counts[rule]]
         why = (

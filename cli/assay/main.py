@@ -1,56 +1,64 @@
-"""The command's frame: subcommands, one-sentence errors, exit codes."""
+"""The command's frame: subcommands, one-sentence errors, exit codes.
+
+Only what the call asks for is loaded: a server in a container is there in half the time.
+"""
 
 from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 
 import typer
 from rich.console import Console
 
-from assay.commands.backends import backends
-from assay.commands.crash import crash
-from assay.commands.defects import defects
-from assay.commands.judge import judge
-from assay.commands.mqsc import mqsc
-from assay.commands.report import report
-from assay.commands.rules import rules
-from assay.commands.run import run
 from assay.exits import CommandError, Exit
 from assay.terminal import hush
-from assay_adapters.known import KnownOutcomesError
-from assay_evidence import EvidenceError
-from assay_features import FeaturesError
-from assay_pipeline.errors import JavaMissingError, PipelineError, SparkMissingError
-from assay_reports import ReportError
-from assay_steps.folder import FolderError
 
-app = typer.Typer(
-    name="assay",
-    help="Which delivery rules do a message broker, and the client in front of it, keep?  With proof.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-for command in (run, rules, backends, defects, judge, report, mqsc, crash):
-    app.command()(command)
-
-USERS_MISTAKES = (
-    FeaturesError,
-    EvidenceError,
-    KnownOutcomesError,
-    ReportError,
-    PipelineError,
-    FolderError,
-)
-"""Errors whose text is one sentence for the user."""
-
-MISSING = (SparkMissingError, JavaMissingError)
-"""What was asked for is right, and this machine lacks something for it: as where a backend cannot be started."""
+COMMANDS = ("run", "rules", "backends", "defects", "judge", "report", "broker", "mqsc", "send", "receive", "crash")
+"""Each is the function of that name in the module of that name (`assay.commands`)."""
 
 INTERRUPTED = 128 + signal.SIGINT
 """What typer makes of Ctrl-C."""
+
+
+def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """The command with these subcommands, whose modules are loaded."""
+    app = typer.Typer(
+        name="assay",
+        help="Which delivery rules do a message broker, and the client in front of it, keep?  With proof.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_group)
+    for name in names:
+        app.command()(getattr(import_module(f"assay.commands.{name}"), name))
+    return app
+
+
+def _group() -> None:
+    """With it a single subcommand is one, too."""
+
+
+def users_mistakes() -> tuple[type[Exception], ...]:
+    """Errors whose text is one sentence for the user; asked for only when there is an error."""
+    from assay_adapters.known import KnownOutcomesError
+    from assay_evidence import EvidenceError
+    from assay_features import FeaturesError
+    from assay_pipeline.errors import PipelineError
+    from assay_reports import ReportError
+    from assay_steps.folder import FolderError
+
+    return (FeaturesError, EvidenceError, KnownOutcomesError, ReportError, PipelineError, FolderError)
+
+
+def is_missing(problem: Exception) -> bool:
+    """Whether what was asked for is right, and this machine lacks something for it."""
+    from assay_pipeline.errors import JavaMissingError, SparkMissingError
+
+    return isinstance(problem, SparkMissingError | JavaMissingError)
 
 
 def main() -> None:
@@ -64,23 +72,33 @@ def ending(arguments: Sequence[str]) -> Exit:
     Args:
         arguments: What stands behind the command's name.
     """
-    command = typer.main.get_command(app)
+    wanted = [name for name in COMMANDS if [name] == list(arguments[:1])]
+    command = typer.main.get_command(application(wanted or COMMANDS))
     try:
         outcome = command.main(args=list(arguments), prog_name="assay", standalone_mode=False)
         sys.stdout.flush()
     except CommandError as problem:
         return told(str(problem), problem.code)
-    except USERS_MISTAKES as problem:
-        return told(str(problem), Exit.INCONCLUSIVE if isinstance(problem, MISSING) else Exit.USAGE)
     except typer.TyperException as problem:
         sentence = getattr(problem, "format_message", problem.__str__)()
-        return told(f"{sentence} (assay --help lists commands and options)", Exit.USAGE) if sentence else Exit.USAGE
+        return told(f"{sentence} ({hint(problem)})", Exit.USAGE) if sentence else Exit.USAGE
     except BrokenPipeError:  # a reader such as `head` has seen enough
         hush()
         return Exit.AS_EXPECTED
+    except users_mistakes() as problem:
+        return told(str(problem), Exit.INCONCLUSIVE if is_missing(problem) else Exit.USAGE)
     if outcome == INTERRUPTED:
         return told("stopped before there was anything to show.", Exit.INCONCLUSIVE)
     return Exit(outcome or Exit.AS_EXPECTED)
+
+
+def hint(problem: typer.TyperException) -> str:
+    """What to read about a call that makes no sense: what the option or argument takes, and whose help tells more."""
+    parameter, context = getattr(problem, "param", None), getattr(problem, "ctx", None)
+    takes = getattr(parameter, "help", None)
+    path = context.command_path if context else "assay"
+    more = f"{path} --help lists {'options' if ' ' in path else 'commands and options'}"
+    return f"{'/'.join(parameter.opts)}: {takes.rstrip('.')}; {more}" if parameter and takes else more
 
 
 def told(sentence: str, code: Exit) -> Exit:

@@ -13,6 +13,7 @@ from assay_features import load_catalogue
 TROUBLE = frozenset({Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED})
 SEVERITY = [Exit.AS_EXPECTED, Exit.INCONCLUSIVE, Exit.NOT_AS_EXPECTED]
 """For several backends: one that is not as expected outweighs one that is inconclusive."""
+NOTHING = "the journals tell of no scenario, so nothing is known of any rule; do the run again with `assay run`."
 
 
 def scenarios_of(verdicts: Verdicts) -> list[ScenarioVerdict]:
@@ -28,7 +29,10 @@ def show(verdicts: Verdicts, terminal: Terminal, *, seconds: float | None = None
         terminal: Where.
         seconds: How long the run took; None where that is not known any more.
     """
-    if verdicts.rules or not verdicts.foreign:
+    if not verdicts.scenarios:
+        terminal.print(f"{verdicts.backend or 'unknown backend'}: {NOTHING}", markup=False, soft_wrap=True)
+        return
+    if verdicts.rules:
         terminal.show(rules_table(verdicts, load_catalogue()))
     if verdicts.foreign:
         terminal.show(foreign_table(verdicts))

@@ -40,7 +40,7 @@ Predicate = Literal[
 ]
 
 
-class MessageRef(Struct, frozen=True, omit_defaults=True):
+class MessageRef(Struct, frozen=True, omit_defaults=True, gc=False):
     """A message as the kit knows it.
 
     Args:
@@ -58,7 +58,7 @@ class MessageRef(Struct, frozen=True, omit_defaults=True):
     fields: dict[str, Scalar] = {}
 
 
-class RefusedInfo(Struct, frozen=True, omit_defaults=True):
+class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
     """Why a call was refused: the port's `Refused` as data.
 
     Args:
@@ -76,7 +76,7 @@ class RefusedInfo(Struct, frozen=True, omit_defaults=True):
     text: str = ""
 
 
-class PlannedScenario(Struct, frozen=True, omit_defaults=True):
+class PlannedScenario(Struct, frozen=True, omit_defaults=True, gc=False):
     """A selected scenario: what `judge` must find in the journals, run or not.
 
     Args:
@@ -94,7 +94,7 @@ class PlannedScenario(Struct, frozen=True, omit_defaults=True):
     foreign: bool = False
 
 
-class Event(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=True):
+class Event(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=True, gc=False):
     """What every line carries.
 
     Args:
@@ -188,11 +188,16 @@ class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
 
 
 class Unsupported(Event, frozen=True, kw_only=True, tag="unsupported"):
-    """The pair lacks something that the scenario asks for, so it was not run."""
+    """The pair lacks something that the scenario asks for, so it was not run.
+
+    Args:
+        apart: What is missing is no ability of the pair's: the rule is decided by its other scenarios.
+    """
 
     capability: str
     reason: str
     source: str = ""
+    apart: bool = False
 
 
 class Step(Event, frozen=True, kw_only=True, tag="step"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
+from functools import cached_property
 from typing import TypeVar
 
 from msgspec import Struct
@@ -31,7 +32,7 @@ from assay_evidence.events import (
     Watch,
 )
 
-_ABOUT_THE_SUITE = (Claim, Step, ScenarioBegin, ScenarioEnd)
+_ABOUT_THE_SUITE = frozenset({Claim, Step, ScenarioBegin, ScenarioEnd})
 E = TypeVar("E", bound=Event)
 
 
@@ -88,11 +89,12 @@ def visible_to(claim: Claim, events: Iterable[AnyEvent]) -> list[AnyEvent]:
     So a claim that was decided when it was made is decided in the same way from the whole journal.
     """
     kept: list[AnyEvent] = []
+    writer, seq = claim.writer, claim.seq
     for event in events:
-        if isinstance(event, _ABOUT_THE_SUITE):
+        if type(event) in _ABOUT_THE_SUITE:
             continue
-        if event.writer == claim.writer:
-            if event.seq < claim.seq:
+        if event.writer == writer:
+            if event.seq < seq:
                 kept.append(event)
         else:
             apart = distance(event, claim)
@@ -117,7 +119,7 @@ class History:
     """
 
     def __init__(self, events: Iterable[AnyEvent]) -> None:
-        self._by_ref: dict[str, AnyEvent] = {}
+        self._events = tuple(events)
         self._answers: dict[tuple[str, str], Return] = {}
         self._sends: defaultdict[str, list[Call]] = defaultdict(list)
         self._seen: list[Seen] = []
@@ -129,8 +131,7 @@ class History:
         self.transfers: defaultdict[str, list[Frame]] = defaultdict(list)
         watches: list[Watch] = []
         faults: list[Fault] = []
-        for event in events:
-            self._by_ref[event.ref] = event
+        for event in self._events:
             match event:
                 case Call():
                     self._add_call(event)
@@ -183,6 +184,10 @@ class History:
         """The event of this reference, ``writer:seq``, or None."""
         return self._by_ref.get(ref)
 
+    @cached_property
+    def _by_ref(self) -> dict[str, AnyEvent]:
+        return {event.ref: event for event in self._events}
+
     def call(self, ref: str) -> Call:
         """The call of this reference.
 
@@ -233,6 +238,8 @@ def in_order(events: Iterable[E]) -> list[E]:
     if not listed:
         return listed
     origin = listed[0]
+    if all(event.boot == origin.boot for event in listed):
+        return sorted(listed, key=lambda event: (event.mono_ns, event.writer, event.seq))
     return sorted(listed, key=lambda event: (distance(event, origin).ns, event.writer, event.seq))
 
 

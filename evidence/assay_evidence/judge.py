@@ -5,6 +5,8 @@
 2. A finding is weighed: a pass or a fail that rests on a damaged journal is inconclusive; a fail in a scenario that did
    not end is an error, since whatever stopped it may have brought it about; a `kit` rule fails our own parts only.
 3. A scenario's verdict is the worst of its findings and of what its steps met; a rule's is the worst of its scenarios.
+   A scenario that was not run for want of something that is no ability of the pair's (time that waits for nothing)
+   stands apart: it decides its rule only where no other scenario does.
 
 Which scenarios damage touches: those with an event of the damaged writer; all of them when a writer's file is missing,
 when the damaged writer keeps no scenario of its own or writes into another's (it watches for others, so what was lost
@@ -37,7 +39,7 @@ from assay_evidence.history import History, visible_to
 from assay_evidence.lines import JournalDamage
 from assay_evidence.predicates import PREDICATES
 from assay_evidence.predicates.shapes import check_shape
-from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst
+from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst, worst_of
 from assay_features import Catalogue, Rule, UnknownRuleError
 
 NS_PER_SECOND = 1_000_000_000
@@ -190,6 +192,7 @@ class _Bench:
             findings=tuple(findings),
             foreign=facts.foreign,
             client=facts.client,
+            apart=verdict is Verdict.UNSUPPORTED and any(event.apart for event in _of_kind(trace, Unsupported)),
         )
 
     def _facts(self, name: str, trace: list[AnyEvent]) -> _Facts:
@@ -273,7 +276,7 @@ def _is_unfinished(trace: list[AnyEvent]) -> bool:
 
 
 def _of_kind(trace: Iterable[AnyEvent], kind: type[E]) -> list[E]:
-    return [event for event in trace if isinstance(event, kind)]
+    return [event for event in trace if type(event) is kind]  # no kind of event is a kind of another
 
 
 def _harmed(harm: JournalDamage) -> str:
@@ -300,7 +303,7 @@ def _rules(scenarios: list[ScenarioVerdict], catalogue: Catalogue, left_out: Cou
         verdicts.append(
             RuleVerdict(
                 id=rule_id,
-                verdict=worst(scenario.verdict for scenario in tried[rule_id]),
+                verdict=worst_of(tried[rule_id]),
                 strength=rule.strength.value if rule else "",
                 judged="+".join(part.value for part in rule.judged) if rule else "",
                 profile=rule.profile.value if rule else "",

@@ -2,7 +2,8 @@
 
 Six values and nothing else (design, "The suite").  Only `assay_evidence.judge` makes them, from journal events alone.
 Worst first: fail > error > inconclusive > not-demonstrated > unsupported > pass; a rule's verdict is the worst of its
-scenarios, a scenario's the worst of its claims, and where there is nothing to merge the answer is not-demonstrated.
+scenarios (`worst_of`), a scenario's the worst of its claims, and where there is nothing to merge the answer is
+not-demonstrated.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ class ScenarioVerdict(Struct, frozen=True):
         findings: Every claim's finding, in the journal's order.
         foreign: It is none of the kit's own scenarios: its verdict counts for no rule of the catalogue.
         client: Name, version and face of the client that ran it; empty where nothing tells.
+        apart: It was not run for want of something that is no ability of the pair's, so it does not decide its rules.
     """
 
     scenario: str
@@ -93,6 +95,7 @@ class ScenarioVerdict(Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
     foreign: bool = False
     client: str = ""
+    apart: bool = False
 
 
 class RuleVerdict(Struct, frozen=True):
@@ -100,7 +103,7 @@ class RuleVerdict(Struct, frozen=True):
 
     Args:
         id: The rule's id.
-        verdict: The worst of its scenarios.
+        verdict: The worst of its scenarios; those that stand apart count only where there is no other.
         strength: must, may or kit.
         judged: ``client``, ``broker`` or ``client+broker``.
         profile: The rule's profile.
@@ -145,6 +148,13 @@ class Verdicts(Struct, frozen=True):
         """Every scenario once, though it may try several rules; the foreign ones at the end."""
         own = {scenario.scenario: scenario for rule in self.rules for scenario in rule.scenarios}
         return (*own.values(), *self.foreign)
+
+
+def worst_of(scenarios: Iterable[ScenarioVerdict]) -> Verdict:
+    """Merge the verdicts of a rule's scenarios; one that stands apart counts only where there is no other."""
+    tried = tuple(scenarios)
+    deciding = [scenario for scenario in tried if not scenario.apart]
+    return worst(scenario.verdict for scenario in deciding or tried)
 
 
 def verdicts_json(verdicts: Verdicts) -> bytes:

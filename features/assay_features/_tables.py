@@ -176,6 +176,9 @@ class _Reader:
         if not rule.observable and rule.note is None:
             line = self._line(place._replace(key="strength"))
             self._refuse(line, f'rule {rule.id} has strength "note" and no note; say in one why nothing is tried.')
+        if not rule.observable and rule.beyond_one_server is not None:
+            line = self._line(place._replace(key="beyond_one_server"))
+            self._refuse(line, f'rule {rule.id} has strength "note" and is tried nowhere; remove beyond_one_server.')
         if rule.observable is not bool(rule.tries):
             line = self._line(place._replace(key="tries"))
             what = "say in tries what a scenario must try" if rule.observable else 'remove tries from a rule of "note"'

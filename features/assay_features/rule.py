@@ -146,6 +146,8 @@ class Rule(Struct, frozen=True):
     """What else a reader of a verdict should know."""
     history: bool = False
     """Whether a history of sends and receives can show a breach, so that the rule can be an invariant over journals."""
+    beyond_one_server: str | None = None
+    """Why no single server, reached by AMQP and administered by HTTP, can show the rule; None where one can."""
 
     @property
     def family(self) -> Family:

@@ -71,11 +71,14 @@ def excerpt(events: Sequence[AnyEvent], limit: int = LINES) -> Excerpt:
     clock = ScenarioClock(events)
     # Sorting is stable, so events of one writer at one instant (virtual time) keep the order of `seq`.
     shown = sorted((event for event in events if not isinstance(event, Frame)), key=clock.at_ns)
-    lines = tuple(Line(duration(clock.at_ns(event)), event.ref, kind(event), describe(event)) for event in shown)
-    if len(lines) <= limit:
-        return Excerpt(lines)
+
+    def lines(those: Sequence[AnyEvent]) -> tuple[Line, ...]:
+        return tuple(Line(duration(clock.at_ns(event)), event.ref, kind(event), describe(event)) for event in those)
+
+    if len(shown) <= limit:
+        return Excerpt(lines(shown))
     half = limit // 2
-    return Excerpt(lines[: limit - half], len(lines) - limit, lines[len(lines) - half :])
+    return Excerpt(lines(shown[: limit - half]), len(shown) - limit, lines(shown[len(shown) - half :]))
 
 
 def kind(event: AnyEvent) -> str:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from assay_evidence.verdicts import Verdict
 from assay_reports.errors import OutputError
 from assay_reports.presentation import FACES, READING_ORDER, STRENGTHS
+from assay_reports.rows import rows
 from assay_reports.sources import RunEvidence
 from assay_reports.text import visible
 from assay_reports.timeline import LEFT
@@ -21,6 +22,7 @@ from assay_reports.views.rules import rule_page
 
 MANIFEST = "site.json"
 """Names every file of the site, so that a later report knows which ones it may replace."""
+_FIT = (Markup, int, float)
 _ASSETS = ("style.css", "report.js")
 
 
@@ -87,7 +89,7 @@ def _pages(runs: Sequence[RunEvidence], out: Path) -> Iterator[tuple[str, bytes]
 
 
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("assay_reports"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -95,11 +97,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["rows"] = rows
+    return environment
 
 
 def _finalize(value: object) -> object:
     """Make every value that a template puts out fit to be shown; escaping follows."""
-    return value if isinstance(value, Markup) else visible(str(value))
+    return value if isinstance(value, _FIT) else visible(str(value))
 
 
 def _clear(out: Path) -> None:

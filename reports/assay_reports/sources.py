@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from assay_evidence.events import AnyEvent, Begin
 from assay_evidence.lines import JournalDamage
-from assay_evidence.reader import read_journals
+from assay_evidence.reader import Journals, read_journals
 from assay_evidence.verdicts import Verdicts, load_verdicts
 from assay_features import Catalogue, load_catalogue
 from assay_reports.errors import SourceError
@@ -112,11 +112,13 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
         return {scenario: tuple(events) for scenario, events in found.items()}
 
 
-def read_run(folder: Path) -> RunEvidence:
+def read_run(folder: Path, journals: Journals | None = None, verdicts: Verdicts | None = None) -> RunEvidence:
     """Read all that a run has left in its output folder.
 
     Args:
         folder: The output folder, or one backend's folder in it.
+        journals: Its journals, where the caller has read them; None to read them.
+        verdicts: Its verdicts, likewise.
 
     Raises:
         SourceError: There are no verdicts, or `known.json` or `defects.json` is malformed.
@@ -125,9 +127,10 @@ def read_run(folder: Path) -> RunEvidence:
     """
     if not (folder / VERDICTS_FILE).is_file():
         raise SourceError(folder, f"it holds no {VERDICTS_FILE}; name a folder that `assay run` has written.")
-    journals = read_journals(folder / JOURNALS_FOLDER)
+    if journals is None:
+        journals = read_journals(folder / JOURNALS_FOLDER)
     return RunEvidence(
-        verdicts=load_verdicts(folder / VERDICTS_FILE),
+        verdicts=load_verdicts(folder / VERDICTS_FILE) if verdicts is None else verdicts,
         events=journals.events,
         catalogue=load_catalogue(),
         damage=journals.damage,

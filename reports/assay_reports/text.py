@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _ESCAPED_CATEGORIES = frozenset({"Cc", "Cs", "Cn", "Co", "Zl", "Zp"})
 _KEPT = frozenset("\n\t")
@@ -47,6 +48,7 @@ def slug(text: str) -> str:
     return _SLUG.sub("-", folded).strip("-")[:_SLUG_LENGTH].strip("-") or "x"
 
 
+@lru_cache(maxsize=4096)
 def duration(ns: int) -> str:
     """Write a duration for people, to four significant digits: ``2.001 s``, ``850 µs``, ``0 s``.
 

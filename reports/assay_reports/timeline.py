@@ -25,6 +25,7 @@ MARKS = 400
 _LABEL_CHARACTER = 6.2
 _NAME_CHARACTERS = 18
 _TICKS_AT_MOST = 7
+_SHOWN = (Call, Seen, Unit)
 _STEPS_NS = tuple(step * 10**power for power in range(15) for step in (1, 2, 5))
 
 MarkKind = Literal["send", "refused", "seen", "look", "commit", "rollback"]
@@ -161,26 +162,28 @@ class _Scale:
 def _moments(events: Sequence[AnyEvent], clock: ScenarioClock) -> Iterator[_Moment]:
     returns = {(event.writer, event.call): event for event in events if isinstance(event, Return)}
     for event in events:
+        if not isinstance(event, _SHOWN):
+            continue
         at_ns = clock.at_ns(event)
         at = duration(at_ns)
-        if isinstance(event, Call) and event.msg is not None:
+        if isinstance(event, Call):
             answer = returns.get((event.writer, event.id))
-            kid = event.msg.kid
-            if answer is not None and answer.refused is not None:
-                yield _Moment("refused", event.actor, at_ns, kid, f"{event.actor} sends {kid} at {at}: refused")
-            else:
-                yield _Moment("send", event.actor, at_ns, kid, f"{event.actor} sends {kid} at {at}")
-        elif isinstance(event, Call) and event.op == "browse":
-            answer = returns.get((event.writer, event.id))
-            listed = ", ".join(answer.kids) if answer is not None and answer.kids else "nothing"
-            yield _Moment("look", event.actor, at_ns, "", f"{event.actor} browses at {at}: {listed}")
+            if event.msg is not None:
+                kid = event.msg.kid
+                if answer is not None and answer.refused is not None:
+                    yield _Moment("refused", event.actor, at_ns, kid, f"{event.actor} sends {kid} at {at}: refused")
+                else:
+                    yield _Moment("send", event.actor, at_ns, kid, f"{event.actor} sends {kid} at {at}")
+            elif event.op == "browse":
+                listed = ", ".join(answer.kids) if answer is not None and answer.kids else "nothing"
+                yield _Moment("look", event.actor, at_ns, "", f"{event.actor} browses at {at}: {listed}")
         elif isinstance(event, Seen):
             kid = event.msg.kid
             again = ", redelivered" if event.redelivered else ""
             yield _Moment("seen", event.actor, at_ns, kid, f"{event.actor} sees {kid} at {at}{again}")
-        elif isinstance(event, Unit) and event.op == "commit":
+        elif event.op == "commit":
             yield _Moment("commit", event.actor, at_ns, "commit", f"{event.actor} commits at {at}")
-        elif isinstance(event, Unit) and event.op == "rollback":
+        elif event.op == "rollback":
             yield _Moment("rollback", event.actor, at_ns, "rollback", f"{event.actor} rolls back at {at}")
 
 

@@ -47,7 +47,7 @@ from assay_sdk.faces.sessions import QueueBrowser
 from assay_sdk.faces.simplified import Consumer, Context, Producer, XaContext, connect
 from assay_sdk.faces.xa import XaResource
 from assay_sdk.model.converters import ConversionError, Converter
-from assay_sdk.model.destinations import Destination, DestinationError, Queue, Topic
+from assay_sdk.model.destinations import Destination, DestinationError, Queue, TemporaryQueue, TemporaryTopic, Topic
 from assay_sdk.model.message import Address, AddressKind, Property
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
 from assay_sdk.model.xa import XaCode, XaEnd, XaStart, XaVote, Xid
@@ -111,6 +111,8 @@ __all__ = [
     "StaleDeliveryRuntimeError",
     "StalledError",
     "Subscription",
+    "TemporaryQueue",
+    "TemporaryTopic",
     "Topic",
     "TransactionInProgressError",
     "TransactionInProgressRuntimeError",

@@ -37,6 +37,8 @@ class Connection:
         self.face = face
         self.reconnects = reconnects
         self.open = True
+        self.torn = False
+        """Whether the broker was told no goodbye: for a moment it may take its client id for one in use."""
         self._recorder = recorder
         self._port = port
         self.consumers: list[Consumer] = []
@@ -62,6 +64,7 @@ class Connection:
             return Ok(None)
 
         self._recorder.record(self.name, "abort", cut)
+        self.torn = True
         self._over()
 
     def hosts(self, actor: str) -> bool:
@@ -70,11 +73,13 @@ class Connection:
 
     def lost(self) -> None:
         """From here on nobody on this connection watches anything; a client that connects again says so itself."""
+        self.torn = True
         if not self.reconnects:
             self._over()
 
     def interrupted(self) -> None:
         """The client says that its line is lost: nobody on it watches anything, or not before it is back."""
+        self.torn = True
         if not self.reconnects:
             self._over()
         for consumer in self.consumers:

@@ -1,8 +1,17 @@
-"""The pytest entry point: options only, and inert until one of them, or our scenario modules, is named."""
+"""The pytest entry point: options, and a fixture that nothing is imported for until a test asks for it.
+
+The kit itself is inert until one of the options, or our scenario modules, is named.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from typing import TYPE_CHECKING
+
 import pytest
+
+if TYPE_CHECKING:
+    from assay_steps.double import ReferenceBroker
 
 OPTIONS = (
     ("--assay-backend", {"metavar": "NAME", "help": "the broker to try the rules on (default: reference)"}),
@@ -13,8 +22,12 @@ OPTIONS = (
     ("--assay-store", {"metavar": "STORE", "help": "the reference broker's store (default: memory)"}),
     ("--assay-face", {"metavar": "FACE", "help": "the client's face under test (default: simplified)"}),
     ("--assay-defect", {"metavar": "NAME", "help": "switch a named defect of the reference pair on"}),
+    ("--assay-forks", {"metavar": "N", "type": int, "help": "processes forked from this one, for a broker within it"}),
     ("--assay-run-id", {"metavar": "ID", "help": "the run's id (default: made from time and chance)"}),
 )
+
+PLACE = "reference-broker"
+"""The option, and the line in a configuration file, for where the fixture's broker runs."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -22,6 +35,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("assay", "Assay: conformance of message brokers")
     for name, details in OPTIONS:
         group.addoption(name, default=None, **details)
+    words = "in-process (its own clock), server (real sockets and time), or container"
+    group.addoption(f"--assay-{PLACE}", metavar="WHERE", default=None, help=f"fixture reference_broker: {words}")
+    parser.addini(f"assay_{PLACE.replace('-', '_')}", f"where reference_broker runs: {words}", default="in-process")
 
 
 def asked_for(config: pytest.Config) -> bool:
@@ -37,3 +53,16 @@ def pytest_configure(config: pytest.Config) -> None:
         from assay_steps.plugin import register
 
         register(config)
+
+
+@pytest.fixture
+def reference_broker(request: pytest.FixtureRequest) -> Generator[ReferenceBroker]:
+    """A fresh reference broker: ``connect(reference_broker.url, login=reference_broker.login)``."""
+    from assay_steps.double import PLACES
+
+    name = f"assay_{PLACE.replace('-', '_')}"
+    place = request.config.getoption(name) or request.config.getini(name)
+    if place not in PLACES:
+        raise pytest.UsageError(f"{name}: there is no {place!r}; there is {', '.join(PLACES)}.")
+    with PLACES[place]() as broker:
+        yield broker

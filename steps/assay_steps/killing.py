@@ -2,36 +2,40 @@
 
 Once unbroken, all scenarios: one that fails then is an *alarm*.  Then each defect on the scenarios of its rules: one
 that fails there has *caught* it.  A scenario that catches nothing is *unkilled*: nothing shows that it can fail.  A
-defect that fails `TOO_BROAD` of all scenarios or more proves nothing and does not count.
+defect that fails `breadth.TOO_BROAD` of all scenarios or more proves nothing and does not count.
+
+Where time is virtual a trial computes, and one for each core is enough.  Elsewhere it waits, so that many go on at
+once; what a backend cannot run, and what misbehaviour it cannot show, is named for what it is.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from assay_adapters.registry import open_backend
 from assay_evidence.verdicts import Verdict, load_verdicts
 from assay_features import feature_root, load_catalogue
+from assay_sdk.model.capabilities import Capability
+from assay_steps.breadth import SAMPLED, SUSPECT, TOO_BROAD, Outcomes, Sample, share_of
 from assay_steps.defects import all_defects
 from assay_steps.defects.model import Defect
+from assay_steps.defects.wire import BEYOND_THE_WIRE
 from assay_steps.folder import LOG, VERDICTS
 from assay_steps.guards import written
 from assay_steps.stops import Stops, last_words
 from assay_steps.suite import SuiteOptions, run_suite
 
-TOO_BROAD = 0.15
-"""The share of all scenarios from which on a defect is no defect of its rules any more."""
-
-Outcomes = Mapping[str, tuple[str, tuple[str, ...]]]
-"""Scenario id -> its verdict and its rules."""
-
+AT_ONCE = 12
+"""Trials that go on at once where time is real, and scenarios of the trial without a defect."""
 
 DONE = frozenset({pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED})
 """How pytest ends when every scenario of a trial was tried."""
@@ -87,12 +91,16 @@ class KillMatrix(Struct, frozen=True):
         alarms: Scenarios that do not pass without a defect.
         unkilled: Scenarios that no defect breaks.
         too_broad: Defects that fail too many scenarios, with the share that they fail.
+        unsupported: Scenarios that the backend cannot run.
+        beyond: Defects of these rules that the backend cannot show, and why.
     """
 
     rules: tuple[RuleKills, ...]
     alarms: tuple[str, ...]
     unkilled: tuple[str, ...]
     too_broad: dict[str, float]
+    unsupported: tuple[str, ...] = ()
+    beyond: dict[str, str] = {}
 
     @property
     def sound(self) -> bool:
@@ -101,11 +109,21 @@ class KillMatrix(Struct, frozen=True):
 
 
 class Trial(Struct, frozen=True):
-    """One run of the suite, in a process of its own pool."""
+    """One run of the suite, in a process of its own pool.
+
+    Args:
+        backend: A backend that knows defects.
+        defect: What is switched on; None for nothing.
+        rules: Only scenarios that try one of these rules; none for all.
+        every: Only every so-and-so-many-th of them.
+        workers: How many processes run them; 0 for this one.
+    """
 
     backend: str
     defect: str | None
-    rules: tuple[str, ...]
+    rules: tuple[str, ...] = ()
+    every: int = 1
+    workers: int = 0
 
 
 def outcomes_of(trial: Trial) -> Outcomes:
@@ -119,8 +137,10 @@ def outcomes_of(trial: Trial) -> Outcomes:
     with tempfile.TemporaryDirectory(prefix="assay-defect-") as folder:
         out = Path(folder) / "out"
         stops = Stops()
-        options = SuiteOptions(out=out, backend=trial.backend, rules=trial.rules, defect=trial.defect)
-        code = run_suite(options, plugins=[stops])
+        options = SuiteOptions(
+            out=out, backend=trial.backend, rules=trial.rules, defect=trial.defect, workers=trial.workers
+        )
+        code = run_suite(options, plugins=[stops, *([Sample(trial.every)] if trial.every > 1 else ())])
         if code is pytest.ExitCode.NO_TESTS_COLLECTED:
             raise UntriedError(trial.defect, f"no scenario tries {', '.join(trial.rules)}; name other rules.")
         if code not in DONE:
@@ -139,6 +159,7 @@ def kill_matrix(
     backend: str = "reference",
     rules: Iterable[str] = (),
     *,
+    profiles: Iterable[str] = (),
     everywhere: bool = False,
     told: Callable[[str, int, int], None] = lambda _name, _done, _total: None,
 ) -> KillMatrix:
@@ -147,47 +168,94 @@ def kill_matrix(
     Args:
         backend: A backend that knows defects.
         rules: Only these rules; none for all.
-        everywhere: Run each defect on all scenarios, not only on those of its rules, to measure how broad it is.
+        profiles: Only rules of these profiles; none for all.
+        everywhere: Run each defect on scenarios of other rules, too, to measure how broad it is.
         told: Called after each trial with the defect's name, how many are done, and how many there are.
 
     Raises:
         UntriedError: No scenario tries the rules.
         TrialError: A trial was not done to its end; those that have not begun are left out.
     """
-    chosen = {rule.id for rule in load_catalogue().select(ids=tuple(rules))}
-    defects = [defect for defect in all_defects().values() if chosen & set(defect.rules)]
-    scope = tuple(rules)
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
-        unbroken = pool.submit(outcomes_of, Trial(backend, None, scope))
-        trials = {
-            pool.submit(outcomes_of, Trial(backend, defect.name, () if everywhere else _rules(defect, chosen))): defect
-            for defect in defects
-        }
-        broken: dict[str, Outcomes] = {}
+    chosen = _chosen(tuple(rules), tuple(profiles))
+    if not chosen:
+        raise UntriedError(None, "none of these rules is in these profiles; name others.")
+    is_virtual = Capability.VIRTUAL_TIME in open_backend(backend).capabilities
+    known = [defect for defect in all_defects().values() if chosen & set(defect.rules)]
+    beyond = {} if is_virtual else {one.name: BEYOND_THE_WIRE[one.name] for one in known if one.name in BEYOND_THE_WIRE}
+    defects = [defect for defect in known if defect.name not in beyond]
+    own = {defect.name: Trial(backend, defect.name, _rules(defect, chosen)) for defect in defects}
+    sampled = {name: Trial(backend, name, every=SAMPLED) for name in own} if everywhere else {}
+    alone = Trial(backend, None, tuple(sorted(chosen)), workers=0 if is_virtual else AT_ONCE)
+    with ProcessPoolExecutor(os.cpu_count() if is_virtual else AT_ONCE, mp_context=get_context("spawn")) as pool:
         try:
-            for done, trial in enumerate(as_completed(trials), start=1):
-                broken[trials[trial].name] = trial.result()
-                told(trials[trial].name, done, len(trials))
-            return _matrix(unbroken.result(), broken, defects)
+            unbroken = pool.submit(outcomes_of, alone)
+            if not is_virtual:  # it decides what is an alarm, and real time is not to be short for it
+                own = _longest_first(own, unbroken.result())
+            broken = _tried(pool, own, told)
+            if not is_virtual:
+                broken |= _tried_again(own, broken, told)
+            shares = {name: share_of(outcomes) for name, outcomes in _tried(pool, sampled, told).items()}
+            suspects = {name: Trial(backend, name) for name, share in shares.items() if share >= SUSPECT}
+            shares |= {name: share_of(outcomes) for name, outcomes in _tried(pool, suspects, told).items()}
+            return structs.replace(_matrix(unbroken.result(), broken, defects, shares), beyond=beyond)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _tried_again(
+    trials: Mapping[str, Trial], broken: Mapping[str, Outcomes], told: Callable[[str, int, int], None]
+) -> dict[str, Outcomes]:
+    """A second trial of each defect that nothing has caught, with few at once: many of them wait past what is short."""
+    missed = {name: trial for name, trial in trials.items() if not share_of(broken[name])}
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        try:
+            return _tried(pool, missed, told)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _chosen(rules: tuple[str, ...], profiles: tuple[str, ...]) -> set[str]:
+    """The ids of the rules, of the profiles where some are named."""
+    catalogue = load_catalogue()
+    return {rule.id for profile in profiles or (None,) for rule in catalogue.select(profile=profile, ids=rules)}
+
+
+def _longest_first(trials: Mapping[str, Trial], unbroken: Outcomes) -> dict[str, Trial]:
+    """Trials with many scenarios begin first, so that nobody waits for one of them alone in the end."""
+    scenarios = Counter(rule for _, rules in unbroken.values() for rule in rules)
+    return dict(sorted(trials.items(), key=lambda item: -sum(scenarios[rule] for rule in item[1].rules)))
+
+
+def _tried(pool: Executor, trials: Mapping[str, Trial], told: Callable[[str, int, int], None]) -> dict[str, Outcomes]:
+    """What comes out of each trial, by its defect's name."""
+    running = {pool.submit(outcomes_of, trial): name for name, trial in trials.items()}
+    outcomes: dict[str, Outcomes] = {}
+    for done, trial in enumerate(as_completed(running), start=1):
+        outcomes[running[trial]] = trial.result()
+        told(running[trial], done, len(running))
+    return outcomes
 
 
 def _rules(defect: Defect, chosen: set[str]) -> tuple[str, ...]:
     return tuple(sorted(chosen & set(defect.rules)))
 
 
-def _matrix(unbroken: Outcomes, broken: Mapping[str, Outcomes], defects: Iterable[Defect]) -> KillMatrix:
+def _matrix(
+    unbroken: Outcomes, broken: Mapping[str, Outcomes], defects: Iterable[Defect], measured: Mapping[str, float]
+) -> KillMatrix:
+    """Put together what came out of the trials; `measured` are shares of all scenarios, where they were run."""
     failed = {
         name: {scenario for scenario, (verdict, _) in outcomes.items() if verdict == Verdict.FAIL}
         for name, outcomes in broken.items()
     }
     everything = written(feature_root().rglob("*.feature")).total()
-    shares = {name: len(scenarios) / everything for name, scenarios in failed.items()}
+    shares = {name: len(scenarios) / everything for name, scenarios in failed.items()} | dict(measured)
     too_broad = {name: round(share, 3) for name, share in sorted(shares.items()) if share >= TOO_BROAD}
     counted = [defect for defect in defects if defect.name not in too_broad]
     rules = sorted({rule for _, tried in unbroken.values() for rule in tried}, key=_catalogue_order())
+    unsupported = {name for name, (verdict, _) in unbroken.items() if verdict == Verdict.UNSUPPORTED}
     killed: set[str] = set()
     rows: list[RuleKills] = []
     for rule in rules:
@@ -201,9 +269,14 @@ def _matrix(unbroken: Outcomes, broken: Mapping[str, Outcomes], defects: Iterabl
         rows.append(RuleKills(rule, tuple(caught)))
     return KillMatrix(
         rules=tuple(rows),
-        alarms=tuple(sorted(name for name, (verdict, _) in unbroken.items() if verdict != Verdict.PASS)),
-        unkilled=tuple(sorted(unbroken.keys() - killed)),
+        alarms=tuple(
+            sorted(
+                name for name, (verdict, _) in unbroken.items() if verdict != Verdict.PASS and name not in unsupported
+            )
+        ),
+        unkilled=tuple(sorted(unbroken.keys() - killed - unsupported)),
         too_broad=too_broad,
+        unsupported=tuple(sorted(unsupported)),
     )
 
 

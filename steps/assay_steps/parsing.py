@@ -213,6 +213,28 @@ TYPES: dict[str, Callable[[str], Any]] = {
 }
 
 
-def phrase(text: str) -> parsers.parse:
+class Phrase(parsers.parse):
+    """A step's text; pytest-bdd asks first whether it fits and then for its arguments, and parsing costs."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, extra_types=TYPES)
+        self._parsed: tuple[str, dict[str, Any]] | None = None
+
+    def is_matching(self, name: str) -> bool:
+        """Whether a step fits."""
+        try:
+            result = self.parser.parse(name)
+        except ValueError:
+            return False
+        self._parsed = (name, result.named) if result else None
+        return bool(result)
+
+    def parse_arguments(self, name: str) -> dict[str, Any]:
+        """A step's arguments; what `is_matching` has found is handed out once, since a step may change it."""
+        parsed, self._parsed = self._parsed, None
+        return parsed[1] if parsed is not None and parsed[0] == name else super().parse_arguments(name)
+
+
+def phrase(text: str) -> Phrase:
     """A step's text, with the kit's own types in its fields."""
-    return parsers.parse(text, extra_types=TYPES)
+    return Phrase(text)

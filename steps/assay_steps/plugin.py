@@ -21,35 +21,47 @@ from assay_adapters.backend import BackendError, Unsupported
 from assay_adapters.deferring import ctrl_c_deferrable
 from assay_evidence import events
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
+from assay_sdk.model.capabilities import APART
 from assay_steps import featurefile, guards
 from assay_steps.cases import Case, case_of, mistakes_of, template_of
 from assay_steps.evidence import Evidence
 from assay_steps.folder import FolderError
+from assay_steps.forking import Forks
 from assay_steps.interrupts import Interrupts
 from assay_steps.journal import ScenarioJournal
-from assay_steps.lookup import StepLookup, is_ours, vocabulary
+from assay_steps.lookup import StepLookup, is_ours, keywords_of, vocabulary
 from assay_steps.mistakes import SHAPED_LIKE_OURS, MistakeError, nearest
 from assay_steps.recording import SetupRefusedError
-from assay_steps.run import Run, RunOptions
+from assay_steps.run import MAIN, PLUGIN, Run, RunOptions
 from assay_steps.scheduling import HurtScheduling, group_of, write_groups
 from assay_steps.trail import TRAIL, Trail
 from assay_steps.vocabulary import VOCABULARY
 from assay_steps.world import World
 
+FIRST_WORKER = "gw0"
+"""xdist's name for it."""
+
 CASE = pytest.StashKey[Case]()
 WORLD = pytest.StashKey[World]()
 JOURNAL = pytest.StashKey[ScenarioJournal]()
+LEFT: tuple[pytest.StashKey[Any], ...] = (WORLD, JOURNAL, TRAIL)
+"""What a scenario leaves behind in its test, which pytest keeps to the end."""
 
 
 def register(config: pytest.Config) -> None:
     """Bring plugin and vocabulary into a pytest run."""
-    if config.pluginmanager.has_plugin("assay-run"):
+    if config.pluginmanager.has_plugin(PLUGIN):
         return
     for module in VOCABULARY:
         config.pluginmanager.import_plugin(module)
     config.pluginmanager.register(StepLookup(), "assay-lookup")
     config.pluginmanager.register(featurefile, "assay-feature-file")
-    config.pluginmanager.register(AssayPlugin(config), "assay-run")
+    plugin = AssayPlugin(config)
+    config.pluginmanager.register(plugin, PLUGIN)
+    forks = config.getoption("assay_forks") or 0
+    if forks:
+        forking = Forks(forks, plugin.run, plugin.run.writers, plugin.interrupts)
+        config.pluginmanager.register(forking, "assay-forks")
 
 
 class AssayPlugin:
@@ -128,6 +140,8 @@ class AssayPlugin:
     def _guard(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         if any("::" in argument for argument in config.args):
             return  # single tests were asked for by name
+        if self.run.options.writer not in {MAIN, FIRST_WORKER}:
+            return  # every worker collects the same, and reading what was written once more is half of its start
         templates = [template for template in map(template_of, items) if template is not None]
         collected = Counter((template.feature.filename, template.name) for template in templates)
         expected = guards.written(Path(template.feature.filename) for template in templates)
@@ -143,7 +157,8 @@ class AssayPlugin:
         cases = {item.nodeid: item.stash[CASE] for item in session.items if CASE in item.stash}
         self.run.plan(list(cases.values()), [case for test, case in self._selected.items() if test not in cases])
         if not self.controls:
-            hurting = {test: group_of(case.id) for test, case in cases.items() if case.needs.own_instance}
+            kept = self.run.backend.keeps_the_hurt
+            hurting = {test: group_of(case.id) for test, case in cases.items() if kept and case.needs.own_instance}
             write_groups(self.run.groups, hurting)
 
     # running ---------------------------------------------------------------------------------------------------------
@@ -174,6 +189,7 @@ class AssayPlugin:
                 capability=provisioned.capability,
                 reason=provisioned.source.text,
                 source=provisioned.source.reference,
+                apart=provisioned.capability in APART,
             )
             journal.write(events.ScenarioEnd, elapsed_ns=0, waited_ns=0)
             self._conclude(item, self.run.verdict(case, journal), None)
@@ -208,11 +224,16 @@ class AssayPlugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
-        """Close what the scenario left open, and give its instance back."""
+        """Close what the scenario left open, give its instance back, and keep nothing of it but its journal's lines."""
         world = item.stash.get(WORLD, None)
-        if world is not None:
-            world.dismiss()
-            self.run.release(world.instance)
+        try:
+            if world is not None:
+                world.dismiss()
+                self.run.release(world.instance)
+        finally:
+            for key in LEFT:
+                if key in item.stash:
+                    del item.stash[key]
 
     def _conclude(self, item: pytest.Item, verdict: ScenarioVerdict, problem: BaseException | None) -> None:
         case, where = item.stash[CASE], item.stash[TRAIL].where(verdict)
@@ -296,7 +317,7 @@ class AssayPlugin:
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         """Say where the evidence is."""
         terminal = config.pluginmanager.get_plugin("terminalreporter")
-        if self.controls and terminal is not None and self.run.concluded:
+        if self.controls and terminal is not None and self.run.concluded is not None:
             terminal.write_line(f"evidence: {self.run.options.out}")
 
     @pytest.fixture
@@ -315,6 +336,9 @@ class AssayPlugin:
 def _sentence(problem: BaseException, step: Step | None = None) -> str:
     """What a breakage is called in journal and output: a mistake in a feature is told without the kit's own names."""
     if isinstance(problem, StepDefinitionNotFoundError):
+        elsewhere = keywords_of(step.name) if step else ()
+        if elsewhere:
+            return f"the vocabulary has it as a {' and a '.join(elsewhere)} only; see docs/vocabulary.md"
         hint = nearest(step.name, (str(one.parser.name) for one in vocabulary())) if step else ""
         return f"the vocabulary has no such step; {hint}see docs/vocabulary.md"
     return str(problem) if isinstance(problem, MistakeError) else f"{type(problem).__name__}: {problem}"

@@ -23,8 +23,8 @@ from assay_adapters.deferring import ctrl_c_deferred
 from assay_adapters.known import KnownOutcome, known_outcomes
 from assay_evidence import events
 from assay_evidence.judge import judge
-from assay_evidence.reader import read_journals
-from assay_evidence.verdicts import ScenarioVerdict, verdicts_json
+from assay_evidence.reader import Journals, read_journals
+from assay_evidence.verdicts import ScenarioVerdict, Verdicts, verdicts_json
 from assay_evidence.writer import JournalWriter
 from assay_features import load_catalogue
 from assay_sdk.model.capabilities import Capability
@@ -51,6 +51,8 @@ REAL_PATIENCE = Patience(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000)
 VIRTUAL_ROUNDS, REAL_ROUNDS = 20, 2
 """How often "many" is: each kill of a real broker takes seconds."""
 
+PLUGIN = "assay-run"
+"""What pytest calls the plugin that has the run."""
 MAIN = "main"
 """The writer that controls a run."""
 
@@ -107,6 +109,18 @@ class Provided(Struct, frozen=True, eq=False):
     faces: Faces
 
 
+class Concluded(Struct, frozen=True):
+    """What a run has come to.
+
+    Args:
+        journals: What its journals hold, as they were read for the verdicts.
+        verdicts: What follows from that; what `verdicts.json` says.
+    """
+
+    journals: Journals
+    verdicts: Verdicts
+
+
 class Run:
     """One process's part of a run.
 
@@ -131,14 +145,17 @@ class Run:
         self.writers: list[str] = []
         if options.writer == MAIN:
             make_room(Path(options.out))
-        self._journal = JournalWriter(
-            Path(options.out) / JOURNALS / f"{options.writer}.jsonl", run=options.run, writer=options.writer
-        )
+        self._journal = self._open_journal()
         self._known = known_outcomes(options.backend)
         self._opening: events.Begin | None = None
         self._plan: events.Plan | None = None
-        self.concluded = False
-        """Whether this process has written the run's verdicts."""
+        self.concluded: Concluded | None = None
+        """What this process has written the run's verdicts from; None when it has not."""
+
+    def _open_journal(self) -> JournalWriter:
+        options = self.options
+        path = Path(options.out) / JOURNALS / f"{options.writer}.jsonl"
+        return JournalWriter(path, run=options.run, writer=options.writer)
 
     # for pytest ------------------------------------------------------------------------------------------------------
 
@@ -231,18 +248,30 @@ class Run:
 
     def provision(self, case: Case) -> Provided | Unsupported:
         """An instance that meets the case's needs, and the clients with which it is tried."""
-        for capability in sorted(case.needs.capabilities):
-            if capability not in self.backend.capabilities:
-                missing = Source(f"{self.options.backend} lacks {capability.value}.")
-                return Unsupported(capability.value, self.backend.lacks.get(capability, missing))
-        instance = self.backend.provision(case.needs)
+        instance = self._instance(case.needs)
         if isinstance(instance, Unsupported):
-            return instance
+            return self._explained(case, instance)
         faces = faces_for(self._clients(instance), case.needs.capabilities, self.options.face)
         if isinstance(faces, Unsupported):
             instance.close()
             return faces
         return Provided(instance, faces)
+
+    def _instance(self, needs: Needs) -> Instance | Unsupported:
+        for capability in sorted(needs.capabilities):
+            if capability not in self.backend.capabilities:
+                missing = Source(f"{self.options.backend} lacks {capability.value}.")
+                return Unsupported(capability.value, self.backend.lacks.get(capability, missing))
+        return self.backend.provision(needs)
+
+    def _explained(self, case: Case, unsupported: Unsupported) -> Unsupported:
+        """What is missing, for the reason that the catalogue gives where no single server could have it."""
+        if self.backend.is_one_server:
+            for rule in case.rules:
+                reason = self.catalogue.rule(rule).beyond_one_server
+                if reason is not None:
+                    return Unsupported(unsupported.capability, Source(reason, f"the catalogue, {rule}"))
+        return unsupported
 
     def journal(self, case: Case, clock: Clock) -> ScenarioJournal:
         """The case's journal."""
@@ -284,6 +313,17 @@ class Run:
         """Give an instance back."""
         instance.close()
 
+    def go_on_as(self, writer: str) -> None:
+        """Be another writer from now on: in a process that was forked from the one that has planned the run.
+
+        Raises:
+            JournalError: Its journal cannot be made.
+        """
+        self.options = structs.replace(self.options, writer=writer)
+        self._journal = self._open_journal()
+        self._opening = None
+        self._begin()
+
     def verdict(self, case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
         """What follows from the case's events."""
         # The plan of this scenario alone: judged with all the others it would cost the square of their number.
@@ -310,12 +350,12 @@ class Run:
         if concludes:
             self.groups.unlink(missing_ok=True)
             (Path(self.options.out) / KNOWN).write_bytes(msgspec.json.format(msgspec.json.encode(self._known)))
-            conclude(Path(self.options.out))
-            self.concluded = True
+            self.concluded = conclude(Path(self.options.out))
 
 
-def conclude(out: Path) -> None:
+def conclude(out: Path) -> Concluded:
     """Judge a folder's journals and write its `verdicts.json`."""
     journals = read_journals(out / JOURNALS)
     verdicts = judge(journals.events, load_catalogue(), journals.damage)
     (out / VERDICTS).write_bytes(verdicts_json(verdicts))
+    return Concluded(journals, verdicts)

@@ -1,4 +1,4 @@
-"""Why a run of the suite ended before its end."""
+"""What a run of the suite came to, or why it ended before its end."""
 
 from __future__ import annotations
 
@@ -7,15 +7,25 @@ from pathlib import Path
 
 import pytest
 
+from assay_steps.run import PLUGIN, Concluded
+
 
 class Stops:
-    """A pytest plugin that keeps what stopped its run."""
+    """A pytest plugin that keeps what its run came to, and what stopped it."""
 
     def __init__(self) -> None:
         self.unreadable: list[str] = []
         """What stopped the collection, a sentence each."""
         self.ended = ""
         """Why the run ended before its end, where it was not Ctrl-C."""
+        self.concluded: Concluded | None = None
+        """What it came to; None when it has no verdicts."""
+
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
+        """Keep what the run came to, so that nobody has to read it again."""
+        plugin = config.pluginmanager.get_plugin(PLUGIN)
+        if plugin is not None:
+            self.concluded = plugin.run.concluded
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Keep what stopped the collection."""

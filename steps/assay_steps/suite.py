@@ -11,12 +11,16 @@ import pytest
 
 from assay_steps.asked import Asked
 from assay_steps.folder import LOG, make_room
+from assay_steps.forking import CAN_FORK
+from assay_steps.garbage import searched_seldom
 from assay_steps.interrupts import Interrupts
 
 SUITE = Path(__file__).with_name("scenarios")
 """By its path: where no argument is one, pytest loads the conftests of whatever folder it is started in."""
 INI = Path(__file__).with_name("suite.ini")
 
+IN_PROCESS = "reference"
+"""The backend whose broker lives in the process that tries the scenarios."""
 PLUGINS = ("pytest_bdd.plugin", "assay_steps.entry")
 XDIST = "xdist.plugin"
 NO_OTHERS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
@@ -49,13 +53,21 @@ class SuiteOptions(Asked, frozen=True, kw_only=True):
         }
         options = [f"--assay-{name}={value}" for name, value in given.items() if value is not None]
         options += [f"--assay-rule={rule}" for rule in self.rules]
-        workers = ["-n", str(self.workers), "--dist", "load"] if self.workers else []
-        names = (*PLUGINS, XDIST) if self.workers else PLUGINS
+        workers = self._workers()
+        names = (*PLUGINS, XDIST) if "-n" in workers else PLUGINS
         plugins = [argument for name in names for argument in ("-p", name)]
         own = any(names_tests(argument) for argument in self.pytest_args)
         suite = () if own else ("--confcutdir", str(SUITE), str(SUITE))
         place = ["-c", str(INI), "--rootdir", str(INI.parent), *suite]
         return [*plugins, *place, *options, *workers, *self.pytest_args]
+
+    def _workers(self) -> list[str]:
+        """Forked processes where nothing but a scenario runs in them; else xdist's, which begin anew."""
+        if not self.workers:
+            return []
+        if CAN_FORK and self.backend == IN_PROCESS and not self.pytest_args:
+            return [f"--assay-forks={self.workers}"]
+        return ["-n", str(self.workers), "--dist", "load"]
 
 
 def names_tests(argument: str) -> bool:
@@ -81,6 +93,7 @@ def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.E
     interrupts = Interrupts()
     with (
         interrupts,
+        searched_seldom(),
         (options.out / LOG).open("w", encoding="utf-8") as log,
         redirect_stdout(log),
         redirect_stderr(log),

@@ -62,30 +62,42 @@ class Waiting:
         """Let time go by."""
         self.wait_until(lambda: False, span_ms)
 
-    def observe(self, actors: Iterable[str], kids: Iterable[str], times: int = 1) -> None:
+    def left_ms(self, label: str, delay_ms: int) -> int:
+        """How long it still is until the delay of a message is over; 0 when it is."""
+        left_ns = self.sent_ns(label) + delay_ms * NS_PER_MS - self.instance.clock.monotonic_ns()
+        return max(0, left_ns // NS_PER_MS)
+
+    def observe(self, actors: Iterable[str], kids: Iterable[str], times: int = 1, *, due_in_ms: int = 0) -> None:
         """Give these actors the time to be handed each of these messages so often, and then a time of silence.
 
         Actors without a listener receive one message after the other; listeners are left to listen.
+
+        Args:
+            actors: Who.
+            kids: Which messages.
+            times: How often.
+            due_in_ms: When they are due; what is expected is expected from then on.
         """
+        expected_ms = self.patience.expected_ms + due_in_ms
         names, which = tuple(actors), tuple(kids)
         complete = partial(self._sightings.complete, names, which, times)
         listeners = [self.consumers[name] for name in names if self.consumers[name].listening]
         if listeners:
-            self.wait_until(complete, self.patience.expected_ms)
+            self.wait_until(complete, expected_ms)
             self.pass_time(self.patience.quiet_ms)
         for name in names:
             consumer = self.consumers[name]
             if not consumer.listening and consumer.session.connection.open:
-                self._drain(consumer, complete)
+                self._drain(consumer, complete, expected_ms)
 
     def await_sightings(self, actors: Iterable[str], kids: Iterable[str], times: int = 1) -> None:
         """Wait until listeners have been handed each of these messages so often, and no longer than is expected."""
         complete = partial(self._sightings.complete, tuple(actors), tuple(kids), times)
         self.wait_until(complete, self.patience.expected_ms)
 
-    def _drain(self, consumer: Consumer, complete: Callable[[], bool]) -> None:
+    def _drain(self, consumer: Consumer, complete: Callable[[], bool], expected_ms: int) -> None:
         while True:
-            timeout = self.patience.quiet_ms if complete() else self.patience.expected_ms
+            timeout = self.patience.quiet_ms if complete() else expected_ms
             answer = consumer.receive(timeout)
             if not isinstance(answer.outcome, Ok) or answer.outcome.value is None:
                 return

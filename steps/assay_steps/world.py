@@ -11,12 +11,13 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from assay_adapters.backend import Cut, DiskEvent, FaultRequest, Instance, Kill, Restart
-from assay_adapters.client import AckMode, Draft, Origin, Qos, Sent
-from assay_adapters.outcome import Ok, Refused
+from assay_adapters.client import AckMode, ClientConnection, Draft, Origin, Qos, Sent
+from assay_adapters.outcome import Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.driver import Durability, Login
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.actors import Connection, Session
 from assay_steps.administration import Administrator
 from assay_steps.branches import Branch
@@ -35,6 +36,8 @@ from assay_steps.troubles import Troubles
 from assay_steps.waiting import Waiting
 
 PLAIN = SendOptions()
+AGAIN_MS = 100
+"""How long a client whose line was lost waits before it tries its client id again, in milliseconds."""
 
 
 class Role(Struct, frozen=True):
@@ -46,6 +49,10 @@ class Role(Struct, frozen=True):
     member: str | None = None
     qos: Qos | None = None
     auto_confirm: bool | None = None
+
+
+def _taken(outcome: Outcome[ClientConnection]) -> bool:
+    return isinstance(outcome, Refused) and outcome.kind is JmsErrorKind.INVALID_CLIENT_ID
 
 
 def at_member(name: str, member: str | None) -> str:
@@ -145,12 +152,23 @@ class World(Waiting):
         login = Login(user, user) if user else None
         client = self._faces.of(face) if face else self._faces.chosen
         args: dict[str, Scalar] = {"client_id": own_id, "checks": self.checks, "face": client.identity.face}
-        answer = self.recorder.record(
-            name,
-            "connect",
-            lambda: client.connect(endpoint, client_id=own_id, login=login, checks=self.checks),
-            args=args | ({"user": user} if user else {}) | ({"member": at} if at else {}),
-        )
+        args |= ({"user": user} if user else {}) | ({"member": at} if at else {})
+        before = self.connections.get(name)
+
+        def attempt() -> Answer[ClientConnection]:
+            return self.recorder.record(
+                name,
+                "connect",
+                lambda: client.connect(endpoint, client_id=own_id, login=login, checks=self.checks),
+                args=args,
+            )
+
+        answer = attempt()
+        if before is not None and before.torn:
+            deadline_ms = self.now_ms() + self.patience.expected_ms
+            while _taken(answer.outcome) and self.now_ms() < deadline_ms:  # the broker has not noticed the loss yet
+                self.pass_time(AGAIN_MS)
+                answer = attempt()
         if isinstance(answer.outcome, Ok):
             self.connections[name] = Connection(
                 self.recorder,
@@ -310,7 +328,9 @@ class World(Waiting):
         return sent
 
     def _observe_disk(self, event: DiskEvent) -> None:
-        self.recorder.journal.write(events.Disk, source=event.source, op=event.op, kids=event.kids)
+        journal = self.recorder.journal
+        at = None if event.mono_ns is None else journal.at(event.mono_ns)
+        journal.write(events.Disk, at=at, source=event.source, op=event.op, kids=event.kids)
 
     def _lost(self, actor: str) -> None:
         for connection in self.connections.values():
@@ -339,6 +359,15 @@ class World(Waiting):
         return self.sightings.of(actors, kids)
 
     # storage ---------------------------------------------------------------------------------------------------------
+
+    def await_flushes(self, kid: str, copies: int = 1) -> None:
+        """Wait until so many copies of a message are known to be flushed: a disk elsewhere is heard of later."""
+
+        def told() -> bool:
+            disk = (event for event in self.recorder.journal.events if isinstance(event, events.Disk))
+            return sum(event.kids.count(kid) for event in disk if event.op == "flush") >= copies
+
+        self.wait_until(told, self.patience.quiet_ms)
 
     def search_storage(self, label: str) -> str:
         """Look for a message in the broker's data folder, by the octets that only its body has: those of its kid.

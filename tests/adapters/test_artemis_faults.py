@@ -21,7 +21,8 @@ from assay_adapters.backend import (
     Unsupported,
 )
 from assay_adapters.client import AckMode, ClientSession, Draft, Mode, Origin, Seen
-from assay_adapters.container_faults import ContainerFaults, ContainerInjection
+from assay_adapters.container_faults import ContainerFaults
+from assay_adapters.injections import HalvesInjection
 from assay_adapters.outcome import Ok, Outcome
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.runners.real import RealRunner
@@ -68,12 +69,12 @@ def session(instance: ArtemisInstance, ack: AckMode = AckMode.CLIENT) -> ClientS
     return value(value(client.connect(instance.endpoint("amqp"))).session(ack))
 
 
-def armed(injection: ContainerInjection | Unsupported) -> ContainerInjection:
-    assert isinstance(injection, ContainerInjection)
+def armed(injection: HalvesInjection | Unsupported) -> HalvesInjection:
+    assert isinstance(injection, HalvesInjection)
     return injection
 
 
-def suffered(instance: ArtemisInstance, injection: ContainerInjection, since_ns: int) -> None:
+def suffered(instance: ArtemisInstance, injection: HalvesInjection, since_ns: int) -> None:
     """Wait it out: it struck after the given instant, and the broker answered again before the wait was over.
 
     How long that took is no business of a test's: the backend gives up by itself when its own limits are passed.
@@ -148,5 +149,5 @@ def test_what_a_container_cannot_suffer_is_unsupported(instance: ArtemisInstance
 
 
 def test_a_trigger_that_never_comes_ends_the_wait(instance: ArtemisInstance, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay_adapters.container_faults._TRIGGER_LIMIT_NS", 50_000_000)
+    monkeypatch.setattr("assay_adapters.injections._TRIGGER_LIMIT_NS", 50_000_000)
     assert isinstance(armed(faults(instance).inject(Kill(), AfterAnswer("never"))).wait(), Unsupported)

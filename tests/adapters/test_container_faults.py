@@ -8,8 +8,9 @@ from typing import Any, cast
 import pytest
 
 from assay_adapters.backend import AfterAnswer, At, BackendError, FirstSight, Kill, Restart, Unsupported
-from assay_adapters.container_faults import ContainerFaults, ContainerInjection
+from assay_adapters.container_faults import ContainerFaults
 from assay_adapters.containers import Container
+from assay_adapters.injections import HalvesInjection
 from assay_adapters.taps import Hooks, TappedDriver
 from assay_sdk.driver import Arrived, Done, DriverEvent, Enlist, Outcome, Send, Settle, Target
 from assay_sdk.model.message import Message
@@ -73,9 +74,9 @@ class Bench:
     def hear(self, event: DriverEvent) -> None:
         self.notes.did.append(f"heard {type(event).__name__}")
 
-    def arm(self, *args: Any) -> ContainerInjection:
+    def arm(self, *args: Any) -> HalvesInjection:
         injection = self.faults.inject(*args)
-        assert isinstance(injection, ContainerInjection)
+        assert isinstance(injection, HalvesInjection)
         return injection
 
 

@@ -26,7 +26,7 @@ def test_of_an_unknown_backend_the_nearest_is_named(name: str, nearest: str) -> 
 
 
 def test_where_none_is_near_all_are_named() -> None:
-    with pytest.raises(UnknownBackendError, match="there is reference, artemis"):
+    with pytest.raises(UnknownBackendError, match="there is reference, reference-server, reference-container, artemis"):
         open_backend("zzz")
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 TTL = 1_000
 HOUR = 3_600_000
+MONTH = 30 * 24 * HOUR
+"""More milliseconds than 31 bits hold."""
 TOPIC = Address(AddressKind.TOPIC, "T")
 LINK = 3
 VISITS = ((TTL, 900), (TTL, 900), (TTL, 1_100), (3 * TTL, 2_000), (3 * TTL, 2_000), (0, 500))
@@ -109,15 +111,16 @@ def resumed_for_long(story: Story) -> None:
 
 
 def neighbours(story: Story) -> None:
-    """A long and a short one beside each other, and two that share."""
+    """A short one, a long one and one of a month beside each other, and two that share."""
     sender = story.client("sender")
-    for name, ttl_ms in (("short", TTL), ("long", 9 * TTL)):
+    for name, ttl_ms in (("short", TTL), ("long", 9 * TTL), ("month", MONTH)):
         line = story.client(name, name)
         subscribe(line, name, ttl_ms=ttl_ms)
         _leave(line, clean=False)
-    publish(sender, "for both")
+    publish(sender, "for all")
     story.run(2 * TTL)
     subscribe(story.client("long again", "long"), "long", ttl_ms=9 * TTL)
+    subscribe(story.client("month again", "month"), "month", ttl_ms=MONTH)
     other = Address(AddressKind.TOPIC, "T")
     left, right = story.client("left", "left"), story.client("right", "right")
     for line in (left, right):
@@ -261,7 +264,7 @@ def acknowledged_by_one(story: Story) -> None:
     _leave(other, clean=True)
     one = story.client("one", "one")
     subscribe(one, "one", ttl_ms=9 * TTL)
-    publish(sender, "for both")
+    publish(sender, "for all")
     one.settle(LINK, 1)
     subscribe(story.client("other again", "other"), "other", ttl_ms=9 * TTL)
     subscribe(story.client("lossy", "lossy"), "lossy", ttl_ms=0, settled=True, share=True, credit=0)

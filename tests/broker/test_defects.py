@@ -12,6 +12,7 @@ from tests.broker.test_inprocess import MS, Line, World
 
 from assay_broker.core.settings import Platform
 from assay_broker.defects import DEFECTS, Defect
+from assay_broker.defects.model import by_name
 from assay_broker.inprocess import InProcessDriver
 from assay_broker.mqsc.defaults import default_settings
 from assay_broker.network import Member, Topology, network
@@ -502,3 +503,9 @@ def test_every_rule_that_the_broker_is_judged_by_has_a_defect() -> None:
     covered = {rule for defect in DEFECTS.values() for rule in defect.rules}
     assert covered >= BROKER_RULES
     assert all(defect.text.endswith(".") for defect in DEFECTS.values())
+
+
+def test_two_defects_of_one_name_are_refused() -> None:
+    first = next(iter(DEFECTS.values()))
+    with pytest.raises(ValueError, match=f"two defects have the name {first.name}"):
+        by_name((first, first))

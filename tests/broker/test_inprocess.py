@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 from tests.broker.stores.samples import kept
 
+from assay_broker.amqp.messages import read
+from assay_broker.core.commands import AttachSender, Put
+from assay_broker.core.effects import Answer, CloseLink, Deliver
 from assay_broker.core.settings import Settings
 from assay_broker.inprocess import CAPABILITIES, InProcessDriver, InProcessWire
 from assay_broker.mqsc.defaults import default_settings
@@ -12,6 +16,7 @@ from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_broker.stores.sqlite import SqliteStore
 from assay_sdk import driver
+from assay_sdk.amqp.codec import encode
 from assay_sdk.driver import DriverCommand, DriverEvent, PeerProperties, Target
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -314,6 +319,26 @@ def test_a_link_that_the_broker_closes_is_told() -> None:
     assert closed.link == 4
 
 
+def test_a_destination_that_is_made_on_request_goes_with_its_link_or_its_session() -> None:
+    world = World()
+    line, other = world.connect(), world.connect()
+    line.submit(driver.OpenSession(line.token(), 1), driver.OpenSession(line.token(), 2))
+    other.submit(driver.OpenSession(other.token(), 1))
+    made: list[str] = []
+    for session, link, kind in ((1, 1, AddressKind.TEMPORARY_QUEUE), (2, 2, AddressKind.TEMPORARY_QUEUE)):
+        line.submit(driver.OpenSender(token := line.token(), session, link, Address(kind, ""), dynamic=True))
+        outcome = line.outcome(token)
+        assert isinstance(outcome, driver.Done)
+        made.append(str(outcome.value))
+        other.submit(driver.OpenSender(other.token(), 1, link, Address(kind, made[-1])))
+    assert [name.rpartition(".")[0] for name in made] == ["AMQ.TEMPORARY.QUEUE.1"] * 2
+    line.submit(driver.CloseLink(token := line.token(), 1), driver.CloseSession(line.token(), 2))
+    assert isinstance(line.outcome(token), driver.Done)
+    assert [event.link for event in other.events if isinstance(event, driver.LinkClosed)] == [1, 2]
+    line.submit(driver.OpenSender(token := line.token(), 1, 9, Address(AddressKind.QUEUE, ""), dynamic=True))
+    assert "on request" in line.refused(token).text
+
+
 def test_browse_cancel_and_unsubscribe_go_through() -> None:
     world = World()
     line = world.connect("c").ready(credit=0)
@@ -340,3 +365,49 @@ def test_a_traced_wire_shows_both_directions_and_no_other_does() -> None:
 def test_two_wires_of_one_driver_have_different_epochs() -> None:
     world = World()
     assert world.connect().wire.epoch < world.connect().wire.epoch
+
+
+class AmqpPeer:
+    """A client whose messages are octets."""
+
+    def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
+        assert answer.refused is None
+        sent()
+
+    def deliver(self, delivery: Deliver) -> None:
+        raise AssertionError(delivery)
+
+    def close_link(self, closed: CloseLink) -> None:
+        raise AssertionError(closed)
+
+    def lost(self, why: Refused) -> None:
+        raise AssertionError(why)
+
+
+def test_what_came_as_octets_arrives_with_its_body_and_is_browsed_with_it() -> None:
+    world = World()
+    line = world.connect()
+    line.submit(driver.OpenSession(line.token(), 1))
+    number = world.queue_manager.connect(AmqpPeer(), 1, None, None)
+    world.queue_manager.handle(AttachSender(number, 2, 1, QUEUE))
+    plain = Message(message_id="ID:1", to=QUEUE, durable=True, properties={"a": 1}, body="hello")
+    world.queue_manager.handle(Put(number, 3, 1, read(encode(plain), QUEUE, now_ms=0)))
+    world.run()
+    line.submit(driver.Browse(token=(browsed := line.token()), session=1, address=QUEUE))
+    line.submit(
+        driver.OpenReceiver(token=line.token(), session=1, link=2, address=QUEUE), driver.Credit(line.token(), 2, 1)
+    )
+    outcome = line.outcome(browsed)
+    assert isinstance(outcome, driver.Done)
+    (shown,) = outcome.value or ()
+    (arrived,) = line.arrived()
+    for message in (shown, arrived.message):
+        assert isinstance(message, Message)
+        assert (message.body, message.properties, message.encoded) == ("hello", {"a": 1}, None)
+
+
+def test_octets_that_a_client_of_this_wire_hands_in_are_not_believed() -> None:
+    line = World().connect().ready()
+    line.submit(driver.Send(line.token(), 1, Message(message_id="1", body="fields", durable=False, encoded=b"\xff")))
+    (arrived,) = line.arrived()
+    assert (arrived.message.body, arrived.message.encoded) == ("fields", None)

@@ -145,3 +145,21 @@ def test_a_failing_flush_refuses_everything_that_waited_for_it() -> None:
     disk.broken = False
     line.send("mended")
     assert bodies(line) == ["mended"]
+
+
+def test_who_looks_out_for_changes_is_called_after_each_turn_and_may_leave_in_it() -> None:
+    world = World()
+    line = world.connect().ready()
+    seen: list[str] = []
+
+    def once() -> None:
+        seen.append("once")
+        world.queue_manager.after_turn.remove(once)
+
+    world.queue_manager.after_turn.extend([once, lambda: seen.append("each time")])
+    line.send("a")
+    assert seen.count("once") == 1
+    assert seen.count("each time") >= 1
+    before = len(seen)
+    line.send("b")
+    assert len(seen) > before

@@ -47,8 +47,8 @@ def test_a_broker_that_keeps_everything_in_memory_is_found_out(assay: Assay, tmp
 @pytest.mark.parametrize(
     ("defect", "kills"),
     [
-        ("no-flush", 6),
-        ("answer-before-flush", 6),
+        ("no-flush", 16),
+        ("answer-before-flush", 24),
         pytest.param("records-swapped", 30, id="records-swapped: only a kill amid a flush shows it"),
     ],
 )

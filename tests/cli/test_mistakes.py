@@ -43,7 +43,7 @@ def sentence(err: str) -> str:
         (["--face", "clasic"], "did you mean 'classic'?"),
         (["--store", "memry"], "did you mean 'memory'?"),
         (["--defect", "early-delivry"], "did you mean 'early-delivery'?"),
-        (["--defect", "early-delivery", "--backend", "artemis"], "those with defects: reference."),
+        (["--defect", "early-delivery", "--backend", "artemis"], "those with defects: reference, reference-server"),
         (["--store", "memory", "--backend", "artemis"], "brings its own store"),
         (["--sed", "3"], "--seed"),
         (["--seed", "x"], "'--seed'"),
@@ -88,10 +88,13 @@ def test_what_pytest_refuses_is_told_in_its_words_without_its_frame(
         (b"\xff", "is not UTF-8 at byte 0; save it as UTF-8."),
     ],
 )
-def test_what_is_no_feature_is_told_with_its_place(assay: Assay, tmp_path: Path, octets: bytes, says: str) -> None:
+@pytest.mark.parametrize("workers", [0, 2])
+def test_what_is_no_feature_is_told_with_its_place(
+    assay: Assay, tmp_path: Path, octets: bytes, says: str, workers: int
+) -> None:
     own = tmp_path / "own.feature"
     own.write_bytes(octets)
-    ended = assay("run", "--out", tmp_path / "out", "--", own)
+    ended = assay("run", "--out", tmp_path / "out", "--workers", workers, "--", own)
     assert ended.code is Exit.USAGE
     assert says in sentence(ended.err)
     assert not (tmp_path / "out").exists()
@@ -118,6 +121,15 @@ def test_scenarios_that_cannot_be_read_are_an_error_and_no_verdict(assay: Assay,
     assert ended.code is Exit.USAGE
     assert "The scenarios cannot be read" in ended.err
     assert "nowhere.feature" in ended.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_tests_without_a_scenario_are_no_run(assay: Assay, tmp_path: Path) -> None:
+    module = tmp_path / "test_plain.py"
+    module.write_text("def test_nothing_of_ours():\n    pass\n")
+    ended = assay("run", "--out", tmp_path / "out", "--", module)
+    assert ended.code is Exit.USAGE
+    assert "No scenario was selected: what stands behind -- leaves none" in ended.err
     assert not (tmp_path / "out").exists()
 
 
@@ -251,13 +263,21 @@ def test_a_malformed_catalogue_is_named_with_its_line(
         (["rules", "--profile", "dealy"], "did you mean delay?"),
         (["rules", "--rule", "dd2"], "did you mean DD-02?"),
         (["backends", "reference"], "unexpected extra argument"),
-        (["defects", "--backend", "artemis"], "those with defects: reference."),
+        (["defects", "--backend", "artemis"], "those with defects: reference, reference-server"),
         (["defects", "--backend", "zzz"], "reference"),
         (["defects", "--rule", "DD-2"], "did you mean DD-02?"),
         (["report"], "'folders'"),
         (["report", "{tmp}/none"], "name a folder that assay run has written"),
         (["judge", "{tmp}/none", "--out", "{tmp}/judged"], "there is no such folder"),
         (["judge", "{tmp}"], "--out"),
+        (["crash", "--kills", "x"], "--kills: How often the broker is killed: once or more; assay crash --help"),
+        (["crash", "--kills", "0"], "--kills: How often the broker is killed: once or more; assay crash --help"),
+        (["crash", "--seed", "1.5"], "--seed: Seed of the load and of the kills: a whole number; assay crash --help"),
+        (["crash", "--kill", "3"], "--kills"),
+        (["crash", "--store", "sqlit"], "did you mean 'sqlite'?"),
+        (["crash", "--defect", "no-flsh"], "did you mean 'no-flush'?"),
+        (["crash", "here"], "assay crash --help lists options"),
+        (["crash", "--out"], "'--out' requires an argument"),
     ],
 )
 def test_the_other_commands_refuse_in_a_sentence_too(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from rich.console import Console
 from tests.cli.conftest import Assay
 
+from assay.commands.run import CORES, REAL_WORKERS, default_workers
 from assay.exits import Exit
 from assay.main import ending as command
 from assay.outcome import ending
@@ -74,6 +76,25 @@ def test_workers_of_the_reference_broker_say_what_one_process_says(assay: Assay,
     assert said[0] == said[1]
 
 
+@pytest.mark.parametrize(
+    ("backend", "whole", "cores", "workers"),
+    [
+        ("reference", True, 2, 2),
+        ("reference", True, 64, CORES),
+        ("reference", True, 1, 0),
+        ("reference", True, None, 0),
+        ("reference", False, 8, 0),
+        ("artemis", True, 2, REAL_WORKERS),
+        ("artemis", False, 1, REAL_WORKERS),
+    ],
+)
+def test_a_whole_run_has_a_process_a_core_and_one_that_waits_has_many(
+    monkeypatch: pytest.MonkeyPatch, backend: str, *, whole: bool, cores: int | None, workers: int
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    assert default_workers(backend, whole=whole) == workers
+
+
 def test_a_run_can_be_done_again_in_its_folder(assay: Assay, tmp_path: Path) -> None:
     for _ in range(2):
         assert assay("run", "--out", tmp_path, "--rule", "PD-34").code is Exit.AS_EXPECTED
@@ -121,6 +142,28 @@ def test_a_report_shows_the_table_and_ends_as_its_run(assay: Assay, tmp_path: Pa
     assert [line for line in ran.out.splitlines() if "not as expected" in line or line.startswith("PD-34")] == [
         line for line in told.out.splitlines() if "not as expected" in line or line.startswith("PD-34")
     ]
+
+
+@pytest.mark.parametrize("order", ["{a} {b} --out {out}", "--out {out} {a} {b}", "{a} --out {out} {b}"])
+def test_a_report_on_two_runs_goes_where_out_says_wherever_that_stands(
+    assay: Assay, done: Path, tmp_path: Path, order: str
+) -> None:
+    runs = [Path(shutil.copytree(done, tmp_path / name)) for name in ("a", "b")]
+    for run in runs:
+        shutil.rmtree(run / "report")
+    ended = assay("report", *order.format(a=runs[0], b=runs[1], out=tmp_path / "out").split())
+    assert ended.code is Exit.AS_EXPECTED
+    assert len(list((tmp_path / "out" / "report" / "backends").iterdir())) == 2
+    assert not any((run / "report").exists() for run in runs)
+
+
+def test_a_report_on_journals_without_scenarios_says_that_they_tell_nothing(assay: Assay, tmp_path: Path) -> None:
+    (tmp_path / "journals").mkdir()
+    (tmp_path / "journals" / "main.jsonl").touch()
+    ended = assay("report", tmp_path)
+    assert ended.code is Exit.INCONCLUSIVE
+    assert "unknown backend: the journals tell of no scenario" in ended.out
+    assert "0 rules" not in ended.out
 
 
 def test_a_report_on_damaged_journals_is_inconclusive(assay: Assay, done: Path, tmp_path: Path) -> None:

@@ -315,6 +315,36 @@ def test_no_events_give_no_verdicts() -> None:
     )
 
 
+def lacking(sink: Memory, name: str, *, apart: bool) -> None:
+    scenario(
+        sink,
+        lambda story: story.tell(Unsupported, capability="virtual-time", reason="It has none.", apart=apart),
+        name=name,
+    )
+
+
+def test_a_scenario_that_stands_apart_decides_its_rule_only_where_no_other_does() -> None:
+    sink = Memory()
+    begin(sink)
+    plan(sink, planned(NAME), planned("to the millisecond"))
+    scenario(sink, keeps)
+    lacking(sink, "to the millisecond", apart=True)
+    verdicts = judge(sink.events, CATALOGUE)
+    assert [(rule.verdict, len(rule.scenarios)) for rule in verdicts.rules] == [(Verdict.PASS, 2)]
+    assert [one.verdict for one in verdicts.scenarios if one.apart] == [Verdict.UNSUPPORTED]
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_what_the_pair_lacks_decides_and_so_does_what_stands_apart_alone(*, apart: bool) -> None:
+    sink = Memory()
+    begin(sink)
+    plan(sink, planned(NAME), *(() if apart else (planned("another"),)))
+    lacking(sink, NAME, apart=apart)
+    if not apart:
+        scenario(sink, keeps, name="another")
+    assert [rule.verdict for rule in judge(sink.events, CATALOGUE).rules] == [Verdict.UNSUPPORTED]
+
+
 def test_a_foreign_scenario_has_a_verdict_and_decides_no_rule() -> None:
     sink = Memory()
     begin(sink)

@@ -66,6 +66,12 @@ def test_each_strength_has_its_number_of_rules(catalogue: Catalogue) -> None:
     }  # fmt: skip
 
 
+def test_what_is_beyond_one_server_has_its_reason(catalogue: Catalogue) -> None:
+    beyond = {rule.id: rule.beyond_one_server for rule in catalogue.rules if rule.beyond_one_server is not None}
+    assert set(beyond) == {"DD-45", "DD-46", "DD-47", "DD-81", "DD-84", "BT-13"}
+    assert all(reason.endswith(".") for reason in beyond.values())
+
+
 def test_each_judge_has_its_number_of_rules(catalogue: Catalogue) -> None:
     assert Counter(rule.judged for rule in catalogue.rules) == {
         (Judged.BROKER,): 92,

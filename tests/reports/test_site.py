@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from tests.reports.pages import Page, pages_of
+from tests.reports.sample import RESTART, WAITING
 
 from assay_evidence.verdicts import RuleVerdict, Verdict
 from assay_reports import OutputError, RunEvidence, SourceError, render_site
@@ -121,6 +122,20 @@ def test_a_run_with_another_catalogue_says_so(runs: Runs, tmp_path: Path) -> Non
     index = render_site([replace(runs[0], events=events)], tmp_path / "report")
     page = next((index.parent / "backends").iterdir())
     assert "another catalogue" in Page(page).text
+
+
+def test_a_run_that_was_stopped_says_so_and_lists_what_it_did_not_try(site: Path, runs: Runs, tmp_path: Path) -> None:
+    assert "not done to its end" not in Page(site / "index.html").text
+    events = tuple(event for event in runs[0].events if event.scenario != RESTART)
+    pages = pages_of(render_site([replace(runs[0], events=events), runs[1]], tmp_path / "report").parent)
+    planned = len(runs[0].verdicts.scenarios)
+    told = f"was not done to its end: 1 of {planned} scenarios was not tried"
+    assert all(told in page.text for page in pages)
+    assert all(page.broken_links() == [] for page in pages)
+    index = next(page.text for page in pages if page.path.name == "index.html")
+    listed = index[index.index("Not tried") : index.index("Delivery delay")]
+    assert RESTART in listed
+    assert WAITING not in listed
 
 
 def test_the_same_evidence_gives_the_same_bytes(site: Path, runs: Runs, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import sys
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 from tests.sdk.scripted import FakeDriver
@@ -35,8 +37,9 @@ def test_a_driver_is_found_by_the_scheme() -> None:
 @pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize("url", ["http://x", "localhost", ""])
 def test_a_scheme_that_nobody_serves_names_those_that_are(url: str) -> None:
-    with pytest.raises(RefusedError, match=r"begin the URL with one of those installed \(amqp://, fake://\)") as caught:
+    with pytest.raises(RefusedError, match="begin the URL with one of those installed") as caught:
         find_driver(url)
+    assert caught.value.refused.text.endswith("(amqp:// after pip install 'assay-mq[amqp]', fake://)")
     assert caught.value.refused.kind is JmsErrorKind.UNSUPPORTED
 
 
@@ -44,3 +47,19 @@ def test_a_scheme_that_nobody_serves_names_those_that_are(url: str) -> None:
 def test_a_driver_whose_extra_is_not_installed_names_the_extra() -> None:
     with pytest.raises(RefusedError, match=r"pip install 'assay-mq\[amqp\]'"):
         find_driver("amqp://127.0.0.1")
+
+
+def test_where_no_driver_is_installed_it_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drivers, "entry_points", lambda **_: ())
+    with pytest.raises(RefusedError, match="none is installed; do so with pip install assay-mq, or give a driver"):
+        find_driver("amqp://127.0.0.1")
+
+
+def test_what_somebody_elses_driver_lacks_is_no_extra_of_ours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    told = tmp_path / "theirs-1.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n")
+    (told / "entry_points.txt").write_text(f"[{GROUP}]\nstomp = tests.sdk.no_such_module:Driver\n")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    with pytest.raises(RefusedError, match=r"the stomp driver needs \S+: install it with what theirs says"):
+        find_driver("stomp://127.0.0.1")

@@ -8,9 +8,20 @@ from pathlib import Path
 import pytest
 
 from assay_steps import guards, suite
+from assay_steps.breadth import Outcomes, share_of
 from assay_steps.defects import all_defects, find_defect
 from assay_steps.defects.model import Defect
-from assay_steps.killing import Outcomes, Trial, TrialError, _matrix, outcomes_of
+from assay_steps.defects.wire import BEYOND_THE_WIRE
+from assay_steps.killing import (
+    Trial,
+    TrialError,
+    UntriedError,
+    _chosen,
+    _longest_first,
+    _matrix,
+    kill_matrix,
+    outcomes_of,
+)
 from assay_steps.run import Run
 
 DEFECTS = [
@@ -25,7 +36,9 @@ def outcomes(**verdicts: str) -> Outcomes:
 
 def test_a_scenario_that_fails_has_caught_the_defect_and_one_in_error_has_not() -> None:
     unbroken = outcomes(a="pass", b="pass")
-    matrix = _matrix(unbroken, {"early": outcomes(a="fail", b="error"), "late": outcomes(a="pass", b="pass")}, DEFECTS)
+    matrix = _matrix(
+        unbroken, {"early": outcomes(a="fail", b="error"), "late": outcomes(a="pass", b="pass")}, DEFECTS, {}
+    )
     (rule,) = matrix.rules
     assert [(defect.name, defect.caught_by) for defect in rule.defects] == [("early", ("a",)), ("late", ())]
     assert rule.proven
@@ -35,27 +48,74 @@ def test_a_scenario_that_fails_has_caught_the_defect_and_one_in_error_has_not() 
 
 def test_a_scenario_that_does_not_pass_unbroken_is_an_alarm() -> None:
     broken = {"early": outcomes(a="fail", b="fail"), "late": outcomes(a="pass", b="pass")}
-    matrix = _matrix(outcomes(a="inconclusive", b="pass"), broken, DEFECTS)
+    matrix = _matrix(outcomes(a="inconclusive", b="pass"), broken, DEFECTS, {})
     assert matrix.alarms == ("a",)
     assert not matrix.sound
 
 
 def test_a_rule_without_a_defect_that_is_caught_is_not_proven() -> None:
     silent = outcomes(a="pass")
-    matrix = _matrix(outcomes(a="pass"), {"early": silent, "late": silent}, DEFECTS)
+    matrix = _matrix(outcomes(a="pass"), {"early": silent, "late": silent}, DEFECTS, {})
     assert [rule.proven for rule in matrix.rules] == [False]
 
 
 def test_a_defect_that_breaks_everything_counts_for_nothing() -> None:
     many = {f"s{number}": "fail" for number in range(10_000)}
     unbroken = outcomes(**dict.fromkeys(many, "pass"))
-    matrix = _matrix(unbroken, {"early": outcomes(**many), "late": outcomes(s0="pass")}, DEFECTS)
+    matrix = _matrix(unbroken, {"early": outcomes(**many), "late": outcomes(s0="pass")}, DEFECTS, {})
     assert set(matrix.too_broad) == {"early"}
     assert [defect.name for defect in matrix.rules[0].defects] == ["late"]
 
 
+def test_a_defect_that_was_measured_to_be_broad_counts_for_nothing() -> None:
+    broken = {"early": outcomes(a="fail"), "late": outcomes(a="fail")}
+    matrix = _matrix(outcomes(a="pass"), broken, DEFECTS, {"early": 0.15, "late": 0.149})
+    assert matrix.too_broad == {"early": 0.15}
+    assert [defect.name for defect in matrix.rules[0].defects] == ["late"]
+
+
+def test_the_share_of_a_sample_is_what_fails_of_it() -> None:
+    assert share_of(outcomes(a="fail", b="pass", c="error", d="fail")) == 0.5
+    assert share_of({}) == 0.0
+
+
+def test_a_sample_is_every_so_many_th_scenario_and_all_of_them_are_judged() -> None:
+    everything = outcomes_of(Trial("reference", None, ("PD-21", "PD-34")))
+    sampled = outcomes_of(Trial("reference", None, ("PD-21", "PD-34"), every=3))
+    assert 0 < len(sampled) == -(-len(everything) // 3)
+    assert sampled.keys() <= everything.keys()
+    assert {verdict for verdict, _ in sampled.values()} == {"pass"}
+
+
+def test_a_scenario_that_the_backend_cannot_run_is_neither_an_alarm_nor_unkilled() -> None:
+    broken = {"early": outcomes(a="fail", b="unsupported"), "late": outcomes(a="fail", b="unsupported")}
+    matrix = _matrix(outcomes(a="pass", b="unsupported"), broken, DEFECTS, {})
+    assert (matrix.alarms, matrix.unkilled, matrix.unsupported) == ((), (), ("b",))
+    assert matrix.sound
+
+
+def test_rules_are_chosen_by_id_and_by_any_of_several_profiles() -> None:
+    assert _chosen(("DD-02", "PD-21", "QS-02"), ("delay", "qos")) == {"DD-02", "QS-02"}
+    assert _chosen(("DD-02",), ()) == {"DD-02"}
+    with pytest.raises(UntriedError, match="none of these rules is in these profiles"):
+        kill_matrix(rules=("DD-02",), profiles=("qos",))
+
+
+def test_trials_with_many_scenarios_begin_first() -> None:
+    unbroken: Outcomes = {"a": ("pass", ("DD-02",)), "b": ("pass", ("DD-02", "PD-21")), "c": ("pass", ("QS-02",))}
+    trials = {
+        name: Trial("reference", name, (rule,)) for name, rule in {"x": "QS-02", "y": "PD-21", "z": "DD-02"}.items()
+    }
+    assert list(_longest_first(trials, unbroken)) == ["z", "x", "y"]
+
+
+def test_every_defect_that_no_wire_shows_is_there_and_has_its_reason() -> None:
+    assert BEYOND_THE_WIRE.keys() <= all_defects().keys()
+    assert all(reason.endswith(".") for reason in BEYOND_THE_WIRE.values())
+
+
 def test_everything_sound_says_so() -> None:
-    matrix = _matrix(outcomes(a="pass"), {"early": outcomes(a="fail"), "late": outcomes(a="fail")}, DEFECTS)
+    matrix = _matrix(outcomes(a="pass"), {"early": outcomes(a="fail"), "late": outcomes(a="fail")}, DEFECTS, {})
     assert matrix.sound
 
 

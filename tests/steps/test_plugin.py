@@ -137,6 +137,7 @@ def test_a_scenario_that_says_nothing_in_the_kits_words_needs_no_rule(pytester: 
             "there is no reason MQRC_NO_SUCH_THING; *see docs/reasons.md",
         ),
         ("everybody is happy", "the vocabulary has no such step; *see docs/vocabulary.md"),
+        ("an empty queue", "the vocabulary has it as a Given only; see docs/vocabulary.md"),
     ],
 )
 def test_a_step_that_names_nothing_is_told_in_a_sentence_with_its_place(

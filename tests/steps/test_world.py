@@ -97,6 +97,26 @@ def test_waiting_moves_the_backends_clock_and_no_other(world: World) -> None:
     assert not world.wait_until(lambda: False, 5)
 
 
+def test_who_was_lost_tries_its_client_id_again_while_the_broker_takes_it_for_one_in_use(world: World) -> None:
+    world.connect("keeper", client_id="k").needed().abort()
+    holder = world.connect("holder", client_id="k").needed()
+    runner, begun_ms = world.instance.runner, world.now_ms()
+    runner.call_at(runner.clock.monotonic_ns() + 250_000_000, lambda: void(holder.close()))
+    assert world.connect("keeper", client_id="k").accepted
+    assert 250 <= world.now_ms() - begun_ms <= 400
+
+
+def test_who_was_not_lost_is_told_at_once_that_its_client_id_is_in_use(world: World) -> None:
+    world.connect("holder", client_id="k").needed()
+    begun_ms = world.now_ms()
+    assert not world.connect("other", client_id="k").accepted
+    assert world.now_ms() == begun_ms
+
+
+def void(_: object) -> None:
+    """A job gives nothing back."""
+
+
 def test_before_anything_was_tried_there_is_no_last_answer(world: World) -> None:
     with pytest.raises(LookupError, match="No step before this one has tried anything"):
         _ = world.last

@@ -47,7 +47,9 @@ class Endpoint(Struct, frozen=True):
     Args:
         url: ``amqp://127.0.0.1:5672``, or ``in-process://NAME``.
         login: Default login of the instance; None for anonymous.
+        admin: Where its administrators go; None where they go nowhere else.
     """
 
     url: str
     login: Login | None = None
+    admin: Endpoint | None = None

@@ -61,6 +61,11 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
 )
 """What the SDK can do in both faces; what a connection can do depends on driver and broker too."""
 
+NAMED_BY_CONTAINER = Source(
+    "Over AMQP 1.0 no connection is without a client id: each has that of its container.", "OASIS AMQP 1.0, 2.7.1"
+)
+"""Why a connection has a client id that nobody has given it."""
+
 
 class SdkSession:
     """A session, or a context of the simplified face."""

@@ -21,12 +21,15 @@ class Connect(Struct, frozen=True, tag=True):
     Args:
         client_id: JMS client id; None for none.
         user: Whose authority counts; None for one who has not said who he is.
+        alone: Whether no other connection may have the client id (JMS 6.1.2); AMQP lets a container have several
+            connections unless it asks for this.
     """
 
     connection: int
     token: int | None
     client_id: str | None = None
     user: str | None = None
+    alone: bool = True
 
 
 class Disconnect(Struct, frozen=True, tag=True):
@@ -46,12 +49,16 @@ class AttachSender(Struct, frozen=True, tag=True):
 
     Args:
         address: The destination; None for one named in each message.
+        adopt: Whether a temporary destination that is not there is made for the connection.
+        named: Whether the answer's value is to be the destination's name.
     """
 
     connection: int
     token: int | None
     link: int
     address: Address | None
+    adopt: bool = True
+    named: bool = False
 
 
 class Attach(Struct, frozen=True, tag=True, kw_only=True):
@@ -68,6 +75,7 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
         session: Which of the connection's sessions it belongs to: it gets what a unit of work of the same session has
             put and not committed (DD-25); None when nobody says.
         timeout_ms: How long a durable subscription outlives its last receiver, in milliseconds; None for ever.
+        adopt: Whether a temporary destination that is not there is made for the connection.
     """
 
     connection: int
@@ -83,6 +91,7 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
     settled: bool = False
     session: int | None = None
     timeout_ms: int | None = None
+    adopt: bool = True
 
 
 class Detach(Struct, frozen=True, tag=True):
@@ -97,7 +106,7 @@ class Flow(Struct, frozen=True, tag=True):
     """Allow more deliveries on a receiver.
 
     Args:
-        credit: How many more.
+        credit: How many more; a negative number takes back what is not used of that many.
         drain: Send what is there and take the rest of the credit back; the answer says that it is done.
     """
 
@@ -123,7 +132,12 @@ class Put(Struct, frozen=True, tag=True):
 
 
 class Settle(Struct, frozen=True, tag=True):
-    """Settle deliveries, or, with a unit, accept them within a unit of work."""
+    """Settle deliveries, or, with a unit, accept them within a unit of work.
+
+    Args:
+        leave_out: Whether what is given back is never to come to this link again (OASIS AMQP 1.0, 3.4.5,
+            undeliverable-here).
+    """
 
     connection: int
     token: int | None
@@ -131,6 +145,7 @@ class Settle(Struct, frozen=True, tag=True):
     deliveries: tuple[int, ...]
     outcome: Outcome
     unit: int | None = None
+    leave_out: bool = False
 
 
 class Begin(Struct, frozen=True, tag=True):
@@ -236,6 +251,27 @@ class Unsubscribe(Struct, frozen=True, tag=True):
     everybodys: bool = False
 
 
+class FindSubscription(Struct, frozen=True, tag=True):
+    """Look for a durable subscription of the connection's client id; the answer's value is its `Terms`, alone.
+
+    Args:
+        everybodys: Whether it belongs to no client id, as `Attach` says.
+    """
+
+    connection: int
+    token: int | None
+    name: str
+    everybodys: bool = False
+
+
+class DeleteTemporary(Struct, frozen=True, tag=True):
+    """Delete a temporary destination of the connection, before the connection ends, with all links to it."""
+
+    connection: int
+    token: int | None
+    address: Address
+
+
 class Browse(Struct, frozen=True, tag=True):
     """Look at a queue; the answer's value is a tuple of messages in the queue's order."""
 
@@ -258,11 +294,14 @@ class Administer(Struct, frozen=True, tag=True):
 
     Args:
         change: What; the answer's value depends on it.
+        checked: Whether the connection's user must be granted what it needs; otherwise who asks has been let in as an
+            administrator.
     """
 
     connection: int
     token: int | None
     change: Change
+    checked: bool = False
 
 
 class FromMember(Struct, frozen=True, tag=True):
@@ -320,6 +359,8 @@ Command = (
     | RecoverBranches
     | ForgetBranch
     | Unsubscribe
+    | FindSubscription
+    | DeleteTemporary
     | Browse
     | Cancel
     | Administer

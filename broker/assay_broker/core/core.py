@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import cast
 
-from msgspec.structs import replace
-
 from assay_broker.core import commands
 from assay_broker.core.administration.administering import administer
+from assay_broker.core.administration.administrators import check_administration, shown_to
 from assay_broker.core.administration.permitting import check_connect, check_permitted
-from assay_broker.core.clients.attaching import attach, attach_sender, close_link, parse_selector
+from assay_broker.core.clients.attaching import attach, attach_sender, close_link, delete_temporary, parse_selector
 from assay_broker.core.clients.branches import Branch
 from assay_broker.core.clients.branching import (
     back_out_branch,
@@ -28,11 +27,12 @@ from assay_broker.core.clients.branching import (
 )
 from assay_broker.core.clients.ending import batch_failed, batch_stored, end_connection, end_unit
 from assay_broker.core.clients.links import LinkAction, LinkInput
-from assay_broker.core.clients.subscribing import end_subscriptions, unsubscribe
+from assay_broker.core.clients.subscribing import end_subscriptions, find_subscription, unsubscribe
 from assay_broker.core.clients.units import Unit, UnitInput, Work
 from assay_broker.core.commands import Command
 from assay_broker.core.delay.release import fail, look, release_due, restart, unstage
 from assay_broker.core.effects import Effect
+from assay_broker.core.messages.altering import with_ids
 from assay_broker.core.messages.descriptor import staged_id
 from assay_broker.core.messages.entries import Delivery, Entry, Place
 from assay_broker.core.networks.channels import from_member, greet, try_again
@@ -121,12 +121,24 @@ class Core:
             What is to be done outside, in this order.
         """
         turn = self._turn(now_ms)
-        try:
-            _HANDLERS[type(command)](self._state, turn, command)
-        except RefusalError as error:
-            if isinstance(command, _ASKED_BY_NOBODY):
-                raise
-            turn.answer(command.connection, command.token, error.refused)
+        self._do(turn, command)
+        return self._finish(turn)
+
+    def put_together(self, puts: Iterable[commands.Put], now_ms: int) -> tuple[Effect, ...]:
+        """Put messages that have come together in one turn: what they record is one batch, stored altogether or not.
+
+        One that is refused leaves the others alone.
+
+        Args:
+            puts: What is asked.
+            now_ms: When, in milliseconds since the epoch; never less than before.
+
+        Returns:
+            What is to be done outside, in this order.
+        """
+        turn = self._turn(now_ms)
+        for put in puts:
+            self._do(turn, put)
         return self._finish(turn)
 
     def next_due_ms(self) -> int | None:
@@ -137,12 +149,41 @@ class Core:
         due = (staged, state.processor.restart_ms, *(schedule.next_due_ms() for schedule in schedules))
         return min((moment for moment in due if moment is not None), default=None)
 
+    @property
+    def octets(self) -> int:
+        """About how much memory the messages take, on queues and staged."""
+        return self._state.queues.octets + self._state.staging.octets
+
+    def kind_of(self, name: str) -> AddressKind:
+        """What a name means of which nobody says whether it is a queue's or a topic's: what an object of it says.
+
+        A queue goes before a topic object with that topic string; where there is neither, it is a queue's.
+        """
+        if self._state.objects.queue(name) is None and self._state.objects.topics.at(name) is not None:
+            return AddressKind.TOPIC
+        return AddressKind.QUEUE
+
     def _turn(self, now_ms: int) -> Turn:
         return Turn(now_ms, self._state.ledger.newest + 1, self._state.ledger.pending)
 
-    def _finish(self, turn: Turn) -> tuple[Effect, ...]:
+    def _do(self, turn: Turn, command: Command) -> None:
+        try:
+            _HANDLERS[type(command)](self._state, turn, command)
+        except RefusalError as error:
+            if isinstance(command, _ASKED_BY_NOBODY):
+                raise
+            if turn.touches and isinstance(command, commands.Put):  # what came before may find receivers, and make room
+                self._pump(turn)
+                self._do(turn, command)
+                return
+            turn.answer(command.connection, command.token, error.refused)
+
+    def _pump(self, turn: Turn) -> None:
         while (queue := turn.pop_touched()) is not None:
             pump(self._state, turn, queue)
+
+    def _finish(self, turn: Turn) -> tuple[Effect, ...]:
+        self._pump(turn)
         if self._state.members.connected:
             announce(self._state, turn)
         self._state.queues.forget_unused()
@@ -156,7 +197,7 @@ def _connect(state: State, turn: Turn, command: commands.Connect) -> None:
     if client_id is not None and not 0 < len(client_id.encode(errors="surrogatepass")) <= state.settings.max_name_bytes:
         raise refusal(Mqrc.IDENTITY_MISMATCH, f"A client id has 1 to {state.settings.max_name_bytes} bytes.")
     check_connect(state, command.user)
-    state.connections.open(command.connection, client_id, command.user)
+    state.connections.open(command.connection, client_id, command.user, alone=command.alone)
     turn.answer(command.connection, command.token)
 
 
@@ -167,7 +208,8 @@ def _disconnect(state: State, turn: Turn, command: commands.Disconnect) -> None:
 
 def _attach_sender(state: State, turn: Turn, command: commands.AttachSender) -> None:
     properties = attach_sender(state, state.connections.get(command.connection), command)
-    turn.answer(command.connection, command.token, properties=properties)
+    name = command.address.name if command.named and command.address is not None else None
+    turn.answer(command.connection, command.token, value=name, properties=properties)
 
 
 def _attach(state: State, turn: Turn, command: commands.Attach) -> None:
@@ -182,11 +224,12 @@ def _detach(state: State, turn: Turn, command: commands.Detach) -> None:
 
 
 def _flow(state: State, turn: Turn, command: commands.Flow) -> None:
-    if command.credit < 0:
-        raise illegal_state(f"A credit of {command.credit} cannot be given.")
     connection = state.connections.get(command.connection)
     receiver, action = connection.receiving(command.link, LinkInput.DRAIN if command.drain else LinkInput.FLOW)
-    receiver.grant(min(command.credit, _MAX_CREDIT - receiver.credit))
+    if command.credit < 0:
+        receiver.withdraw(-command.credit)
+    else:
+        receiver.grant(min(command.credit, _MAX_CREDIT - receiver.credit))
     pump(state, turn, receiver.queue)
     if action is LinkAction.EXHAUST:
         receiver.exhaust()
@@ -209,11 +252,8 @@ def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Wor
 def _put(state: State, turn: Turn, command: commands.Put) -> None:
     connection = state.connections.get(command.connection)
     sender = connection.sending(command.link, LinkInput.PUT)
-    address = sender.address or command.message.to
-    if address is None:
-        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, "Neither the sender nor the message names a destination.")
     unit = _unit_for_work(state, command)
-    pending = prepare(state, connection, address, command.message, turn.now_ms, bound=sender.queue)
+    pending = prepare(state, connection, sender, command.message, turn.now_ms)
     if unit is None:
         place(state, turn, pending)
     else:
@@ -255,6 +295,8 @@ def _settle(state: State, turn: Turn, command: commands.Settle) -> None:
         settle = _OUTCOMES[command.outcome]
         for delivery in deliveries:
             del receiver.unsettled[delivery.number]
+            if command.leave_out and delivery.entry.place is Place.HELD:
+                delivery.queue.leave_out(receiver, delivery.entry)
             settle(state, turn, delivery)
     turn.answer(command.connection, command.token)
 
@@ -301,6 +343,17 @@ def _unsubscribe(state: State, turn: Turn, command: commands.Unsubscribe) -> Non
     turn.answer(command.connection, command.token)
 
 
+def _find_subscription(state: State, turn: Turn, command: commands.FindSubscription) -> None:
+    connection = state.connections.get(command.connection)
+    found = find_subscription(state, connection, command.name, everybodys=command.everybodys)
+    turn.answer(command.connection, command.token, value=(found.terms,), gate=state.gate(found.batch))
+
+
+def _delete_temporary(state: State, turn: Turn, command: commands.DeleteTemporary) -> None:
+    delete_temporary(state, turn, state.connections.get(command.connection), command.address)
+    turn.answer(command.connection, command.token)
+
+
 def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
     connection = state.connections.get(command.connection)
     if command.address.kind not in (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE):
@@ -335,7 +388,7 @@ def _as_browsed(state: State, entry: Entry) -> Message:
     message = entry.message
     if entry.place is not Place.STAGED:
         return message
-    return replace(message, message_id=staged_id(state.settings.name, entry), correlation_id=message.message_id)
+    return with_ids(message, staged_id(state.settings.name, entry), message.message_id)
 
 
 def _cancel(state: State, turn: Turn, command: commands.Cancel) -> None:
@@ -350,8 +403,12 @@ def _cancel(state: State, turn: Turn, command: commands.Cancel) -> None:
 
 
 def _administer(state: State, turn: Turn, command: commands.Administer) -> None:
-    state.connections.get(command.connection)
+    user = state.connections.get(command.connection).user
+    if command.checked:
+        check_administration(state, user, command.change)
     value = administer(state, turn, command.change)
+    if command.checked:
+        value = shown_to(state, user, command.change, value)
     turn.answer(command.connection, command.token, value=value, gate=state.gate(state.batch))
 
 
@@ -406,6 +463,8 @@ _HANDLERS: dict[type[Command], _Handler] = cast(
         commands.RecoverBranches: recover_branches,
         commands.ForgetBranch: forget_branch,
         commands.Unsubscribe: _unsubscribe,
+        commands.FindSubscription: _find_subscription,
+        commands.DeleteTemporary: _delete_temporary,
         commands.Browse: _browse,
         commands.Cancel: _cancel,
         commands.Administer: _administer,

@@ -14,6 +14,7 @@ from assay_broker.core.networks.parcels import Parcel
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
 from assay_broker.core.records import Record
+from assay_broker.core.topics.subscriptions import Terms
 from assay_sdk.driver import PeerProperties
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Refused
@@ -50,8 +51,11 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True):
 Shown = tuple[Definition, ...] | tuple[AuthorityRecord, ...] | tuple[TopicStatus, ...] | tuple[ThreadStatus, ...]
 """What DISPLAY shows."""
 
-Value = tuple[Message, ...] | Shown | tuple[Described, ...] | tuple[bytes, ...] | XaVote | None
-"""What an answer brings: browsed messages, what DISPLAY shows, messages with their descriptors, xids, or a vote."""
+Value = (
+    tuple[Message, ...] | Shown | tuple[Described, ...] | tuple[bytes, ...] | tuple[Terms, ...] | XaVote | str | None
+)
+"""What an answer brings: browsed messages, what DISPLAY shows, messages with their descriptors, xids, a
+subscription's terms, a vote, or a destination's name."""
 
 
 class Answer(Struct, frozen=True, tag=True):

@@ -30,6 +30,8 @@ class State:
 
     def __init__(self, settings: Settings, tables: Tables, group: Group | None = None) -> None:
         group = group or Group()
+        self.alone = not (group.several or settings.connected)
+        """Whether no other queue manager has a say in what a name means here."""
         self.settings = settings
         self.tables = tables
         self.connections = Connections(settings.max_connections, group.connections)

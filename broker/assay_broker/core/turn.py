@@ -108,6 +108,11 @@ class Turn:
         """
         return Together(self)
 
+    @property
+    def is_together(self) -> bool:
+        """Whether what is done now happens altogether or not at all (`together`)."""
+        return self._unrecorded is not None
+
     def begin_together(self) -> int | None:
         """What belongs together begins; how much is recorded so far, None for a part of something larger."""
         if self._unrecorded is not None:
@@ -183,6 +188,11 @@ class Turn:
     def touch(self, queue: Queue) -> None:
         """A queue may have something for a receiver: to be looked at before the turn ends."""
         self._touched[queue.home] = queue
+
+    @property
+    def touches(self) -> bool:
+        """Whether a queue is to be looked at before the turn ends."""
+        return bool(self._touched)
 
     def pop_touched(self) -> Queue | None:
         """A queue that was touched; None when there is none left."""

@@ -6,7 +6,6 @@ A defect is a filter at the seams (`assay_broker.seams`), never an override; it 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from assay_broker.defects.authority import AUTHORITY_DEFECTS
 from assay_broker.defects.backlog import BACKLOG_DEFECTS
@@ -23,7 +22,7 @@ from assay_broker.defects.failures import FAILURE_DEFECTS
 from assay_broker.defects.fan_out import FAN_OUT_DEFECTS
 from assay_broker.defects.keeping import KEEPING_DEFECTS
 from assay_broker.defects.members import MEMBER_DEFECTS
-from assay_broker.defects.model import Defect
+from assay_broker.defects.model import Defect, by_name
 from assay_broker.defects.processor import PROCESSOR_DEFECTS
 from assay_broker.defects.qos import QOS_DEFECTS
 from assay_broker.defects.qos_again import QOS_AGAIN_DEFECTS
@@ -44,43 +43,40 @@ from assay_broker.defects.zos import ZOS_DEFECTS
 
 __all__ = ["DEFECTS", "Defect"]
 
-DEFECTS: Mapping[str, Defect] = MappingProxyType(
-    {
-        defect.name: defect
-        for defect in (
-            *DELAY_DEFECTS,
-            *STAGING_DEFECTS,
-            *CHECK_DEFECTS,
-            *UNIT_DEFECTS,
-            *UNCOMMITTED_DEFECTS,
-            *QUEUE_DEFECTS,
-            *CONSUMER_DEFECTS,
-            *KEEPING_DEFECTS,
-            *STORING_DEFECTS,
-            *SUBSCRIPTION_DEFECTS,
-            *SUBSCRIBER_DEFECTS,
-            *BACKLOG_DEFECTS,
-            *BATCH_DEFECTS,
-            *BRANCH_DEFECTS,
-            *BRANCH_AGAIN_DEFECTS,
-            *FAILURE_DEFECTS,
-            *REPORTING_DEFECTS,
-            *STAGING_QUEUE_DEFECTS,
-            *STAGED_DEFECTS,
-            *AUTHORITY_DEFECTS,
-            *RESOLVING_DEFECTS,
-            *FAN_OUT_DEFECTS,
-            *PROCESSOR_DEFECTS,
-            *ZOS_DEFECTS,
-            *MEMBER_DEFECTS,
-            *CORNER_DEFECTS,
-            *CORNER_STAGING_DEFECTS,
-            *CORNER_RELEASE_DEFECTS,
-            *QOS_DEFECTS,
-            *QOS_AGAIN_DEFECTS,
-            *LASTING_DEFECTS,
-            *QOS_PERSISTENCE_DEFECTS,
-        )
-    }
+DEFECTS: Mapping[str, Defect] = by_name(
+    (
+        *DELAY_DEFECTS,
+        *STAGING_DEFECTS,
+        *CHECK_DEFECTS,
+        *UNIT_DEFECTS,
+        *UNCOMMITTED_DEFECTS,
+        *QUEUE_DEFECTS,
+        *CONSUMER_DEFECTS,
+        *KEEPING_DEFECTS,
+        *STORING_DEFECTS,
+        *SUBSCRIPTION_DEFECTS,
+        *SUBSCRIBER_DEFECTS,
+        *BACKLOG_DEFECTS,
+        *BATCH_DEFECTS,
+        *BRANCH_DEFECTS,
+        *BRANCH_AGAIN_DEFECTS,
+        *FAILURE_DEFECTS,
+        *REPORTING_DEFECTS,
+        *STAGING_QUEUE_DEFECTS,
+        *STAGED_DEFECTS,
+        *AUTHORITY_DEFECTS,
+        *RESOLVING_DEFECTS,
+        *FAN_OUT_DEFECTS,
+        *PROCESSOR_DEFECTS,
+        *ZOS_DEFECTS,
+        *MEMBER_DEFECTS,
+        *CORNER_DEFECTS,
+        *CORNER_STAGING_DEFECTS,
+        *CORNER_RELEASE_DEFECTS,
+        *QOS_DEFECTS,
+        *QOS_AGAIN_DEFECTS,
+        *LASTING_DEFECTS,
+        *QOS_PERSISTENCE_DEFECTS,
+    )
 )
 """All defects by name."""

@@ -16,6 +16,7 @@ from assay_broker.core.commands import (
     Put,
 )
 from assay_broker.core.effects import Answer, Deliver, Effect
+from assay_broker.core.messages.bodies import opened
 from assay_broker.core.messages.reports import options
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import BASE_TOPIC, DEAD_LETTER_QUEUE, STAGING_QUEUE
@@ -187,7 +188,7 @@ def _staging_ids(delivery: Deliver, _watch: Watch) -> Deliver:
     message = delivery.message
     if message.delivery_time_ms is None or not is_topic(delivery.origin):
         return delivery
-    return replace(delivery, message=replace(message, correlation_id=message.message_id))
+    return replace(delivery, message=replace(opened(message), correlation_id=message.message_id))
 
 
 def _counted() -> Seams:

@@ -331,7 +331,7 @@ DELAY_DEFECTS = (
     ),
     Defect(
         name="matched-at-release",
-        rules=("DD-51", "DD-84"),
+        rules=("DD-51", "DD-80", "DD-84"),
         text="Subscriptions are matched when the delay is over and not at the send.",
         apply=_matched_at_release,
     ),

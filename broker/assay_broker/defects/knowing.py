@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from assay_broker.core.administration.changes import Change, SetAuthority
 from assay_broker.core.commands import Administer, AttachSender, Cancel, Command, Connect, Put
 from assay_broker.core.effects import Answer, Deliver, Effect
+from assay_broker.core.messages.bodies import opened
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.records import Record
 from assay_broker.defects.model import Watch, is_topic
@@ -177,7 +178,7 @@ def delayed_messages(rewrite: Callable[[Message], Message]) -> Seams:
     """Filters that alter what is sent with a delay."""
 
     def altered(put: Put, _sent: Delayed, _known: Known) -> tuple[Command, ...]:
-        return (replace(put, message=rewrite(put.message)),)
+        return (replace(put, message=rewrite(opened(put.message))),)
 
     return delayed_puts(altered)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,6 +32,32 @@ class Defect(Struct, frozen=True, kw_only=True):
     rules: tuple[str, ...]
     text: str
     apply: Callable[[], Seams]
+
+
+class Named(Protocol):
+    """What has a name."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+        ...
+
+
+N = TypeVar("N", bound=Named)
+
+
+def by_name(defects: Iterable[N]) -> Mapping[str, N]:
+    """Defects under their names.
+
+    Raises:
+        ValueError: Two have the same name: one of them could never be switched on.
+    """
+    found: dict[str, N] = {}
+    for defect in defects:
+        if defect.name in found:
+            raise ValueError(f"two defects have the name {defect.name}")
+        found[defect.name] = defect
+    return MappingProxyType(found)
 
 
 class Watch:

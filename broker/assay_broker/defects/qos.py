@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeGuard
 
 from msgspec.structs import replace
 
@@ -93,10 +94,20 @@ def settling(
     return Seams(command=command_filter, effects=effects, read=start)
 
 
+def _gives_back(command: Command, watch: Watch) -> TypeGuard[Settle]:
+    """Whether a receiver with a lasting subscription goes: on the wire, what it held is back before its link ends."""
+    if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED:
+        return False
+    return lasts(watch.receivers.get((command.connection, command.link)))
+
+
 def _accepts_when_cut(hit: Callable[[Attach], bool]) -> Callable[[Command, Watch, Held], tuple[Command, ...] | None]:
     """What such receivers hold when they go counts as acknowledged."""
 
     def rewrite(command: Command, watch: Watch, held: Held) -> tuple[Command, ...] | None:
+        if _gives_back(command, watch):
+            receiver = watch.receivers[command.connection, command.link]
+            return (replace(command, outcome=Outcome.ACCEPTED),) if hit(receiver) else None
         if not isinstance(command, Detach | Disconnect):
             return None
         accepts: list[Command] = []
@@ -148,6 +159,11 @@ def _sent_again_once() -> Seams:
     """A message whose second delivery fails, too, does not come again."""
 
     def give_up(command: Command, watch: Watch, held: Held) -> tuple[Command, ...] | None:
+        if _gives_back(command, watch):
+            again = tuple(delivery.delivery for delivery in held.settled(command) if delivery.count)
+            rest = tuple(number for number in command.deliveries if number not in again)
+            accept = replace(command, token=None, deliveries=again, outcome=Outcome.ACCEPTED)
+            return (accept, replace(command, deliveries=rest)) if again else None
         if not isinstance(command, Detach | Disconnect):
             return None
         accepts: list[Command] = []

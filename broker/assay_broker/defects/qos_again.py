@@ -208,7 +208,7 @@ QOS_AGAIN_DEFECTS = (
         apply=lambda: _back(2, lambda key, marked: key in marked),
     ),
     Defect(
-        name="lost-at-second-restart",
+        name="subscriptions-lost-at-second-restart",
         rules=("QS-08", "QS-32"),
         text="Persistent messages of subscriptions are lost when the broker is down for the second time.",
         apply=_lost_at_third_start,

@@ -22,6 +22,7 @@ _AGENT = -11  # a connection of the defect's own
 _ZERO_LIVES_MS = 10_000
 _SECOND_MS = 1_000
 _HOUR_MS = 3_600_000
+_LONG_MS = 1 << 31
 
 
 class Who(Struct, frozen=True):
@@ -386,6 +387,12 @@ LASTING_DEFECTS = (
         rules=("QS-20",),
         text="No subscription outlives its receivers for more than an hour.",
         apply=lambda: commands(_as(lambda _attach, ttl_ms: min(ttl_ms, _HOUR_MS))),
+    ),
+    Defect(
+        name="ttl-overflows",
+        rules=("QS-20",),
+        text="A time to live of more milliseconds than 31 bits hold ends a subscription at once.",
+        apply=lambda: commands(_as(lambda _attach, ttl_ms: ttl_ms if ttl_ms < _LONG_MS else 0)),
     ),
     Defect(
         name="ttl-of-shared-ignored",

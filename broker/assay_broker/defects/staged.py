@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from assay_broker.core.administration.changes import NativeBrowse, NativeTake
 from assay_broker.core.commands import Administer, Cancel, Command
 from assay_broker.core.effects import Answer, Deliver
+from assay_broker.core.messages.bodies import opened
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.records import MessageRemoved, Record
@@ -102,7 +103,7 @@ def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
 
     def changed(message: Message) -> Message:
         other = message_id or message.message_id
-        return replace(message, **dict.fromkeys(descriptor.values(), other))
+        return replace(opened(message), **dict.fromkeys(descriptor.values(), other))
 
     def shown(answer: Answer, asked: Command, _now_ms: int, _known: Known) -> Answer:
         change = asked.change if isinstance(asked, Administer) else None

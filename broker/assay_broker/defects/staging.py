@@ -340,7 +340,7 @@ STAGING_DEFECTS = (
     ),
     Defect(
         name="expiry-forgotten-at-restart",
-        rules=("DD-56",),
+        rules=("DD-55", "DD-56"),
         text="The time to live of stored messages is forgotten when the broker starts again.",
         apply=lambda: read(_expiry_forgotten),
     ),

@@ -101,7 +101,7 @@ def _is_anonymous_shared(command: Command, watch: Watch) -> bool:
         isinstance(command, Attach)
         and command.shared
         and is_durable(command)
-        and watch.clients.get(command.connection) is None
+        and (command.everybodys or watch.clients.get(command.connection) is None)
     )
 
 
@@ -113,7 +113,7 @@ def _anonymous_shared_ends(command: Command, _now_ms: int, watch: Watch) -> tupl
 
 def _anonymous_shared_refused(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
     if isinstance(command, Attach) and _is_anonymous_shared(command, watch):
-        return (replace(command, shared=False),)
+        return (replace(command, name=None),)
     return None
 
 

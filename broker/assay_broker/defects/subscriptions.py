@@ -107,7 +107,8 @@ def _never_ends() -> Seams:
         place = min(set(range(len(taken) + 1)) - taken)
         places[command.connection, command.link] = (command.address, place)
         name = f"DEFECT.{command.address.name}.{place}"
-        return (replace(command, durability=Durability.DURABLE, shared=True, name=name),)
+        lasting = replace(command, durability=Durability.DURABLE, shared=True, everybodys=True, name=name)
+        return (replace(lasting, timeout_ms=None),)
 
     def start(records: Sequence[Record]) -> tuple[Record, ...]:
         places.clear()
@@ -119,15 +120,19 @@ def _never_ends() -> Seams:
 def _durable_ends(*, with_consumer: bool) -> Seams:
     """A durable subscription is made anew when its consumer, or its connection, has been closed meanwhile."""
     closed: set[tuple[str | None, str]] = set()
+    had: dict[int, set[tuple[str | None, str]]] = {}  # on the wire a connection's links end before it does
 
     def rewrite(command: Command, _now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
         client = watch.clients.get(getattr(command, "connection", 0))
+        if isinstance(command, Disconnect) and not with_consumer:
+            closed.update(had.pop(command.connection, set()))
         if isinstance(command, Detach if with_consumer else Disconnect):
             for (connection, link), attach in watch.receivers.items():
                 own = connection == command.connection and (isinstance(command, Disconnect) or link == command.link)
                 if own and is_durable(attach) and attach.name is not None:
                     closed.add((client, attach.name))
         if isinstance(command, Attach) and is_durable(command) and command.name is not None:
+            had.setdefault(command.connection, set()).add((client, command.name))
             if (client, command.name) not in closed:
                 return None
             closed.discard((client, command.name))

@@ -134,12 +134,26 @@ def run_command(number: int, command: SourceCommand, ask: Ask, host: Host) -> Co
         ask: Who answers for the queue manager.
         host: The queue manager.
     """
+    understood = understand(number, command, host)
+    if isinstance(understood, CommandAnswer):
+        return understood
+    return conclude(number, command, understood, ask(understood.change), host)
+
+
+def understand(number: int, command: SourceCommand, host: Host) -> Statement | CommandAnswer:
+    """What a command asks for; the answer to one that is none.
+
+    Args:
+        number: Its number.
+        command: The command.
+        host: The queue manager.
+    """
     if command.fault is not None:
         fault = command.fault
         refused = CommandRefused(at=fault.at, reason=int(Mqrccf.PARM_SYNTAX_ERROR), text=fault.text, syntax=True)
         return _refused(number, command, refused, "AMQ8405I", Mqrccf.PARM_SYNTAX_ERROR.label)
     try:
-        statement = read(parameters(command), host)
+        return read(parameters(command), host)
     except MqscFaultError as error:
         refused = CommandRefused(
             at=command.position(error.begin), reason=int(error.reason), text=error.text, syntax=True
@@ -149,7 +163,20 @@ def run_command(number: int, command: SourceCommand, ask: Ask, host: Host) -> Co
             segment = f"...{segment[-_LONGEST_SEGMENT:]}"
         more = (f"{_INDENT}{segment}", error.hint) if error.hint else (f"{_INDENT}{segment}",)
         return _refused(number, command, refused, error.identifier, error.reason.label, more)
-    answer = ask(statement.change)
+
+
+def conclude(
+    number: int, command: SourceCommand, statement: Statement, answer: tuple[Shown, ...] | Refused, host: Host
+) -> CommandAnswer:
+    """The answer to a command that was understood, once the core has said something to its change.
+
+    Args:
+        number: Its number.
+        command: The command.
+        statement: What it has been understood as.
+        answer: What the core says.
+        host: The queue manager.
+    """
     if isinstance(answer, Refused):
         return _refused_by_core(number, command, statement, answer)
     return _done(number, command, statement, answer, host)

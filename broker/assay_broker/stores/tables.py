@@ -78,6 +78,9 @@ class Tables:
         self._reserved = self._reserving = Numbers(int(said[COPIES]), int(said[SUBSCRIPTIONS]))
         found = connection.execute("SELECT DISTINCT number >> ? FROM piece", (_PIECE_BITS,))
         self._owners: set[int] = {int(number) for (number,) in found}
+        self._marked = {int(number) for (number,) in connection.execute("SELECT number FROM mark")}
+        """Messages that may have a mark."""
+        self._unmarked: list[tuple[int]] = []
         self._added: set[int] = set()
         self._removed: set[int] = set()
 
@@ -98,25 +101,31 @@ class Tables:
         marks: list[tuple[int, bytes, int]] = []
         gone: list[tuple[int]] = []
         unmarked: list[tuple[int]] = []
-        numbers = self._reserved
+        numbers, highest = self._reserved, 0
         for slot, row in change.items():
             kind, name = slot
-            numbers = numbers.after(slot)
             if isinstance(name, str):
+                numbers = numbers.after(slot)
                 self._save_named(f"{kind.name} {name}", row)
             elif kind is Kind.MESSAGE:
-                self._forget(_owner(name))
+                highest = max(highest, name)
+                if self._owners:
+                    self._forget(_owner(name))
                 if row is None:
                     gone.append((name,))
                 else:
                     long = row.long
                     messages.append((name, row.octets, long, checksum(name, row.octets, long)))
                     self._save_pieces(_owner(name), row)
-            elif row is None:
-                unmarked.append((name,))
-            else:
+            elif row is not None:
+                self._marked.add(name)
                 marks.append((name, row.octets, checksum(name, row.octets)))
+            elif name in self._marked:
+                unmarked.append((name,))
+        if highest:
+            numbers = numbers.after(Slot(Kind.MESSAGE, highest))
         execute = self._connection.executemany
+        self._unmarked = unmarked
         execute("DELETE FROM message WHERE number = ?", gone)
         execute("DELETE FROM mark WHERE number = ?", unmarked)
         execute("REPLACE INTO message VALUES (?, ?, ?, ?)", messages)
@@ -138,6 +147,7 @@ class Tables:
     def saved(self) -> None:
         """The transaction has come to its end."""
         self._reserved = self._reserving
+        self._marked.difference_update(number for (number,) in self._unmarked)
         self._owners -= self._removed
         self._owners |= self._added
 

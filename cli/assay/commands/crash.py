@@ -20,8 +20,8 @@ from assay.exits import CannotRunError, UsageProblem
 from assay.outcome import counted, ending, scenarios_of, show, tell
 from assay.terminal import Terminal
 from assay_adapters.naming import unknown
-from assay_evidence.verdicts import ScenarioVerdict, Verdict, load_verdicts
-from assay_steps.folder import VERDICTS, make_room, room
+from assay_evidence.verdicts import ScenarioVerdict, Verdict
+from assay_steps.folder import make_room, room
 from assay_steps.run import conclude
 
 LINES = 10
@@ -29,10 +29,10 @@ LINES = 10
 
 
 def crash(
-    kills: Annotated[int, typer.Option(min=1, help="How often the broker is killed.")] = 30,
-    seed: Annotated[int, typer.Option(help="Seed of the load and of the kills.")] = 0,
+    kills: Annotated[int, typer.Option(min=1, help="How often the broker is killed: once or more.")] = 30,
+    seed: Annotated[int, typer.Option(help="Seed of the load and of the kills: a whole number.")] = 0,
     store: Annotated[str, typer.Option(help="The broker's store: sqlite or memory.")] = "sqlite",
-    defect: Annotated[str | None, typer.Option(help="Plant a named bug in the store.")] = None,
+    defect: Annotated[str | None, typer.Option(help=f"Plant a bug in the store: {', '.join(STORE_DEFECTS)}.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for journals, verdicts and the report.")] = Path("crash-out"),
 ) -> int:
     """Kill a reference broker under load, again and again, and judge what became of every message."""
@@ -45,14 +45,14 @@ def crash(
     with room(out):
         make_room(out)
         tally = suffer(CampaignOptions(out=out, kills=kills, seed=seed, store=store, defect=defect))
-        conclude(out)
-        verdicts = load_verdicts(out / VERDICTS)
+        concluded = conclude(out)
+        verdicts = concluded.verdicts
         terminal.show(histogram(tally))
         terminal.print(spoken(tally), markup=False, soft_wrap=True)
         show(verdicts, terminal, seconds=time.perf_counter() - began)
         surprises = [surprise(one) for one in scenarios_of(verdicts) if one.verdict is not Verdict.PASS]
         tell(surprises, terminal)
-        terminal.print(f"report: {write_reports([out], out)}", markup=False, soft_wrap=True)
+        terminal.print(f"report: {write_reports({out: concluded}, out)}", markup=False, soft_wrap=True)
         return ending(verdicts, surprises)
 
 

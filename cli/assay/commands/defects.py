@@ -22,8 +22,12 @@ from assay_steps.killing import KillMatrix, TrialError, UntriedError, kill_matri
 def defects(
     backend: Annotated[str, typer.Option(help="A backend that knows defects.")] = "reference",
     rule: Annotated[list[str] | None, typer.Option(help="Only defects of this rule; may be repeated.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="Only defects of rules of this profile, or of several: delay,persistence.")
+    ] = None,
     everywhere: Annotated[
-        bool, typer.Option("--everywhere", help="Run each defect on all scenarios, to measure how broad it is.")
+        bool,
+        typer.Option("--everywhere", help="Try each defect on other rules' scenarios, too: how broad is it?"),
     ] = False,
     out: Annotated[
         Path | None, typer.Option(help="A run's folder: the matrix goes there, and `assay report` shows it.")
@@ -35,7 +39,9 @@ def defects(
         raise UsageProblem(
             f"Backend {backend!r} has no defects to switch on; those with defects: {', '.join(BREAKABLE)}."
         )
-    load_catalogue().select(ids=tuple(rule or ()))
+    profiles = tuple(name.strip() for name in profile.split(",")) if profile else ()
+    for name in profiles or (None,):
+        load_catalogue().select(profile=name, ids=tuple(rule or ()))
     if out is not None:
         refuse_foreign(out)
     with DefectProgress() as progress:
@@ -43,6 +49,7 @@ def defects(
             matrix = kill_matrix(
                 backend,
                 tuple(rule or ()),
+                profiles=profiles,
                 everywhere=everywhere,
                 told=progress.told,
             )
@@ -77,6 +84,10 @@ def show(matrix: KillMatrix, console: Console) -> None:
             console.print(title, style="bold red")
             for name in names:
                 console.print(f"  {name}", markup=False)
+    if matrix.unsupported:
+        console.print(f"{counted(len(matrix.unsupported), 'scenario')} cannot be run on this backend.", markup=False)
+    for name, why in matrix.beyond.items():
+        console.print(f"beyond this backend: {name}: {why}", markup=False)
     told = {defect.name for rule in matrix.rules for defect in rule.defects}
     caught = {defect.name for rule in matrix.rules for defect in rule.defects if defect.caught_by}
     for title, these in (("caught", caught), ("missed", told - caught)):

@@ -1,4 +1,4 @@
-"""``assay mqsc``: a script of MQSC against a fresh queue manager."""
+"""``assay mqsc``: a script of MQSC against a fresh queue manager, or one that a server has."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from typing import Annotated
 import typer
 
 from assay.exits import Exit, UsageProblem
+from assay.remote import RemoteManager, User, login
 from assay.terminal import hush
 from assay_adapters.naming import unknown
 from assay_adapters.reference_admin import AdminPeer
 from assay_broker.core.administration.changes import Change
 from assay_broker.core.objects.naming import check_queue_manager_name
+from assay_broker.core.objects.planning import Host
 from assay_broker.core.refusals import RefusalError
 from assay_broker.core.settings import Platform, Settings
+from assay_broker.mqsc.answers import echo, echo_remark, tail
 from assay_broker.mqsc.defaults import default_settings
-from assay_broker.mqsc.script import Shown, run_script
+from assay_broker.mqsc.lines import Remark, SourceCommand, source_commands
+from assay_broker.mqsc.script import Shown, run_command, run_script
 from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_sdk.model.reasons import Refused
@@ -30,17 +34,34 @@ _LEVEL = re.compile(r"[1-9][0-9]?\.[0-9](\.[0-9]){0,2}")
 
 
 def mqsc(
-    file: Annotated[str, typer.Argument(help="The script; - reads standard input.")],
-    platform: Annotated[str, typer.Option(help="distributed or zos.")] = "distributed",
-    level: Annotated[str, typer.Option(help="The queue manager's level, such as 8.0.")] = "8.0",
+    file: Annotated[str, typer.Argument(help="The script; - reads standard input.")] = "-",
+    url: Annotated[
+        str | None, typer.Option(help="The server to run it on, as http://127.0.0.1:9443; without it a fresh one.")
+    ] = None,
+    user: User = None,
+    ca: Annotated[Path | None, typer.Option(help="Certificates that the server's is checked against (PEM).")] = None,
+    platform: Annotated[str | None, typer.Option(help="distributed (the default) or zos.")] = None,
+    level: Annotated[str | None, typer.Option(help="The queue manager's level; 8.0.")] = None,
     begin: Annotated[
-        str, typer.Option("--mqsc", help="What it begins with: default, or none for factory settings.")
-    ] = ("default"),
+        str | None, typer.Option("--mqsc", help="What it begins with: default, or none for factory settings.")
+    ] = None,
     name: Annotated[str | None, typer.Option(help="The queue manager's name; ASSAY, on z/OS MQ01.")] = None,
 ) -> Exit:
-    """Try a script of MQSC on a fresh queue manager, and print its answers as runmqsc would."""
-    settings = _settings(platform, level, begin, name)
+    """Run a script of MQSC, on a fresh queue manager or on a server's, and print its answers as runmqsc would."""
+    if url is None:
+        if user is not None or ca is not None:
+            raise UsageProblem("--user and --ca are for a server: name it with --url.")
+        return _on_fresh(_settings(platform or "distributed", level or "8.0", begin or "default", name), _script(file))
+    given = {"--platform": platform, "--level": level, "--mqsc": begin}
+    for option, value in given.items():
+        if value is not None:
+            raise UsageProblem(f"{option} is for a fresh queue manager; the one at {url} is what it is.")
     script = _script(file)
+    with RemoteManager(url, name=name, login=login(user), authority=ca) as manager:
+        return _on_server(manager, script)
+
+
+def _on_fresh(settings: Settings, script: str) -> Exit:
     runner = VirtualRunner()
     peer = AdminPeer(runner, QueueManager(runner, MemoryStore(), settings))
 
@@ -53,6 +74,43 @@ def mqsc(
     answer = run_script(script, ask, settings.host)
     _write("\n".join(answer.lines))
     return Exit.NOT_AS_EXPECTED if answer.refused else Exit.AS_EXPECTED
+
+
+def _on_server(manager: RemoteManager, script: str) -> Exit:
+    """Have one command after the other carried out: a request holds one."""
+    read = wrong = refused = 0
+    for item in source_commands(script):
+        if isinstance(item, Remark):
+            _write(echo_remark(item.line))
+            continue
+        read += 1
+        _write("\n".join(echo(read, item)))
+        if item.ends:
+            read -= 1
+            break
+        if item.fault is not None:  # its lines make no command that could be sent
+            wrong += 1
+            _write("\n".join(run_command(read, item, _nobody, Host()).lines))
+            continue
+        answer = manager.run(item.text)
+        _write("\n".join(_placed(text, one.column, item) for one in answer.command_response for text in one.text))
+        if answer.overall_completion_code:
+            bad = any(one.syntax_error for one in answer.command_response)
+            wrong, refused = wrong + bad, refused + (not bad)
+    _write("\n".join(tail(read, wrong, refused)))
+    return Exit.NOT_AS_EXPECTED if wrong or refused else Exit.AS_EXPECTED
+
+
+def _nobody(change: Change) -> Refused:
+    raise TypeError(f"{change} came of lines that make no command")
+
+
+def _placed(text: str, column: int, command: SourceCommand) -> str:
+    """An answer with the place in the script instead of that in the command, where it names one."""
+    if not column:
+        return text
+    at = command.position(column - 1)
+    return text.replace(f"(line 1, column {column};", f"(line {at.line}, column {at.column};", 1)
 
 
 def _settings(platform: str, level: str, begin: str, name: str | None) -> Settings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,8 @@ from assay.terminal import Terminal
 from assay_adapters.known import KnownOutcome, KnownOutcomes
 from assay_reports import RunEvidence, SourceError, junit_xml, read_run, render_site
 from assay_steps.folder import JOURNALS, JUNIT, KNOWN, REPORT
-from assay_steps.run import conclude
+from assay_steps.garbage import searched_seldom
+from assay_steps.run import Concluded, conclude
 
 
 def report(
@@ -25,12 +26,13 @@ def report(
     out: Annotated[Path | None, typer.Option(help="Where the report goes; default: the first folder.")] = None,
 ) -> int:
     """Judge the journals of earlier runs again; write verdicts, JUnit XML and the report; end as the runs would."""
+    runs: list[RunEvidence] = []
     for folder in folders:
         if not (folder / JOURNALS).is_dir():
             raise UsageProblem(f"{folder} holds no {JOURNALS}/: name a folder that assay run has written.")
-        with writable(folder):
-            conclude(folder)
-    runs = [read_run(folder) for folder in folders]
+        with writable(folder), searched_seldom():
+            concluded = conclude(folder)
+        runs.append(read_run(folder, concluded.journals, concluded.verdicts))
     terminal = Terminal()
     worst = Exit.AS_EXPECTED
     for folder, run in zip(folders, runs, strict=True):
@@ -74,13 +76,20 @@ def surprises_of(folder: Path, run: RunEvidence) -> list[str]:
     return KnownOutcomes(entries).surprises(scenarios_of(run.verdicts), today, whole=False)
 
 
-def write_reports(folders: Sequence[Path], out: Path) -> Path:
-    """Write the reports of runs that have just ended; the site's start page."""
-    return write_site(folders, [read_run(folder) for folder in folders], out)
+def write_reports(ended: Mapping[Path, Concluded], out: Path) -> Path:
+    """Write the reports of runs that have just ended; the site's start page.
+
+    Args:
+        ended: What each came to, by its folder.
+        out: Where the report goes.
+    """
+    runs = [read_run(folder, concluded.journals, concluded.verdicts) for folder, concluded in ended.items()]
+    return write_site(tuple(ended), runs, out)
 
 
 def write_site(folders: Sequence[Path], runs: Sequence[RunEvidence], out: Path) -> Path:
     """Write ``junit.xml`` beside each folder's verdicts, and one site for all of them; the site's start page."""
     for folder, run in zip(folders, runs, strict=True):
         (folder / JUNIT).write_bytes(junit_xml([run.verdicts]))
-    return render_site(runs, out / REPORT)
+    with searched_seldom():
+        return render_site(runs, out / REPORT)

@@ -30,6 +30,8 @@ def rules(
         title = Text(entry.title)
         if rule:
             title.append(f"\n{entry.rule}", style="dim")
+            if entry.beyond_one_server:
+                title.append(f"\nBeyond one server: {entry.beyond_one_server}", style="dim")
         scenarios = str(tried[entry.id] or "none yet") if entry.observable else "none needed"
         table.add_row(entry.id, entry.strength.value, judged, entry.profile.value, scenarios, title)
     Terminal().show(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Sequence
@@ -19,15 +20,23 @@ from assay.outcome import SEVERITY, ending, scenarios_of, show, tell
 from assay.progress import RunProgress
 from assay.terminal import Terminal
 from assay_adapters.known import known_outcomes
-from assay_evidence.verdicts import Verdicts, load_verdicts
+from assay_adapters.registry import BREAKABLE
+from assay_evidence.verdicts import Verdicts
 from assay_features import FeaturesError
 from assay_steps.asked import BackendUnavailableError
 from assay_steps.folder import LOG, VERDICTS, room
+from assay_steps.run import Concluded
 from assay_steps.stops import Stops, last_words
 from assay_steps.suite import SuiteOptions, run_suite
 
+REFERENCE = "reference"
+"""The backend that runs in this process; the default one."""
+CORES = 4
+"""More processes than that start for longer than they save."""
 REAL_WORKERS = 12
 """Scenarios on a real broker wait most of their time, so many more of them than cores run at once."""
+OWN_WORKERS = 24
+"""On our own server, which answers while a JVM still warms up, the more of them wait at once the better."""
 
 
 def run(
@@ -37,8 +46,11 @@ def run(
     profile: Annotated[str | None, typer.Option(help="Only rules of this profile.")] = None,
     rule: Annotated[list[str] | None, typer.Option(help="Only this rule; may be repeated.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for journals, verdicts and the report.")] = Path("assay-out"),
-    workers: Annotated[int | None, typer.Option(min=0, help="Processes; 0 runs in this one.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of whatever is random.")] = 0,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=0, help="Processes; 0 runs in this one. Default: as many as pay for what is run."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of whatever is random: a whole number.")] = 0,
     store: Annotated[
         str | None, typer.Option(help="The reference broker's store: memory (the default) or sqlite.")
     ] = None,
@@ -49,14 +61,15 @@ def run(
     pytest_args: Annotated[list[str] | None, typer.Argument(help="After --: arguments for pytest.")] = None,
 ) -> int:
     """Try the rules on a broker, print a table, and write the evidence and its report."""
-    names = list(dict.fromkeys(name.removesuffix("+amqp") for name in backend or ["reference"]))
+    whole = profile is None and not rule and not pytest_args
+    names = list(dict.fromkeys(name.removesuffix("+amqp") for name in backend or [REFERENCE]))
     asked = [
         SuiteOptions(
             out=out if len(names) == 1 else out / name,
             backend=name,
             profile=profile,
             rules=tuple(rule or ()),
-            workers=default_workers(name) if workers is None else workers,
+            workers=default_workers(name, whole=whole) if workers is None else workers,
             seed=seed,
             store=store,
             face=face,
@@ -110,14 +123,13 @@ def try_all(asked: Sequence[SuiteOptions], out: Path) -> Exit:
         KeyboardInterrupt: Ctrl-C, before anything was tried.
     """
     terminal = Terminal()
-    tried: list[Path] = []
+    tried: dict[Path, Concluded] = {}
     worst = Exit.AS_EXPECTED
     problem: BaseException | None = None
     for options in asked:
         ended = Exit.INCONCLUSIVE
         try:
-            ended = try_one(options, terminal)
-            tried.append(options.out)
+            ended, tried[options.out] = try_one(options, terminal)
         except CannotRunError as cannot:
             problem = cannot
             if len(asked) > 1:
@@ -125,8 +137,10 @@ def try_all(asked: Sequence[SuiteOptions], out: Path) -> Exit:
                 terminal.print(f"{options.backend}: not tried: {cannot}", markup=False, soft_wrap=True)
         except StoppedError as stopped:
             problem = stopped
-            if stopped.decided:
-                tried.append(options.out)
+            if stopped.concluded is not None:
+                tried[options.out] = stopped.concluded
+            elif len(asked) > 1:
+                shutil.rmtree(options.out, ignore_errors=True)
             break
         finally:
             worst = max(worst, ended, key=SEVERITY.index)
@@ -139,8 +153,11 @@ def try_all(asked: Sequence[SuiteOptions], out: Path) -> Exit:
     return worst
 
 
-def try_one(options: SuiteOptions, terminal: Terminal) -> Exit:
+def try_one(options: SuiteOptions, terminal: Terminal) -> tuple[Exit, Concluded]:
     """Try one backend, and show what came out.
+
+    Returns:
+        How that ends, and what it is.
 
     Raises:
         CommandError: It could not be tried.
@@ -149,12 +166,12 @@ def try_one(options: SuiteOptions, terminal: Terminal) -> Exit:
     started = time.perf_counter()
     stopped: StoppedError | None = None
     try:
-        attempt(options)
+        concluded = attempt(options)
     except StoppedError as stop:
-        if not stop.decided:
+        if stop.concluded is None:
             raise
-        stopped = stop
-    verdicts = load_verdicts(options.out / VERDICTS)
+        stopped, concluded = stop, stop.concluded
+    verdicts = concluded.verdicts
     show(verdicts, terminal, seconds=time.perf_counter() - started)
     if stopped is not None:
         raise stopped
@@ -163,7 +180,7 @@ def try_one(options: SuiteOptions, terminal: Terminal) -> Exit:
     missing = [] if options.pytest_args else untried(options, verdicts)
     tell([*surprises, *missing], terminal)
     ended = ending(verdicts, surprises)
-    return Exit.INCONCLUSIVE if missing and ended is Exit.AS_EXPECTED else ended
+    return Exit.INCONCLUSIVE if missing and ended is Exit.AS_EXPECTED else ended, concluded
 
 
 def untried(options: SuiteOptions, verdicts: Verdicts) -> list[str]:
@@ -177,15 +194,15 @@ class StoppedError(Exception):
 
     Args:
         why: Who stopped it.
-        decided: Whether there are verdicts of what was done until then.
+        concluded: What was done until then; None where there are no verdicts of it.
     """
 
-    def __init__(self, why: str, *, decided: bool) -> None:
-        super().__init__(f"{why}; scenarios that were not tried are shown as error." if decided else why)
-        self.decided = decided
+    def __init__(self, why: str, concluded: Concluded | None) -> None:
+        super().__init__(why if concluded is None else f"{why}; scenarios that were not tried are shown as error.")
+        self.concluded = concluded
 
 
-def attempt(options: SuiteOptions) -> None:
+def attempt(options: SuiteOptions) -> Concluded:
     """Run the suite.
 
     Raises:
@@ -196,24 +213,41 @@ def attempt(options: SuiteOptions) -> None:
     stops = Stops()
     with RunProgress(options.backend) as progress:
         code = run_suite(options, plugins=[progress, stops])
-    decided = (options.out / VERDICTS).exists()
+    concluded = stops.concluded
+    empty = concluded is not None and not concluded.verdicts.scenarios
+    if empty:
+        (options.out / VERDICTS).unlink()  # it would be a report on nothing
+        concluded = None
+    if stops.unreadable:
+        raise UsageProblem(f"The scenarios cannot be read: {stops.unreadable[0]}")
     match code:
-        case pytest.ExitCode.OK | pytest.ExitCode.TESTS_FAILED if decided:
-            return
+        case pytest.ExitCode.OK | pytest.ExitCode.TESTS_FAILED if concluded is not None:
+            return concluded
         case pytest.ExitCode.NO_TESTS_COLLECTED:
+            raise NothingSelected(options.rules)
+        case pytest.ExitCode.OK | pytest.ExitCode.TESTS_FAILED if empty:
             raise NothingSelected(options.rules)
         case pytest.ExitCode.USAGE_ERROR:
             raise UsageProblem(last_words(options.out / LOG))
-        case pytest.ExitCode.INTERRUPTED if stops.unreadable:
-            raise UsageProblem(f"The scenarios cannot be read: {stops.unreadable[0]}")
         case pytest.ExitCode.INTERRUPTED:
-            raise StoppedError("Ctrl-C", decided=decided)
-        case _ if decided:
-            raise StoppedError(stops.ended or f"pytest ended with {code.name}", decided=True)
+            raise StoppedError("Ctrl-C", concluded)
+        case _ if concluded is not None:
+            raise StoppedError(stops.ended or f"pytest ended with {code.name}", concluded)
         case _:
             raise CannotRunError(stops.ended or f"pytest ended with {code.name} and tried nothing")
 
 
-def default_workers(backend: str) -> int:
-    """In-process runs are exact and quick in one process; real brokers wait."""
-    return 0 if backend.startswith("reference") else REAL_WORKERS
+def default_workers(backend: str, *, whole: bool) -> int:
+    """How many processes a run has where the call does not say.
+
+    Real brokers are waited for. A run in this process computes, and a process for each core pays from some hundred
+    scenarios on.
+
+    Args:
+        backend: The backend's name.
+        whole: Whether the call leaves no scenario out.
+    """
+    if backend != REFERENCE:
+        return OWN_WORKERS if backend in BREAKABLE else REAL_WORKERS
+    cores = os.cpu_count() or 1
+    return min(cores, CORES) if whole and cores > 1 else 0

@@ -47,9 +47,12 @@ def flushed_before(claim: Claim, history: History) -> Finding:
 
 
 def _before(event: Disk, deadline: Event) -> bool | None:
-    if event.writer == deadline.writer:
-        return event.seq < deadline.seq
+    """By the clock, and at one instant by the writer's own order: what a disk did may be told later than it was."""
     apart = distance(deadline, event)
+    if event.writer == deadline.writer and event.seq < deadline.seq:
+        return True
+    if event.writer == deadline.writer and apart.ns == 0:
+        return False
     if apart.ns == 0 or abs(apart.ns) <= apart.unc_ns:
         return None
     return apart.ns > 0

@@ -143,17 +143,6 @@ Feature: A delayed message is delivered once its delay is over
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" to "m5" exactly once
 
-    @needs-admin @needs-local-transaction
-    Scenario: Rolled back by who has received it, the message is on its queue and does not wait again
-      Given an empty queue
-      And session "work" in transacted mode
-      And receiver "own" of session "work" on the queue
-      When message "slow" is sent to the queue with a delivery delay of 2 s
-      And "own" receives a message
-      And session "work" is rolled back
-      And "own" is closed
-      Then the queue holds "slow"
-
     @needs-non-persistent
     Scenario Outline: A non-persistent message comes in time too, <delay> after its send
       Given an empty queue
@@ -172,14 +161,6 @@ Feature: A delayed message is delivered once its delay is over
       And a non-durable subscriber "live" on the topic
       When message "slow" is sent to the topic with a delivery delay of 1 s
       Then "live" sees "slow" in time, 1 s after its send
-
-    @needs-virtual-time
-    Scenario: A message comes in time after a delay of an hour too
-      Given an empty queue
-      And a receiver is waiting on the queue
-      When message "slow" is sent to the queue with a delivery delay of 1 h
-      And 1 h pass
-      Then the receiver sees "slow" in time, 1 h after its send
 
     @needs-topic @needs-durable-subscription @needs-kill
     Scenario: A persistent publication outlives that the broker is killed during its delay

@@ -170,7 +170,7 @@ Feature: A delayed message cannot be had before its delay is over
     Scenario: A delay beyond 31 bits of milliseconds is not taken for one below 0
       Given an empty queue
       And a receiver is waiting on the queue
-      When message "far" is sent to the queue with a delivery delay of 2147484148 ms
+      When message "far" is sent to the queue with a delivery delay of 2147543648 ms
       And message "near" is sent to the queue with a delivery delay of 500 ms
       Then the receiver sees "near" exactly once
       And the receiver sees nothing of "far" for 1500 ms
@@ -195,23 +195,15 @@ Feature: A delayed message cannot be had before its delay is over
         | m50   |
         | m100  |
 
-    @needs-topic @needs-admin
-    Scenario: A publication that is sent through an alias comes no earlier than its delay
-      Given a topic
-      And an alias "front" for the topic
-      And a non-durable subscriber "live" on the topic
-      When message "slow" is sent to alias "front" with a delivery delay of 1500 ms
-      Then "live" sees "slow" no earlier than 1500 ms after its send
-
     @needs-topic @needs-durable-subscription
     Scenario Outline: The broker <event> during a publication's delay, and it comes no earlier than that
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
-      When message "slow" is sent to the topic with a delivery delay of 5 s
+      When message "slow" is sent to the topic with a delivery delay of 24 s
       And the broker <event>
       And subscriber "steady" comes back
-      Then "steady" sees "slow" no earlier than 5 s after its send
+      Then "steady" sees "slow" no earlier than 24 s after its send
 
       @needs-restart
       Examples: In order

@@ -116,18 +116,6 @@ Feature: A message whose time to live is over is not delivered
       And 2 s have passed since "edge" was sent
       Then the receiver sees "edge" at most once
 
-    @needs-delivery-delay @needs-admin @own-instance
-    Scenario: A message whose delay and life are both over while the queue manager is down does not come
-      Given an empty queue
-      And message "stale" is sent to the queue with a delivery delay of 1 s and a time to live of 2 s
-      When queue manager "A" is stopped
-      And 3 s have passed since "stale" was sent
-      And queue manager "A" is started again
-      And message "fresh" is sent to the queue
-      And a receiver starts to wait on the queue
-      Then the receiver sees "fresh" exactly once
-      And the receiver never sees "stale"
-
     @needs-delivery-delay @needs-local-transaction
     Scenario: The time to live of a delayed message counts from the send and not from the commit
       Given an empty queue

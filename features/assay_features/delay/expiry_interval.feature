@@ -43,6 +43,18 @@ Feature: A delay uses up the expiry interval
       And 5 s have passed since "m1" was sent
       Then "m1" on the queue has 3 s of its life left, in tenths of a second
 
+    @own-instance
+    Scenario: A message whose delay and life are both over while the queue manager is down does not come
+      Given an empty queue
+      And message "stale" is sent to the queue with a delivery delay of 1 s and a time to live of 2 s
+      When queue manager "A" is stopped
+      And 3 s have passed since "stale" was sent
+      And queue manager "A" is started again
+      And message "fresh" is sent to the queue
+      And a receiver starts to wait on the queue
+      Then the receiver sees "fresh" exactly once
+      And the receiver never sees "stale"
+
   @DD-57 @needs-delivery-delay @needs-time-to-live @needs-admin @own-instance
   Rule: An expiration report shows the original message, without the staging header
     Line 64.  A time to live is never below its delay, so a message can expire on the staging queue only while it cannot

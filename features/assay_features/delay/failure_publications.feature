@@ -124,8 +124,8 @@ Feature: A delayed publication that its subscriber cannot take
       And message "control" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to PUT(DISABLED)
       When 5 s have passed since "control" was sent
-      And queue "dlq" is altered to <mended>
       And the queue is altered to PUT(ENABLED)
+      And queue "dlq" is altered to <mended>
       And 4 s pass
       Then the queue holds "control"
       And the queue does not hold "news"

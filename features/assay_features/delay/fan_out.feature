@@ -98,6 +98,23 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then "one" sees "news" exactly once
       And "two" sees "news" exactly once
 
+    Scenario: A publication that is sent through an alias comes no earlier than its delay
+      Given a topic
+      And an alias "front" for the topic
+      And a non-durable subscriber "live" on the topic
+      When message "slow" is sent to alias "front" with a delivery delay of 1500 ms
+      Then "live" sees "slow" no earlier than 1500 ms after its send
+
+    Scenario: An administered subscription that is defined during the delay gets nothing
+      Given a topic
+      And a queue with MAXDEPTH(10)
+      And a non-durable subscriber "early" on the topic
+      And message "news" is sent to the topic with a delivery delay of 2 s
+      And an administered subscription "orders" from the topic to the queue
+      When 3 s have passed since "news" was sent
+      Then "early" sees "news" exactly once
+      And the queue is empty
+
   @DD-82 @needs-delivery-delay @needs-topic @needs-admin @needs-non-persistent
   Rule: A delayed publication needs ALLAVAIL on its topic
     Line 84, whose "(N)PMSGDLV" we read as the attribute that matches the persistence: PMSGDLV for a persistent

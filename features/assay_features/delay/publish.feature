@@ -138,14 +138,3 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And a non-durable subscriber "late" comes to topic "sport/#"
       Then "early" sees "news" exactly once
       And "late" never sees "news"
-
-    @needs-admin
-    Scenario: An administered subscription that is defined during the delay gets nothing
-      Given a topic
-      And a queue with MAXDEPTH(10)
-      And a non-durable subscriber "early" on the topic
-      And message "news" is sent to the topic with a delivery delay of 2 s
-      And an administered subscription "orders" from the topic to the queue
-      When 3 s have passed since "news" was sent
-      Then "early" sees "news" exactly once
-      And the queue is empty

@@ -109,6 +109,25 @@ Feature: Delayed messages wait on one staging queue
       Then the staging queue does not hold "news"
       And "reader" sees "news" exactly once
 
+    @needs-local-transaction
+    Scenario: Rolled back by who has received it, the message is on its queue and does not wait again
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue
+      When message "slow" is sent to the queue with a delivery delay of 2 s
+      And "own" receives a message
+      And session "work" is rolled back
+      And "own" is closed
+      Then the queue holds "slow"
+
+    @needs-virtual-time
+    Scenario: A message comes in time after a delay of an hour too
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 1 h
+      And 1 h pass
+      Then the receiver sees "slow" in time, 1 h after its send
+
   @DD-35 @needs-delivery-delay @needs-admin @own-instance
   Rule: On distributed platforms the staging queue exists by default
     Line 30, which names it SYSTEM.DDELAY.LOCAL.QUEUE.  Nobody defines anything in these scenarios.

@@ -391,7 +391,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | classic    |
         | simplified |
 
-    @kit @judges-broker @needs-checks-off
+    @kit @judges-broker @needs-checks-off @needs-nameless-connection
     Scenario: The broker itself refuses a durable subscription that has no client id
       Given a topic
       And the client's own checks are switched off

@@ -69,6 +69,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
       When messages "m1" to "m3" are sent to the topic with quality of service at-most-once
+      And 1 s pass
       And every connection is cut
       And 10 s pass
       And message "control" is sent to the topic with quality of service at-most-once

@@ -32,6 +32,7 @@ Feature: At least once, a sender sends again what was not answered
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
+      And 1 s pass
       And every connection is cut
       And 10 s pass
       And message "control" is sent to the topic with quality of service at-least-once
@@ -44,6 +45,7 @@ Feature: At least once, a sender sends again what was not answered
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a subscription that lives for 1 h
       When message "m1" is sent to the topic with quality of service at-least-once
+      And 1 s pass
       And message "m2" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
       Then "m2" went over the wire again, not settled
       And "m1" went over the wire once, not settled

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from assay_evidence.events import AnyEvent
+from assay_evidence.events import AnyEvent, Plan
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts
 from assay_features import Catalogue, UnknownRuleError
 from assay_reports.errors import SourceError
@@ -33,6 +33,8 @@ class Pair(Struct, frozen=True, kw_only=True):
         evidence: Where all of it comes from.
         rules: Rule verdicts by id.
         events: Events by scenario.
+        planned: How many scenarios the run was to try.
+        untried: Those of them that left no trace: it was stopped, or what it wrote is lost.
         same_catalogue: Whether the run was made with the catalogue that the report shows; None where it does not say.
     """
 
@@ -42,6 +44,8 @@ class Pair(Struct, frozen=True, kw_only=True):
     evidence: RunEvidence
     rules: dict[str, RuleVerdict]
     events: dict[str, tuple[AnyEvent, ...]]
+    planned: int
+    untried: tuple[str, ...]
     same_catalogue: bool | None
 
     @property
@@ -101,13 +105,17 @@ def _pair(run: RunEvidence, catalogue: Catalogue, names: Names) -> Pair:
     for rule in verdicts.rules:
         _expect_known(rule.id, catalogue, run)
     begin = run.begin
+    events = run.of_scenario()
+    planned = {scenario.id for event in run.events if isinstance(event, Plan) for scenario in event.scenarios}
     return Pair(
         slug=names.unique(f"{verdicts.backend}--{verdicts.client}"),
         backend=verdicts.backend,
         client=verdicts.client,
         evidence=run,
         rules={rule.id: rule for rule in verdicts.rules},
-        events=run.of_scenario(),
+        events=events,
+        planned=len(planned),
+        untried=tuple(sorted(planned - events.keys())),
         same_catalogue=None if begin is None else begin.catalogue_hash == catalogue.sha256,
     )
 

@@ -142,8 +142,7 @@ def _frames(events: Sequence[AnyEvent]) -> tuple[FrameView, ...]:
     clock = ScenarioClock(events)
     return tuple(
         FrameView(duration(clock.at_ns(event)), event, _octets(event.octets))
-        for event in sorted(events, key=clock.at_ns)
-        if isinstance(event, Frame)
+        for event in sorted((event for event in events if isinstance(event, Frame)), key=clock.at_ns)
     )
 
 

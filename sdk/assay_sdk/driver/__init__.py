@@ -51,6 +51,7 @@ from assay_sdk.driver._events import (
 )
 from assay_sdk.driver._port import (
     Driver,
+    Homebound,
     Login,
     Target,
     Wire,
@@ -84,6 +85,7 @@ __all__ = [
     "Failed",
     "ForgetXa",
     "Frame",
+    "Homebound",
     "LinkClosed",
     "Login",
     "OpenReceiver",

@@ -48,6 +48,8 @@ class OpenSender(Struct, frozen=True, tag=True):
     Args:
         address: The destination; None for one named in each message (anonymous relay).
         settled: Whether the sender will send settled transfers (at most once).
+        dynamic: Whether a temporary destination of the address's kind is made for it, whose name is the answer's value;
+            it goes with the link.
     """
 
     token: int
@@ -55,6 +57,7 @@ class OpenSender(Struct, frozen=True, tag=True):
     link: int
     address: Address | None
     settled: bool = False
+    dynamic: bool = False
 
 
 class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -31,6 +31,8 @@ class Target(Struct, frozen=True, kw_only=True):
         url: ``amqp://host:port``, or the name of an in-process broker.
         client_id: JMS client id; None for none.
         login: User and password; None for an anonymous login.
+        ca_file: PEM file with the certificates of those who are believed, for drivers that encrypt (``amqps://``);
+            None for the system's.
         trace: Whether `Frame` events are wanted.
         open_timeout_ms: How long opening may take, in milliseconds.
         request_timeout_ms: How long any other command waits for the broker's answer, in milliseconds; then it has
@@ -40,6 +42,7 @@ class Target(Struct, frozen=True, kw_only=True):
     url: str
     client_id: str | None = None
     login: Login | None = None
+    ca_file: str | None = None
     trace: bool = False
     open_timeout_ms: int = 15_000
     request_timeout_ms: int = 60_000
@@ -77,4 +80,16 @@ class Driver(Protocol):
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> Wire:
         """Start an attempt; the first event is `Opened` or `Closed` with the reason."""
+        ...
+
+
+@runtime_checkable
+class Homebound(Protocol):
+    """A driver that leads into worlds with a clock and a crank of their own, rather than to the machine's.
+
+    Whoever connects by URL alone turns that crank.
+    """
+
+    def home(self, url: str) -> Runner | None:
+        """The crank of the world that a URL leads to; None when it leads nowhere."""
         ...

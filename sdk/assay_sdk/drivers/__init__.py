@@ -6,6 +6,7 @@ register theirs in the same way.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from urllib.parse import urlsplit
 
@@ -15,6 +16,8 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 GROUP = "assay.drivers"
 """The entry point group."""
+OURS = "assay-mq"
+"""The distribution that brings our own drivers."""
 
 
 def find_driver(url: str) -> Driver:
@@ -32,20 +35,39 @@ def find_driver(url: str) -> Driver:
     scheme = urlsplit(url).scheme
     known = {point.name: point for point in entry_points(group=GROUP)}
     if scheme not in known:
-        names = ", ".join(f"{name}://" for name in sorted(known)) or "none"
-        raise _refusal(f"no driver serves {url!r}: begin the URL with one of those installed ({names})", scheme)
-    return _load(known[scheme])
-
-
-def _load(point: EntryPoint) -> Driver:
+        raise _refusal(f"no driver serves {url!r}: {_advice(known)}", scheme)
     try:
-        driver: Driver = point.load()()
+        return _make(known[scheme])
     except ImportError as error:
         missing = error.name or "a package"
-        raise _refusal(
-            f"the {point.name} driver needs {missing}: install it with pip install 'assay-mq[{point.name}]'", point.name
-        ) from error
+        text = f"the {scheme} driver needs {missing}: install it with {_install(known[scheme])}"
+        raise _refusal(text, scheme) from error
+
+
+def _make(point: EntryPoint) -> Driver:
+    driver: Driver = point.load()()
     return driver
+
+
+def _advice(known: Mapping[str, EntryPoint]) -> str:
+    """What to do about a URL that nobody serves: the schemes that there are, with what some of them lack."""
+    if not known:
+        return f"none is installed; do so with pip install {OURS}, or give a driver"
+    names: list[str] = []
+    for scheme, point in sorted(known.items()):
+        try:
+            point.load()
+        except ImportError:
+            names.append(f"{scheme}:// after {_install(point)}")
+        else:
+            names.append(f"{scheme}://")
+    return f"begin the URL with one of those installed ({', '.join(names)})"
+
+
+def _install(point: EntryPoint) -> str:
+    """The call that installs what a driver lacks: each of ours has an extra of its scheme's name."""
+    theirs = point.dist.name if point.dist else OURS
+    return f"pip install '{OURS}[{point.name}]'" if theirs == OURS else f"what {theirs} says"
 
 
 def _refusal(text: str, name: str) -> RefusedError:

@@ -32,6 +32,7 @@ from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.session import Session
 from assay_sdk.engine.settings import ConnectionOptions
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
+from assay_sdk.engine.temporaries import Temporaries
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import ConnectionLost, FrameSeen, Observer, nobody
@@ -83,6 +84,7 @@ class Connection:
         self.started = False
         self.on_exception: ExceptionListener | None = None
         self.sessions: dict[int, Session] = {}
+        self.temporaries = Temporaries(self)
         self._driver = driver
         self._target = target
         self._wire: Wire | None = None

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from assay_sdk.driver import Driver, Login, Target
+from assay_sdk.driver import Driver, Homebound, Login, Target
 from assay_sdk.drivers import find_driver
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.connection import Connection
@@ -18,7 +18,7 @@ from assay_sdk.engine.operations import Operation, perform
 from assay_sdk.engine.settings import LISTENER_WINDOW, ConnectionOptions
 from assay_sdk.errors import JmsError, XAError
 from assay_sdk.model.durations import DurationError, milliseconds
-from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.observer import Observer, nobody
 from assay_sdk.time import Runner
 
@@ -35,10 +35,12 @@ class Dial(Struct, frozen=True, kw_only=True):
         url: ``amqp://host:port``.
         client_id: JMS client id.
         login: User and password; None for anonymous.
+        ca_file: PEM file with the certificates of those who are believed, for ``amqps://``; None for the system's.
         checks: Whether the client enforces rules of its own; False lets the broker answer.
         prefetch: How many messages a receiving consumer may have sent ahead; 0 asks for each as it is wanted.
         listener_window: The same for a message listener; at least 1.
-        runner: The crank; None for one I/O loop that all connections of the process share.
+        runner: The crank; None for that of the world where the URL leads, or else for one I/O loop that all
+            connections of the process share.
         driver: The protocol; None for the one that serves the URL.
         observer: Told every event.
         trace: Whether the observer is told every protocol frame.
@@ -48,6 +50,7 @@ class Dial(Struct, frozen=True, kw_only=True):
     url: str
     client_id: str | None = None
     login: Login | None = None
+    ca_file: str | None = None
     checks: bool = True
     prefetch: int = 0
     listener_window: int = LISTENER_WINDOW
@@ -83,7 +86,7 @@ class Caller:
 
     def error(self, refused: Refused) -> JmsError:
         """The face's error for a refusal."""
-        return XAError(refused) if refused.xa is not None else self.errors[refused.kind](refused)
+        return error_for(refused, self.errors)
 
     def milliseconds(self, value: Duration, what: str) -> int:
         """A span in milliseconds.
@@ -110,18 +113,23 @@ def dial(options: Dial, errors: Mapping[JmsErrorKind, type[JmsError]]) -> tuple[
     Raises:
         JmsError: The face's own: no driver, no broker, or a refusal.
     """
-    caller = Caller(options.runner or shared_runner(), errors)
     if options.prefetch < 0 or options.listener_window < 1:
-        raise caller.error(
-            Refused(JmsErrorKind.MESSAGING, "prefetch is at least 0 and the listener window at least 1: give more")
-        )
+        text = "prefetch is at least 0 and the listener window at least 1: give more"
+        raise error_for(Refused(JmsErrorKind.MESSAGING, text), errors)
     try:
         driver = options.driver or find_driver(options.url)
     except RefusedError as error:
-        raise caller.error(error.refused) from error
+        raise error_for(error.refused, errors) from error
+    caller = Caller(options.runner or crank(driver, options.url, errors), errors)
     connection = Connection(
         driver,
-        Target(url=options.url, client_id=options.client_id, login=options.login, trace=options.trace),
+        Target(
+            url=options.url,
+            client_id=options.client_id,
+            login=options.login,
+            ca_file=options.ca_file,
+            trace=options.trace,
+        ),
         caller.runner,
         ConnectionOptions(
             id_prefix=options.id_prefix or uuid.uuid4().hex,
@@ -133,6 +141,36 @@ def dial(options: Dial, errors: Mapping[JmsErrorKind, type[JmsError]]) -> tuple[
     )
     caller(connection.open())
     return caller, connection
+
+
+def error_for(refused: Refused, errors: Mapping[JmsErrorKind, type[JmsError]]) -> JmsError:
+    """A face's error for a refusal.
+
+    Args:
+        refused: The refusal.
+        errors: The face's error for each kind.
+    """
+    return XAError(refused) if refused.xa is not None else errors[refused.kind](refused)
+
+
+def crank(driver: Driver, url: str, errors: Mapping[JmsErrorKind, type[JmsError]]) -> Runner:
+    """The runner of whoever was given none: that of the world where the URL leads, or else the shared one.
+
+    Args:
+        driver: What connects.
+        url: Where to.
+        errors: The face's error for each kind of refusal.
+
+    Raises:
+        JmsError: The face's own: there is no such world.
+    """
+    if not isinstance(driver, Homebound):
+        return shared_runner()
+    home = driver.home(url)
+    if home is None:
+        text = f"nothing is at {url} any more, or yet: connect as long as whatever made that address lasts"
+        raise error_for(refused(Mqrc.Q_MGR_NOT_AVAILABLE, text), errors)
+    return home
 
 
 _shared: list[Runner] = []

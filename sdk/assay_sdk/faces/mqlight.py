@@ -40,10 +40,10 @@ from assay_sdk.faces.arguments import (
     span_of,
     topic_of,
 )
-from assay_sdk.faces.calling import Caller, Duration, shared_runner
+from assay_sdk.faces.calling import Caller, Duration, crank, error_for
 from assay_sdk.faces.subscribing import Delivery, Subscription, handing
 from assay_sdk.model.message import Property
-from assay_sdk.model.reasons import Refused
+from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import Observer, nobody
 from assay_sdk.time import Runner
 
@@ -207,6 +207,7 @@ def connect_mqlight(
     *,
     client_id: str | None = None,
     login: Login | None = None,
+    ca_file: str | None = None,
     on_state_changed: StateListener | None = None,
     on_error: ErrorListener | None = None,
     backoff: Backoff | None = None,
@@ -223,11 +224,13 @@ def connect_mqlight(
         service: A URL, or several that are tried in turn.
         client_id: The client's id, of at most 256 letters, digits and ``%/._``; None makes one up.
         login: User and password; None for anonymous.
+        ca_file: PEM file with the certificates of those who are believed, for ``amqps://``; None for the system's.
         on_state_changed: Told each new state and its reason, on the runner.
         on_error: Told what no call can raise: a callback that raised, a subscription that the service has ended.
         backoff: How long to wait between attempts; None for 1 s, then twice as long each time up to a minute.
         chance: Where randomness (waits, made-up ids) comes from; None for the machine's.
-        runner: The crank; None for one I/O loop that all connections of the process share.
+        runner: The crank; None for that of the world where the first URL leads, or else for one I/O loop that all
+            connections of the process share.
         driver: The protocol; None for the one that serves the URL.
         observer: Told every event.
         trace: Whether the observer is told every protocol frame.
@@ -236,21 +239,20 @@ def connect_mqlight(
     Raises:
         MessagingError: An argument, no service that could be reached, or a refusal; later losses are retried.
     """
-    caller = Caller(runner or shared_runner(), CHECKED)
     services = (service,) if isinstance(service, str) else tuple(service)
     if not services:
-        raise mistake(caller, "service is empty: give a URL, or several")
+        raise error_for(Refused(JmsErrorKind.MESSAGING, "service is empty: give a URL, or several"), CHECKED)
+    try:
+        drivers = {url: driver or find_driver(url) for url in services}
+    except RefusedError as error:
+        raise error_for(error.refused, CHECKED) from error
+    caller = Caller(runner or crank(drivers[services[0]], services[0], CHECKED), CHECKED)
     luck = chance or random.SystemRandom()
     name = f"AUTO_{luck.getrandbits(28):07x}" if client_id is None else client_id_of(caller, client_id)
     prefix = id_prefix or uuid.uuid4().hex
 
-    try:
-        drivers = {url: driver or find_driver(url) for url in services}
-    except RefusedError as error:
-        raise caller.error(error.refused) from error
-
     def dial(url: str, told: Observer) -> Connection:
-        target = Target(url=url, client_id=name, login=login, trace=trace)
+        target = Target(url=url, client_id=name, login=login, ca_file=ca_file, trace=trace)
         return Connection(drivers[url], target, caller.runner, ConnectionOptions(id_prefix=prefix), told)
 
     engine = LightClient(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 from assay_sdk.driver import Durability
 from assay_sdk.engine.consumer import Consumer as EngineConsumer
@@ -12,7 +12,9 @@ from assay_sdk.engine.session import Session as EngineSession
 from assay_sdk.engine.settings import Source
 from assay_sdk.faces.calling import Caller
 from assay_sdk.faces.message import Message
-from assay_sdk.model.destinations import Destination, Queue, Topic
+from assay_sdk.model.converters import Converter
+from assay_sdk.model.destinations import Destination, Queue, TemporaryQueue, TemporaryTopic, Topic
+from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Mqrc, refused
 
 T = TypeVar("T")
@@ -101,6 +103,63 @@ class SessionBase:
     def create_browser(self, queue: Queue[T], selector: str | None = None) -> QueueBrowser[T]:
         """Make a browser; it looks when it is iterated."""
         return QueueBrowser(self._caller, self._engine, queue, selector)
+
+    @overload
+    def create_temporary_queue(self) -> TemporaryQueue[str]: ...
+    @overload
+    def create_temporary_queue(
+        self, body_type: type[T], *, converter: Converter[T] | None = None
+    ) -> TemporaryQueue[T]: ...
+    @overload
+    def create_temporary_queue(self, *, converter: Converter[T]) -> TemporaryQueue[T]: ...
+    def create_temporary_queue(
+        self, body_type: Any = str, *, converter: Converter[Any] | None = None
+    ) -> TemporaryQueue[Any]:
+        """Make a temporary queue: anybody sends to it, this connection alone receives, and it goes with that.
+
+        Args:
+            body_type: Type of the bodies.
+            converter: Converts them; by default what the type has.
+
+        Raises:
+            JmsError: There are none here, or the connection is lost.
+        """
+        shape = TemporaryQueue("made", body_type, converter=converter)  # refused, if at all, before anything is made
+        return TemporaryQueue(self._temporary(AddressKind.TEMPORARY_QUEUE), converter=shape.converter)
+
+    @overload
+    def create_temporary_topic(self) -> TemporaryTopic[str]: ...
+    @overload
+    def create_temporary_topic(
+        self, body_type: type[T], *, converter: Converter[T] | None = None
+    ) -> TemporaryTopic[T]: ...
+    @overload
+    def create_temporary_topic(self, *, converter: Converter[T]) -> TemporaryTopic[T]: ...
+    def create_temporary_topic(
+        self, body_type: Any = str, *, converter: Converter[Any] | None = None
+    ) -> TemporaryTopic[Any]:
+        """Make a temporary topic: anybody publishes on it, this connection alone subscribes, and it goes with that.
+
+        Args:
+            body_type: Type of the bodies.
+            converter: Converts them; by default what the type has.
+
+        Raises:
+            JmsError: There are none here, or the connection is lost.
+        """
+        shape = TemporaryTopic("made", body_type, converter=converter)
+        return TemporaryTopic(self._temporary(AddressKind.TEMPORARY_TOPIC), converter=shape.converter)
+
+    def delete_temporary(self, destination: TemporaryQueue[Any] | TemporaryTopic[Any]) -> None:
+        """Delete a temporary destination before its connection ends.
+
+        Raises:
+            JmsError: The connection has not made it, or has a consumer of it.
+        """
+        self._caller(self._engine.connection.temporaries.delete(self._engine, destination.address))
+
+    def _temporary(self, kind: AddressKind) -> str:
+        return self._caller(self._engine.connection.temporaries.make(self._engine, kind)).name
 
     def _producer(self, destination: Destination[T] | None) -> EngineProducer:
         return self._caller(self._engine.create_producer(destination.address if destination is not None else None))

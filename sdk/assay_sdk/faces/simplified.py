@@ -323,6 +323,7 @@ def connect(
     *,
     client_id: str | None = None,
     login: Login | None = None,
+    ca_file: str | None = None,
     session_mode: AckMode = AckMode.AUTO,
     checks: bool = True,
     prefetch: int = 0,
@@ -338,10 +339,12 @@ def connect(
         url: ``amqp://host:port``.
         client_id: JMS client id.
         login: User and password; None for anonymous.
+        ca_file: PEM file with the certificates of those who are believed, for ``amqps://``; None for the system's.
         session_mode: The session's acknowledgement mode.
         checks: Whether the client enforces rules of its own; False lets the broker answer.
         prefetch: How many messages a receiving consumer may have sent ahead; 0 asks for each as it is wanted.
-        runner: The crank; None for one I/O loop that all connections of the process share.
+        runner: The crank; None for that of the world where the URL leads, or else for one I/O loop that all
+            connections of the process share.
         driver: The protocol; None for the one that serves the URL.
         observer: Told every event.
         trace: Whether the observer is told every protocol frame.
@@ -354,6 +357,7 @@ def connect(
         url=url,
         client_id=client_id,
         login=login,
+        ca_file=ca_file,
         checks=checks,
         prefetch=prefetch,
         runner=runner,

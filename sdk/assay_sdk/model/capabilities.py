@@ -42,6 +42,8 @@ class Capability(StrEnum):
     """Subscriptions to patterns of topics."""
     RECONNECT = "reconnect"
     """The client connects again by itself (AMQP:18)."""
+    NAMELESS_CONNECTION = "nameless-connection"
+    """A connection may be without a client id; over AMQP 1.0 each has that of its container."""
     # what an instance lets the kit do to it
     ADMIN = "admin"
     STAGING_QUEUE = "staging-queue"
@@ -57,3 +59,9 @@ class Capability(StrEnum):
     CUT = "cut"
     BLOCK_WRITE = "block-write"
     VIRTUAL_TIME = "virtual-time"
+
+
+APART = frozenset({Capability.NAMELESS_CONNECTION, Capability.VIRTUAL_TIME})
+"""What a situation is made of, and no ability of anybody's: where it is missing, the situation cannot arise (no AMQP
+connection is without a client id) or nobody can wait for it (a month, a millisecond).  A scenario that needs it then
+says nothing of client and broker, so it does not decide its rule, which others try."""

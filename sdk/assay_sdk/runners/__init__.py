@@ -1,1 +1,1 @@
-"""Runners: what turns the crank of a world (`assay_sdk.time.Runner`); `virtual` for tests, `real` for sockets."""
+"""Runners turn the crank of a world (`assay_sdk.time.Runner`): `virtual` for tests, `real` for sockets, or asyncio."""

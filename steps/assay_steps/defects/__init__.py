@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from assay_adapters.naming import unknown
 from assay_broker.defects import DEFECTS as BROKER_DEFECTS
+from assay_broker.defects.model import by_name
 from assay_steps.defects.batch import BATCH_DEFECTS
 from assay_steps.defects.delay import DELAY_DEFECTS
 from assay_steps.defects.model import Defect
@@ -32,7 +33,7 @@ def all_defects() -> Mapping[str, Defect]:
         Defect(name=defect.name, rules=defect.rules, text=defect.text, broker=defect.name)
         for defect in BROKER_DEFECTS.values()
     )
-    return {defect.name: defect for defect in (*broker, *CLIENT_DEFECTS)}
+    return by_name((*broker, *CLIENT_DEFECTS))
 
 
 def find_defect(name: str) -> Defect:

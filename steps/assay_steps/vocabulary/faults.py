@@ -6,6 +6,7 @@ from pytest_bdd import given, when
 
 from assay_adapters.backend import (
     AfterAnswer,
+    At,
     BeforeAnswer,
     Cut,
     FirstSight,
@@ -19,6 +20,7 @@ from assay_steps.names import Place
 from assay_steps.options import SendOptions
 from assay_steps.parsing import phrase
 from assay_steps.vocabulary.sending import producer_for, send
+from assay_steps.waiting import NS_PER_MS
 from assay_steps.world import PLAIN, World
 
 
@@ -64,6 +66,15 @@ def _(world: World, label: str) -> None:
 @given(phrase("every connection will be cut when {label:Name} is first seen"))
 def _(world: World, label: str) -> None:
     world.troubles.await_later(Cut(), FirstSight(world.kid(label)))
+
+
+@given(phrase("every connection will be cut {span:Duration} after {label:Name} is first seen"))
+def _(world: World, span: int, label: str) -> None:
+    def arm() -> None:
+        due_ns = world.instance.clock.monotonic_ns() + span * NS_PER_MS
+        world.troubles.await_later(Cut(), At(due_ns))
+
+    world.sightings.at_first_sight(world.kid(label), arm)
 
 
 @given(phrase("the connection of {name:Name} will be lost when {label:Name} is first seen"))

@@ -150,6 +150,7 @@ def _(
 @then(phrase("{copies:Number} copies of {label:Name} were flushed to disk before its send was answered"))
 def _(world: World, evidence: Evidence, label: str, copies: int = 1) -> None:
     sent = world.messages[label]
+    world.await_flushes(sent.kid, copies)
     evidence.claim("flushed-before", {"kid": sent.kid, "call": sent.call}, {"copies": copies})
 
 
@@ -157,4 +158,5 @@ def _(world: World, evidence: Evidence, label: str, copies: int = 1) -> None:
 def _(world: World, evidence: Evidence, label: str, name: str) -> None:
     kid = world.kid(label)
     world.observe((name,), (kid,))
+    world.await_flushes(kid)
     evidence.claim("flushed-before", {"kid": kid, "actors": name})

@@ -15,14 +15,14 @@ from assay_steps.world import World
 @then(phrase("{name:Name} sees {label:Name} no earlier than {delay:Duration} after its send"))
 def _(world: World, evidence: Evidence, delay: int, label: str = "message", name: str = RECEIVER) -> None:
     sent = world.messages[label]
-    world.observe((name,), (sent.kid,))
+    world.observe((name,), (sent.kid,), due_in_ms=world.left_ms(label, delay))
     evidence.claim("not-before", {"kid": sent.kid, "call": sent.call, "actors": name}, {"delay_ms": delay})
 
 
 @then(phrase("nobody sees {label:Name} earlier than {delay:Duration} after its send"))
 def _(world: World, evidence: Evidence, label: str, delay: int) -> None:
     sent = world.messages[label]
-    world.observe(tuple(world.consumers), (sent.kid,))
+    world.observe(tuple(world.consumers), (sent.kid,), due_in_ms=world.left_ms(label, delay))
     evidence.claim("not-before", {"kid": sent.kid, "call": sent.call}, {"delay_ms": delay})
 
 
@@ -31,7 +31,7 @@ def _(world: World, evidence: Evidence, label: str, delay: int) -> None:
 @then(phrase("{name:Name} sees {label:Name} in time, {delay:Duration} after its send"))
 def _(world: World, evidence: Evidence, delay: int, label: str = "message", name: str = RECEIVER) -> None:
     sent = world.messages[label]
-    world.observe((name,), (sent.kid,))
+    world.observe((name,), (sent.kid,), due_in_ms=world.left_ms(label, delay))
     evidence.claim(
         "by",
         {"kid": sent.kid, "call": sent.call, "actors": name},

@@ -141,6 +141,12 @@ class Bench:
         self._take(effects)
         return effects
 
+    def put_together(self, connection: int, link: int, *sent: Message) -> list[int]:
+        """Send several messages in one turn; the tokens."""
+        puts = [commands.Put(connection, self.token(), link, one) for one in sent]
+        self._take(self.core.put_together(puts, self.now))
+        return [put.token for put in puts if put.token is not None]
+
     def _take(self, effects: tuple[Effect, ...]) -> None:
         self.effects.extend(effects)
         for effect in effects:
@@ -338,10 +344,11 @@ class Bench:
         *deliveries: int,
         outcome: Outcome = Outcome.ACCEPTED,
         unit: int | None = None,
+        leave_out: bool = False,
     ) -> int:
         """Settle; the token."""
         token = self.token()
-        self.handle(commands.Settle(connection, token, link, deliveries, outcome, unit))
+        self.handle(commands.Settle(connection, token, link, deliveries, outcome, unit, leave_out))
         return token
 
     def begin(self, connection: int, unit: int, session: int | None = None) -> Refused | None:

@@ -22,7 +22,7 @@ from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.messages import groups
 from assay_broker.core.messages.entries import Entry
 from assay_broker.core.queues import arriving, delivery
-from assay_broker.core.queues.lines import Line
+from assay_broker.core.queues.lines import Line, OwnLine
 from assay_broker.core.queues.placing import new_entry, stored, watch_expiry
 from assay_broker.core.queues.queues import Queue
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record, SubscriptionDefined
@@ -186,6 +186,7 @@ MUTANTS = (
     Mutant("credit ignored", patch=_without_credit),
     Mutant("given to two receivers", patch=_patch(Queue, "take", _hand_out_and_keep)),
     Mutant("selector ignored", patch=_patch(Line, "lets_through", lambda _line, _entry: True)),
+    Mutant("given back for others, and comes again", patch=_patch(OwnLine, "lets_through", Line.lets_through)),
     Mutant("released counts as failed", patch=_outcome(Outcome.RELEASED, Outcome.MODIFIED)),
     Mutant("rejected comes back", patch=_outcome(Outcome.REJECTED, Outcome.RELEASED)),
     Mutant("modified is gone", patch=_outcome(Outcome.MODIFIED, Outcome.ACCEPTED)),

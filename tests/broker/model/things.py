@@ -24,6 +24,8 @@ class Link:
     leaving: list[int] = field(default_factory=list)
     """The batches for which settled deliveries wait before they leave."""
     got: dict[int, Delivery] = field(default_factory=dict)
+    left_out: set[Copy] = field(default_factory=set)
+    """What has been given back for others to get."""
 
 
 @dataclass(eq=False)
@@ -124,8 +126,8 @@ def rank(one: Copy) -> tuple[int, int]:
 
 
 def lets_through(link: Link, one: Copy) -> bool:
-    """Whether the selector of a receiver on a queue lets a copy through."""
-    return SELECTORS[link.selector](one.sent)
+    """Whether the selector of a receiver on a queue lets a copy through, and it has not given it back for good."""
+    return one not in link.left_out and SELECTORS[link.selector](one.sent)
 
 
 def later_than(at: int | None, batch: int) -> int | None:

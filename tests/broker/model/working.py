@@ -214,7 +214,13 @@ class Working(Processor):
         return one.sent
 
     def settle(
-        self, key: tuple[int, int], numbers: tuple[int, ...], outcome: str, unit_number: int | None
+        self,
+        key: tuple[int, int],
+        numbers: tuple[int, ...],
+        outcome: str,
+        unit_number: int | None,
+        *,
+        leave_out: bool = False,
     ) -> str | None:
         """Accepted and rejected: gone; released: as if never delivered; modified: failed (QS-14, JMS 3.4.7)."""
         if key[0] not in self.connections:
@@ -234,6 +240,8 @@ class Working(Processor):
                 unit.accepted.append(delivery)
                 continue
             del link.got[number]
+            if leave_out and delivery.copy.dies is None:
+                link.left_out.add(delivery.copy)
             if outcome in {"released", "modified"}:
                 self._give_back(delivery, failed=outcome == "modified")
             elif delivery.copy.dies is None:

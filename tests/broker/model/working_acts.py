@@ -94,20 +94,30 @@ class WorkingActs(Comparing):
         unit = self._unit(pick)
         self._send(unit.connection, to, traits, unit.number, delay=delay, ttl=ttl, group=group, last=group == "h")
 
-    def _settle(self, key: tuple[int, int], numbers: tuple[int, ...], outcome: Outcome, unit: int | None) -> None:
+    def _settle(
+        self,
+        key: tuple[int, int],
+        numbers: tuple[int, ...],
+        outcome: Outcome,
+        unit: int | None = None,
+        *,
+        leave_out: bool = False,
+    ) -> None:
         self._ask(
-            lambda token: commands.Settle(key[0], token, key[1], numbers, outcome, unit),
-            lambda: self.model.settle(key, numbers, outcome.value, unit),
+            lambda token: commands.Settle(key[0], token, key[1], numbers, outcome, unit, leave_out),
+            lambda: self.model.settle(key, numbers, outcome.value, unit, leave_out=leave_out),
         )
 
-    @happens(8, pick=PICK, many=YES_OR_NO, outcome=(Outcome.ACCEPTED, *Outcome))
-    def settle(self, *, pick: int, many: bool, outcome: Outcome) -> None:
+    @happens(8, pick=PICK, many=YES_OR_NO, outcome=(Outcome.ACCEPTED, *Outcome), others=(False, False, False, True))
+    def settle(self, *, pick: int, many: bool, outcome: Outcome, others: bool) -> None:
+        """Settle; what is given back may be for others only."""
         held = self._held()
         if not held:
             return
         link, number = held[pick % len(held)]
         numbers = tuple(other for one, other in held if one is link) if many else (number,)
-        self._settle((link.connection, link.number), numbers, outcome, None)
+        leave_out = others and outcome in {Outcome.RELEASED, Outcome.MODIFIED}
+        self._settle((link.connection, link.number), numbers, outcome, leave_out=leave_out)
 
     @happens(2, pick=PICK, number=(1, 2), session=A_SESSION)
     def accept_in_unit(self, *, pick: int, number: int, session: int | None) -> None:

@@ -99,6 +99,23 @@ def without_a_disk_event_nothing_is_shown(story: Story) -> Finding:
     return story.finds("flushed-before", {"kid": "m", "call": story.send().ref})
 
 
+def told_after_the_answer(story: Story, flushed_ms: int) -> Finding:
+    send = story.send(took_ms=10)
+    story.at(1).disk("write", "m")
+    story.at(flushed_ms).disk("flush")
+    return story.finds("flushed-before", {"kid": "m", "call": send.ref})
+
+
+@rows.expect(Verdict.PASS, SOURCE)
+def a_flush_that_is_told_after_the_answer_and_was_before_it_counts(story: Story) -> Finding:
+    return told_after_the_answer(story, 5)
+
+
+@rows.expect(Verdict.FAIL, SOURCE)
+def a_flush_at_the_instant_of_the_answer_that_is_told_after_it_is_later(story: Story) -> Finding:
+    return told_after_the_answer(story, 10)
+
+
 @rows.expect(Verdict.NOT_DEMONSTRATED)
 def a_message_never_sent_shows_nothing(story: Story) -> Finding:
     story.disk("flush")

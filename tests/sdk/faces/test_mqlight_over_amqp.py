@@ -11,7 +11,8 @@ from proton import Delivery as WireDelivery
 from tests.sdk.drivers.amqp.peer import LIMIT_MS, Peer, settle
 
 from assay_sdk import Backoff, Client, ConnectionLostError, Delivery, InvalidClientIdError, connect_mqlight
-from assay_sdk.drivers.amqp import AmqpDriver, codec
+from assay_sdk.amqp import codec
+from assay_sdk.drivers.amqp import AmqpDriver
 from assay_sdk.model.message import Message
 from assay_sdk.runners.real import RealRunner
 

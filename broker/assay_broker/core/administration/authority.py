@@ -74,6 +74,8 @@ class Authorities:
     def __init__(self, records: Iterable[AuthorityRecord] = ()) -> None:
         self._records: dict[_Key, AuthorityRecord] = {}
         self._remembered: dict[tuple[str, str, str], frozenset[str]] = {}
+        self.changes = 0
+        """How often something was granted or taken back."""
         for record in records:
             self.put(record)
 
@@ -88,12 +90,16 @@ class Authorities:
     def put(self, record: AuthorityRecord) -> None:
         """A record holds from now on."""
         self._records[_key(record)] = record
-        self._remembered.clear()
+        self._changed()
 
     def remove(self, record: AuthorityRecord) -> None:
         """A record holds no longer."""
         self._records.pop(_key(record), None)
+        self._changed()
+
+    def _changed(self) -> None:
         self._remembered.clear()
+        self.changes += 1
 
     def allowed(self, user: str | None, object_type: str, name: str, authority: str) -> bool:
         """Whether a user may do something with an object, now.

@@ -152,20 +152,33 @@ class NativePut(Struct, frozen=True, tag=True):
 
 
 class NativeBrowse(Struct, frozen=True, tag=True):
-    """Look at a queue's messages with descriptor and headers, the staging queue's included."""
-
-    queue: str
-
-
-class NativeTake(Struct, frozen=True, tag=True):
-    """Take the first message with this correlation id off a queue, the staging queue included (DD-38).
+    """Look at a queue's messages with descriptor and headers, the staging queue's included.
 
     Args:
-        correlation_id: MQMD's CorrelId, 24 bytes.
+        queue: Its name.
+        correlation_id: MQMD's CorrelId of the messages, 24 bytes; None for any.
+        message_id: MQMD's MsgId of the messages, 24 bytes; None for any.
+        limit: How many at most; None for all.
     """
 
     queue: str
-    correlation_id: bytes
+    correlation_id: bytes | None = None
+    message_id: bytes | None = None
+    limit: int | None = None
+
+
+class NativeTake(Struct, frozen=True, tag=True):
+    """Take the first message with these ids off a queue, the staging queue included (DD-38).
+
+    Args:
+        queue: Its name.
+        correlation_id: MQMD's CorrelId, 24 bytes; None for any.
+        message_id: MQMD's MsgId, 24 bytes; None for any.
+    """
+
+    queue: str
+    correlation_id: bytes | None = None
+    message_id: bytes | None = None
 
 
 Change = (

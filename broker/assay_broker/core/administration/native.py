@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
 from assay_broker.core.administration.changes import NativeBrowse, NativePut, NativeTake
 from assay_broker.core.delay.release import unstage
-from assay_broker.core.messages.descriptor import Described, describe
+from assay_broker.core.messages.descriptor import Described, describe, shown_ids
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.networks.clustering import check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.objects.model import Kind
 from assay_broker.core.queues.delivery import remove
 from assay_broker.core.queues.placing import enter, new_entry
 from assay_broker.core.queues.queues import home_of
@@ -35,22 +39,21 @@ def native_put(state: State, turn: Turn, put: NativePut) -> None:
 
 
 def native_browse(state: State, turn: Turn, browse: NativeBrowse) -> tuple[Described, ...]:
-    """Every message that waits on a queue; on the staging queue, what is staged too, in the order of due times."""
+    """Messages that wait on a queue; on the staging queue, what is staged too, in the order of due times."""
     manager = state.settings.name
-    return tuple(
-        describe(entry, manager, turn.now_ms)
-        for entry in _standing(state, browse.queue)
-        if not entry.expired(turn.now_ms)
-    )
+    found = islice(_fitting(state, turn, browse), browse.limit)
+    return tuple(describe(entry, manager, turn.now_ms) for entry in found)
 
 
 def native_take(state: State, turn: Turn, take: NativeTake) -> tuple[Described, ...]:
-    """Take the first message with a correlation id; one that was staged is then never delivered (DD-38)."""
-    manager = state.settings.name
-    for entry in _standing(state, take.queue):
-        shown = describe(entry, manager, turn.now_ms)
-        if entry.expired(turn.now_ms) or shown.descriptor["CorrelId"] != take.correlation_id.hex():
-            continue
+    """Take the first message that fits; one that was staged is then never delivered (DD-38).
+
+    Raises:
+        RefusalError: There is no such queue, or it is disabled for gets.
+    """
+    _check_get(state, take.queue)
+    for entry in _fitting(state, turn, take):
+        shown = describe(entry, state.settings.name, turn.now_ms)
         if entry.place is Place.STAGED:
             unstage(state, turn, entry)
         else:
@@ -60,6 +63,29 @@ def native_take(state: State, turn: Turn, take: NativeTake) -> tuple[Described, 
                 turn.touch(queue)
         return (shown,)
     return ()
+
+
+def _check_get(state: State, name: str) -> None:
+    """Refuse a get from a queue that is disabled for gets, or named by an alias that is."""
+    named = state.objects.queue(name)
+    base = None if named is None else state.objects.queue(named.text("TARGET")) if named.kind is Kind.QALIAS else named
+    for one in (named, base):
+        if one is not None and one.says("GET", "DISABLED"):
+            raise refusal(Mqrc.GET_INHIBITED, f"{one.name} is disabled for gets.", one.name)
+
+
+def _fitting(state: State, turn: Turn, asked: NativeBrowse | NativeTake) -> Iterator[Entry]:
+    """The messages that are asked for."""
+    manager = state.settings.name
+    anything = asked.correlation_id is None and asked.message_id is None
+    for entry in _standing(state, asked.queue):
+        if entry.expired(turn.now_ms):
+            continue
+        if not anything:
+            message_id, correlation_id = shown_ids(entry, manager)
+            if asked.message_id not in {None, message_id} or asked.correlation_id not in {None, correlation_id}:
+                continue
+        yield entry
 
 
 def _standing(state: State, name: str) -> list[Entry]:

@@ -23,7 +23,7 @@ def check_connect(state: State, user: str | None) -> None:
         RefusalError: As said.
     """
     if not state.authorities.allowed(user, "QMGR", QUEUE_MANAGER_PROFILE, "CONNECT"):
-        raise _not_authorised(user, "CONNECT", state.settings.name)
+        raise not_authorised(user, "CONNECT", state.settings.name)
 
 
 def check_permitted(state: State, user: str | None, address: Address, authority: str) -> None:
@@ -46,10 +46,11 @@ def check_permitted(state: State, user: str | None, address: Address, authority:
     else:
         permitted = True
     if not permitted:
-        raise _not_authorised(user, authority, address.name)
+        raise not_authorised(user, authority, address.name)
 
 
-def _not_authorised(user: str | None, authority: str, name: str) -> RefusalError:
+def not_authorised(user: str | None, authority: str, name: str) -> RefusalError:
+    """The refusal of a user without an authority on something."""
     who = "A user who is not named" if user is None else f"User {user}"
     return refusal(Mqrc.NOT_AUTHORIZED, f"{who} has no authority to {authority} {name}.", name)
 

@@ -72,9 +72,11 @@ def _check_new_link(state: State, connection: Connection, number: int) -> None:
         )
 
 
-def _adopt(state: State, connection: Connection, address: Address) -> None:
+def _adopt(state: State, connection: Connection, address: Address, *, adopt: bool) -> None:
     """A temporary destination belongs to the connection that opens it first, and goes with it (JMS 6.2.2)."""
     if address.kind in _TEMPORARY and str(address) not in state.temporary:
+        if not adopt:
+            raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is no longer there, or never was.", address.name)
         if len(connection.temporary) >= state.settings.max_links:
             raise refusal(Mqrc.RESOURCE_PROBLEM, "The connection has too many temporary destinations.", address.name)
         state.temporary[str(address)] = connection.number
@@ -96,7 +98,7 @@ def attach_sender(state: State, connection: Connection, command: AttachSender) -
     if address is not None:
         check_address(state, address)
         check_permitted(state, connection.user, address, "PUT" if address.kind in _QUEUES else "PUB")
-        _adopt(state, connection, address)
+        _adopt(state, connection, address, adopt=command.adopt)
         if address.kind in _QUEUES:
             target = resolve(state, address)
             queue, properties = target.queue, binding(target)
@@ -131,7 +133,7 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
             raise refusal(
                 Mqrc.OPTIONS_ERROR, "A subscription is on a topic, and this is a queue.", command.address.name
             )
-        _adopt(state, connection, command.address)
+        _adopt(state, connection, command.address, adopt=command.adopt)
         if command.address.name == STAGING_QUEUE:
             raise refusal(
                 Mqrc.OBJECT_IN_USE,
@@ -187,7 +189,7 @@ def _open_subscription(
     if terms.name is not None and len(terms.name.encode(errors="surrogatepass")) > state.settings.max_name_bytes:
         raise refusal(Mqrc.SUB_NAME_ERROR, "The subscription's name is too long.", terms.name[:64])
     check_subscribing(state, terms)
-    _adopt(state, connection, command.address)
+    _adopt(state, connection, command.address, adopt=command.adopt)
     found, terms = _present(state, turn, terms)
     if found is not None:
         if check_reuse(found, terms):
@@ -285,16 +287,37 @@ def _close_receiver(state: State, turn: Turn, receiver: Receiver) -> None:
 def drop_temporary(state: State, turn: Turn, connection: Connection) -> None:
     """The temporary destinations of a connection go with it (JMS 6.2.2)."""
     for address in connection.temporary:
-        del state.temporary[str(address)]
-        state.retained.forget(address)
-        queue = state.queues.find(str(address))
-        if queue is None:
-            continue
-        why = refused(Mqrc.Q_DELETED, f"{address.name} has gone with its connection.", address.name)
-        for sender in tuple(queue.senders.values()):
-            other = state.connections.find(sender.connection)
-            if other is not None:
-                close_link(state, turn, other, sender, LinkInput.REVOKED, why)
-        state.queues.forget(queue)
-        drop_entries(state, turn, queue)
+        _drop_one(state, turn, address, f"{address.name} has gone with its connection.")
     connection.temporary.clear()
+
+
+def delete_temporary(state: State, turn: Turn, connection: Connection, address: Address) -> None:
+    """A connection deletes a temporary destination of its own, with all links to it.
+
+    Raises:
+        RefusalError: It has none of that name.
+    """
+    if address not in connection.temporary:
+        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is no longer there, or never was.", address.name)
+    text = f"{address.name} has been deleted."
+    why = refused(Mqrc.Q_DELETED, text, address.name)
+    for link in tuple(connection.links.values()):
+        if link.address == address:
+            close_link(state, turn, connection, link, LinkInput.REVOKED, why)
+    connection.temporary.remove(address)
+    _drop_one(state, turn, address, text)
+
+
+def _drop_one(state: State, turn: Turn, address: Address, text: str) -> None:
+    del state.temporary[str(address)]
+    state.retained.forget(address)
+    queue = state.queues.find(str(address))
+    if queue is None:
+        return
+    why = refused(Mqrc.Q_DELETED, text, address.name)
+    for sender in tuple(queue.senders.values()):
+        other = state.connections.find(sender.connection)
+        if other is not None:
+            close_link(state, turn, other, sender, LinkInput.REVOKED, why)
+    state.queues.forget(queue)
+    drop_entries(state, turn, queue)

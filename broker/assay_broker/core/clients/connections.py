@@ -18,12 +18,14 @@ class Connection:
         number: The asker's number for it.
         client_id: JMS client id; None for none.
         user: Whose authority counts; None for one who has not said who he is.
+        alone: Whether nobody else may have its client id.
     """
 
-    def __init__(self, number: int, client_id: str | None, user: str | None = None) -> None:
+    def __init__(self, number: int, client_id: str | None, user: str | None = None, *, alone: bool = True) -> None:
         self.number = number
         self.client_id = client_id
         self.user = user
+        self.alone = alone
         self.links: dict[int, Link] = {}
         self.units: dict[int, Work] = {}
         self.temporary: list[Address] = []
@@ -84,7 +86,7 @@ class Connection:
 
 
 class Connections:
-    """All connections; a client id belongs to one of them at a time (PD-17, JMS 6.1.2).
+    """All connections; a client id belongs to one of them at a time (PD-17, JMS 6.1.2), or to several that agree.
 
     Args:
         limit: How many there may be.
@@ -95,7 +97,7 @@ class Connections:
         self._limit = limit
         self._everywhere = everywhere
         self._connections: dict[int, Connection] = {}
-        self._client_ids: dict[str, int] = {}
+        self._client_ids: dict[str, dict[int, Connection]] = {}
 
     def __iter__(self) -> Iterator[Connection]:
         """All connections."""
@@ -132,8 +134,14 @@ class Connections:
         """
         return self._everywhere[number]
 
-    def open(self, number: int, client_id: str | None, user: str | None = None) -> Connection:
+    def open(self, number: int, client_id: str | None, user: str | None = None, *, alone: bool = True) -> Connection:
         """A client comes.
+
+        Args:
+            number: The asker's number for it.
+            client_id: Its client id; None for none.
+            user: Whose authority counts; None for one who has not said who he is.
+            alone: Whether nobody else may have its client id.
 
         Raises:
             RefusalError: Its number or client id is in use, or there are too many connections.
@@ -142,7 +150,8 @@ class Connections:
             raise illegal_state(f"Connection {number} is open already.")
         if len(self._connections) >= self._limit:
             raise refusal(Mqrc.RESOURCE_PROBLEM, f"There are {self._limit} connections already; close one first.")
-        if client_id is not None and client_id in self._client_ids:
+        others = {} if client_id is None else self._client_ids.get(client_id, {})
+        if client_id is not None and others and (alone or any(other.alone for other in others.values())):
             raise RefusalError(
                 Refused(
                     JmsErrorKind.INVALID_CLIENT_ID,
@@ -150,9 +159,10 @@ class Connections:
                     objects=(client_id,),
                 )
             )
-        connection = self._connections[number] = self._everywhere[number] = Connection(number, client_id, user)
+        connection = Connection(number, client_id, user, alone=alone)
+        self._connections[number] = self._everywhere[number] = connection
         if client_id is not None:
-            self._client_ids[client_id] = number
+            self._client_ids.setdefault(client_id, {})[number] = connection
         return connection
 
     def close(self, connection: Connection) -> None:
@@ -160,4 +170,7 @@ class Connections:
         del self._connections[connection.number]
         del self._everywhere[connection.number]
         if connection.client_id is not None:
-            del self._client_ids[connection.client_id]
+            others = self._client_ids[connection.client_id]
+            del others[connection.number]
+            if not others:
+                del self._client_ids[connection.client_id]

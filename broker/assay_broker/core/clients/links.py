@@ -6,7 +6,7 @@ Everything that a link's state decides is in `LINKS`; a pair that is missing the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum, auto
+from enum import Enum, IntEnum, auto
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from assay_sdk.model.message import Address
 if TYPE_CHECKING:
     from assay_broker.core.queues.lines import Line
     from assay_broker.core.queues.queues import Queue
+    from assay_broker.core.queues.resolution import Route
     from assay_broker.core.topics.subscriptions import Subscription
 
 
@@ -24,7 +25,7 @@ Owner = tuple[int, int | None]
 """A connection and one of its sessions: whose unit of work it is, and who gets from it (DD-25)."""
 
 
-class LinkState(Enum):
+class LinkState(IntEnum):
     """What a link is for."""
 
     SENDING = auto()
@@ -32,7 +33,7 @@ class LinkState(Enum):
     CLOSED = auto()
 
 
-class LinkInput(Enum):
+class LinkInput(IntEnum):
     """What can happen to a link."""
 
     PUT = auto()
@@ -120,6 +121,8 @@ class Sender(Link):
     ) -> None:
         super().__init__(connection, number, address, LinkState.SENDING, table)
         self.queue = queue
+        self.route: Route | None = None
+        """What its address was found to mean last."""
 
 
 class Receiver(Link):
@@ -165,6 +168,12 @@ class Receiver(Link):
         self.credit += credit
         if self.credit > 0 and self.key not in self.line.ready:
             self.line.ready[self.key] = self
+
+    def withdraw(self, credit: int) -> None:
+        """Take credit back, as far as it has not been used."""
+        self.credit = max(0, self.credit - credit)
+        if self.credit == 0:
+            self.line.ready.pop(self.key, None)
 
     def exhaust(self) -> None:
         """Take what credit is left."""

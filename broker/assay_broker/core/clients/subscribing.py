@@ -189,9 +189,25 @@ def unsubscribe(state: State, turn: Turn, connection: Connection, command: Unsub
         RefusalError: There is none of that name, or it is in use.
     """
     name = command.name
-    found = state.subscriptions.durable(None if command.everybodys else connection.client_id, name)
-    if found is None:
-        raise refusal(Mqrc.NO_SUBSCRIPTION, f'There is no durable subscription "{name}" of this client.', name)
+    found = find_subscription(state, connection, name, everybodys=command.everybodys)
     if found.active:
         raise refusal(Mqrc.SUBSCRIPTION_IN_USE, f'The subscription "{name}" has a consumer; close it first.', name)
     end_subscription(state, turn, found)
+
+
+def find_subscription(state: State, connection: Connection, name: str, *, everybodys: bool) -> Subscription:
+    """A durable subscription by its name.
+
+    Args:
+        state: The queue manager.
+        connection: Whose subscription it is.
+        name: Its name.
+        everybodys: Whether it belongs to no client id.
+
+    Raises:
+        RefusalError: There is none of that name.
+    """
+    found = state.subscriptions.durable(None if everybodys else connection.client_id, name)
+    if found is None:
+        raise refusal(Mqrc.NO_SUBSCRIPTION, f'There is no durable subscription "{name}" of this client.', name)
+    return found

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from assay_broker.core.messages.headers import DeadLetterHeader
 from assay_broker.core.networks.neighbours import neighbour_homes
-from assay_broker.core.queues.obstacles import length, obstacles
+from assay_broker.core.queues.obstacles import obstacles
 from assay_broker.core.queues.placing import enter, new_entry
 from assay_broker.core.queues.queues import Queue
 from assay_broker.core.queues.resolution import Target, onward_queue, resolve
@@ -141,7 +141,7 @@ class Puts:
         queue = target.queue
         if queue is None:
             return Mqrc.UNKNOWN_OBJECT_NAME
-        found = obstacles(target, length(message), self._taken[queue.home] + 1)
+        found = obstacles(target, message, self._taken[queue.home] + 1)
         if found:
             return found[0].mqrc
         self._taken[queue.home] += 1

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.queues.copies import weight
 from assay_broker.core.schedule import Schedule
 
 
@@ -15,8 +16,14 @@ class Staging:
     def __init__(self) -> None:
         self.reserved = 0
         """Places that open units of work will need at their commit."""
+        self._weights: dict[int, int] = {}
         self._schedule: Schedule[Entry] = Schedule()
         self._by_id: defaultdict[str, dict[int, Entry]] = defaultdict(dict)
+
+    @property
+    def octets(self) -> int:
+        """About how much memory the messages take."""
+        return sum(self._weights.values())
 
     def __len__(self) -> int:
         return len(self._schedule)
@@ -28,6 +35,7 @@ class Staging:
     def stage(self, entry: Entry, due_ms: int) -> None:
         """Keep a copy until then."""
         entry.place = Place.STAGED
+        self._weights[entry.key] = weight(entry)
         self._schedule.add(entry.key, due_ms, entry)
         if entry.message.message_id is not None:
             self._by_id[entry.message.message_id][entry.key] = entry
@@ -35,6 +43,7 @@ class Staging:
     def unstage(self, entry: Entry) -> None:
         """Let a copy go; its place is the caller's to set."""
         self._schedule.discard(entry.key)
+        self._weights.pop(entry.key, None)
         message_id = entry.message.message_id
         if message_id is not None and message_id in self._by_id:
             self._by_id[message_id].pop(entry.key, None)

@@ -10,6 +10,7 @@ from hashlib import sha256
 
 from msgspec import Struct
 
+from assay_broker.core.messages.bodies import opened
 from assay_broker.core.messages.entries import Entry
 from assay_broker.core.messages.reports import options
 from assay_broker.core.objects.factory import STAGING_QUEUE
@@ -75,14 +76,23 @@ def staged_id(manager: str, entry: Entry) -> str:
     return made_id(manager, entry.arrived_ms, entry.key)
 
 
+def shown_ids(entry: Entry, manager: str) -> tuple[bytes, bytes]:
+    """MsgId and CorrelId of a message as it stands on its queue: a staged one has a new MsgId (DD-37)."""
+    message = entry.message
+    if entry.due_ms is None:
+        return native_id(message.message_id), native_id(message.correlation_id)
+    return native_id(staged_id(manager, entry)), native_id(message.message_id)
+
+
 def describe(entry: Entry, manager: str, now_ms: int) -> Described:
     """A message as it stands on its queue; a staged one with its header (DD-05), and a new id (DD-37)."""
-    message = entry.message
+    message = opened(entry.message)
     fields = _descriptor(message, entry, now_ms)
     headers: list[dict[str, Value]] = []
     if entry.due_ms is not None:
-        fields["MsgId"] = native_id(staged_id(manager, entry)).hex()
-        fields["CorrelId"] = native_id(message.message_id).hex()
+        message_id, correlation_id = shown_ids(entry, manager)
+        fields["MsgId"] = message_id.hex()
+        fields["CorrelId"] = correlation_id.hex()
         fields["Format"] = "MQDDH"
         headers.append(_delay_header(entry, entry.due_ms, manager))
     if entry.dead is not None:

@@ -102,9 +102,13 @@ class Holders:
         """A group is over; whether somebody had it."""
         return self._holders.pop(group, None) is not None
 
+    def had_by(self, receiver: Receiver) -> tuple[str, ...]:
+        """The groups that a receiver has."""
+        return tuple(group for group, holder in self._holders.items() if holder is receiver)
+
     def leave(self, receiver: Receiver) -> tuple[str, ...]:
         """A receiver has gone: the groups that it had, free now."""
-        left = tuple(group for group, holder in self._holders.items() if holder is receiver)
+        left = self.had_by(receiver)
         for group in left:
             del self._holders[group]
         return left
@@ -152,6 +156,13 @@ class Groups:
             members.present.add(entry.key)
             heappush(members.heap, (*place_in_group(entry), entry.key))
         self.look(group)
+
+    def leave_out(self, entry: Entry) -> None:
+        """A member is not for this line any more; its group is to be looked at."""
+        members = self._groups.get(str(entry.message.group_id))
+        if members is not None and entry.key in members.present:
+            members.present.discard(entry.key)
+            members.heap = sorted(item for item in members.heap if item[2] != entry.key)
 
     def look(self, group: str) -> None:
         """A group may have another next member, or another holder: see for whom its next member is."""

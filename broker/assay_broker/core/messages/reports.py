@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from assay_broker.core.messages.bodies import body_of
 from assay_broker.core.refusals import refusal
 from assay_sdk.model.message import Body, Message, Property
 from assay_sdk.model.reasons import Mqrc
@@ -92,7 +93,7 @@ def report(
     properties: dict[str, Property] = {"JMS_IBM_MsgType": MQMT_REPORT, "JMS_IBM_Feedback": int(feedback)}
     if inherits and Mqro.DISCARD_MSG in asked:
         properties[WHOLE_REPORT] = int(Mqro.DISCARD_MSG)
-    body = _data(original.body, asked, kind)
+    body = _data(body_of(original), asked, kind)
     return Message(
         message_id=original.message_id if Mqro.PASS_MSG_ID in asked else message_id,
         correlation_id=original.correlation_id if Mqro.PASS_CORREL_ID in asked else original.message_id,

@@ -40,9 +40,14 @@ class Ledger:
 
 
 class Group:
-    """What is common."""
+    """What is common.
 
-    def __init__(self) -> None:
+    Args:
+        several: Whether it has several members; a queue manager by itself has one of its own.
+    """
+
+    def __init__(self, *, several: bool = False) -> None:
+        self.several = several
         self.ledger = Ledger()
         self.queues: dict[str, Queue] = {}
         """The shared queues by their homes."""

@@ -24,6 +24,8 @@ class Directory:
         self._own: dict[tuple[Namespace, str], Definition] = {}
         self._shared = {} if shared is None else shared
         self._manager: Definition | None = None
+        self.changes = 0
+        """How often an object was defined, altered or removed."""
         self.topics = TopicObjects()
         """The topic objects by their topic strings."""
         for definition in definitions:
@@ -67,6 +69,7 @@ class Directory:
 
     def put(self, definition: Definition) -> None:
         """Define an object, or define it anew."""
+        self.changes += 1
         known = self.find(definition.namespace, definition.name)
         if known is not None:
             self.topics.remove(known)
@@ -78,6 +81,7 @@ class Directory:
 
     def remove(self, namespace: Namespace, name: str) -> None:
         """An object is gone; nothing happens when there was none."""
+        self.changes += 1
         found = self._own.pop((namespace, name), None) or self._shared.pop((namespace, name), None)
         if found is not None:
             self.topics.remove(found)

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from assay_broker.core.objects.model import Kind
 from assay_broker.core.objects.reasons import object_refusal
 from assay_sdk.model.command_reasons import Mqrccf
+from assay_sdk.model.message import AddressKind
+
+TEMPORARY_PREFIXES: Mapping[AddressKind, str] = {
+    AddressKind.TEMPORARY_QUEUE: "AMQ.TEMPORARY.QUEUE.",
+    AddressKind.TEMPORARY_TOPIC: "AMQ.TEMPORARY.TOPIC.",
+}
+"""How the names of destinations begin that are made on request: by them they are known wherever they turn up."""
 
 LONGEST_NAME = 48
 LONGEST_SUBSCRIPTION = 10_240

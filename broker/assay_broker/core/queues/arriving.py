@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from assay_broker.core.clients.units import Pending, Work
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.messages.reporting import send_report
+from assay_broker.core.messages.reports import wants
 from assay_broker.core.queues.placing import enter, enter_uncommitted, new_entry, stage
 from assay_broker.core.queues.queues import SUBSCRIPTION_HOME, Queue
 from assay_broker.core.state import State
@@ -59,8 +60,8 @@ def commit(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
     if entry.place is Place.GONE:
         return  # the unit itself has consumed it
     # It comes now, after everything that came since the send, and a start finds it at that place.
-    del queue.entries[entry.key]
-    entry.key, entry.arrived_ms = state.next_key(), turn.now_ms
+    queue.renumber(entry, state.next_key())
+    entry.arrived_ms = turn.now_ms
     _arrive(state, turn, queue, entry)
 
 
@@ -87,6 +88,9 @@ def place(state: State, turn: Turn, pending: Pending) -> None:
         with turn.together():
             _stage(state, turn, pending, due_ms)
         return
+    if len(pending.queues) == 1 and pending.retained is None and not pending.dead:
+        _place_one(state, turn, pending, pending.queues[0])
+        return
     with turn.together():
         if pending.retained is not None:
             retain(state, turn, pending.retained, pending.message, pending.expires_ms)
@@ -96,6 +100,18 @@ def place(state: State, turn: Turn, pending: Pending) -> None:
                     state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms, dead=dead
                 )
                 _arrive(state, turn, queue, entry)
+
+
+def _place_one(state: State, turn: Turn, pending: Pending, queue: Queue) -> None:
+    """Put a message on its one queue: what most puts are, and only a report would have to happen together with it."""
+    if queue.gone:
+        return
+    entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
+    if wants(entry.message, Mqro.COA):
+        with turn.together():
+            _arrive(state, turn, queue, entry)
+    else:
+        enter(state, turn, queue, entry)
 
 
 def _stage(state: State, turn: Turn, pending: Pending, due_ms: int) -> None:

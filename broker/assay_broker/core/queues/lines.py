@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
@@ -101,3 +102,40 @@ class Line:
             heappop(self._heap)
             self._present.discard(key)
         return None
+
+
+class OwnLine(Line):
+    """The line of one receiver that has given messages back which are never to come to it again."""
+
+    def __init__(self, waiting: dict[int, Entry], selector: Selector | None, holders: Holders) -> None:
+        self._left_out: set[int] = set()
+        super().__init__(waiting, selector, holders)
+
+    def leave_out(self, entry: Entry, present: Mapping[int, Entry]) -> None:
+        """One more.
+
+        Args:
+            entry: The message, which does not wait now.
+            present: What the queue holds: nothing else needs to be remembered.
+        """
+        self._left_out.add(entry.key)
+        if len(self._left_out) > 2 * len(present) + _SLACK:
+            self._left_out.intersection_update(present)
+        if self._groups is not None:
+            self._groups.leave_out(entry)
+
+    def renumbered(self, before: int, now: int) -> None:
+        """A message has another number."""
+        if before in self._left_out:
+            self._left_out.remove(before)
+            self._left_out.add(now)
+
+    def lets_through(self, entry: Entry) -> bool:
+        """Whether the selector lets a message through, and the receiver has not given it back for good."""
+        return entry.key not in self._left_out and super().lets_through(entry)
+
+    def _first_plain(self) -> Entry | None:
+        while (entry := super()._first_plain()) is not None and entry.key in self._left_out:
+            heappop(self._heap)  # from when it was still for this receiver
+            self._present.discard(entry.key)
+        return entry

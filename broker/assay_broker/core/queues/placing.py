@@ -52,7 +52,7 @@ def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
     settle_persistence(queue, entry)
     if entry.recorded:
         entry.batch = turn.record(stored(entry), partial(_withdraw, state, queue, entry))
-    else:
+    elif turn.is_together:
         turn.unrecorded(entry, partial(_withdraw, state, queue, entry))
     entry.order = state.next_order()
     if entry.place is Place.HELD:  # its own unit of work has got it before the commit (DD-25)

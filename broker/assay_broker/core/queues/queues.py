@@ -11,7 +11,8 @@ from assay_broker.core.messages.groups import Holders, heads, is_last
 from assay_broker.core.networks.onward import onward
 from assay_broker.core.networks.sharing import is_shared, shared_home
 from assay_broker.core.objects.model import Definition
-from assay_broker.core.queues.lines import Line
+from assay_broker.core.queues.copies import Copies
+from assay_broker.core.queues.lines import Line, OwnLine
 from assay_broker.core.refusals import refusal
 from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Mqrc
@@ -63,8 +64,9 @@ class Queue:
         """Whether whatever comes is non-persistent from then on: at most once and non-durable (QS-30)."""
         self.reserved = 0
         self.senders: dict[tuple[int, int], Sender] = {}
-        self.entries: dict[int, Entry] = {}
-        self.lines: dict[str | None, Line] = {}
+        self.entries = Copies()
+        self.lines: dict[str | tuple[int, int] | None, Line] = {}
+        """By selector, or by the receiver whose own it is."""
         self._waiting: dict[int, Entry] = {}
         self._own: defaultdict[Owner, dict[int, Entry]] = defaultdict(dict)
         self._holders = Holders()
@@ -115,6 +117,14 @@ class Queue:
         self.entries[entry.key] = entry
         entry.place = Place.UNCOMMITTED
 
+    def renumber(self, entry: Entry, key: int) -> None:
+        """A message is to come in anew, under another number."""
+        del self.entries[entry.key]
+        for line in self.lines.values():
+            if isinstance(line, OwnLine):
+                line.renumbered(entry.key, key)
+        entry.key = key
+
     def disown(self, entry: Entry, owner: Owner) -> None:
         """A unit of work is over: its message is no longer its own."""
         own = self._own.get(owner)
@@ -139,7 +149,7 @@ class Queue:
         """A message has never been here: it was backed out, or the store has refused it."""
         entry.place = Place.GONE
         self._waiting.pop(entry.key, None)
-        self.entries.pop(entry.key, None)
+        self.entries.discard(entry.key)
         self._look(entry.message.group_id)
 
     def clear(self) -> None:
@@ -173,11 +183,30 @@ class Queue:
 
     def leave(self, receiver: Receiver, text: str | None) -> None:
         """A receiver goes; the last one takes its line with it."""
-        line = self.lines[text]
+        self._step_out(receiver, text)
+        self._look(*self._holders.leave(receiver))
+
+    def _step_out(self, receiver: Receiver, text: str | None) -> None:
+        line = receiver.line
         line.leave(receiver)
         if line.receivers == 0:
-            del self.lines[text]
-        self._look(*self._holders.leave(receiver))
+            del self.lines[receiver.key if isinstance(line, OwnLine) else text]
+
+    def leave_out(self, receiver: Receiver, entry: Entry) -> None:
+        """A receiver is never to get a message again that it is about to give back (AMQP 1.0, 3.4.5).
+
+        From then on it stands in a line of its own, which goes with it.
+        """
+        line = receiver.line
+        if not isinstance(line, OwnLine):
+            self._step_out(receiver, receiver.selector)
+            line = OwnLine(self._waiting, line.selector, self._holders)
+            self.lines[receiver.key] = receiver.line = line
+            line.receivers = 1
+            receiver.grant(0)
+            self._look(*self._holders.had_by(receiver))
+        line.leave_out(entry, self.entries)
+        self._look(entry.message.group_id)
 
     def next_pair(self) -> tuple[Receiver, Entry] | None:
         """The receiver whose turn it is and the message that is next for it; None when no pair fits.
@@ -251,6 +280,11 @@ class Queues:
     def __iter__(self) -> Iterator[Queue]:
         """All queues, its own and the shared ones."""
         return iter((*self._own.values(), *self._shared.values()))
+
+    @property
+    def octets(self) -> int:
+        """About how much memory the messages on all queues take."""
+        return sum(queue.entries.octets for queue in self)
 
     def find(self, home: str) -> Queue | None:
         """A queue by its home; None when there is none."""

@@ -34,7 +34,10 @@ class Target(Struct, frozen=True, eq=False):
     @property
     def inhibited(self) -> str | None:
         """The first object on the way that is disabled for puts; None when none is."""
-        return next((one.name for one in self.path if one.says("PUT", "DISABLED")), None)
+        for one in self.path:
+            if one.says("PUT", "DISABLED"):
+                return one.name
+        return None
 
 
 class Choice(Struct, frozen=True, eq=False):
@@ -47,6 +50,28 @@ class Choice(Struct, frozen=True, eq=False):
 
     bound: Queue | None = None
     group: str | None = None
+
+
+class Route(Struct, frozen=True, eq=False):
+    """What a sender's destination means, as long as nothing is defined, deleted or granted.
+
+    Args:
+        target: What it means.
+        objects: How often objects had been changed (`Directory.changes`).
+        authorities: How often authorities had been (`Authorities.changes`).
+    """
+
+    target: Target
+    objects: int
+    authorities: int
+
+    def holds(self, objects: int, authorities: int) -> bool:
+        """Whether it still means that."""
+        return (
+            self.objects == objects
+            and self.authorities == authorities
+            and (self.target.queue is None or not self.target.queue.gone)
+        )
 
 
 _FREE = Choice()

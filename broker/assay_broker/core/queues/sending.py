@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from assay_broker.core.administration.permitting import check_permitted
 from assay_broker.core.clients.connections import Connection
+from assay_broker.core.clients.links import Sender
 from assay_broker.core.clients.units import Pending
 from assay_broker.core.messages.reports import check_options
 from assay_broker.core.networks.clustering import check_bound
@@ -13,7 +14,7 @@ from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.queues.obstacles import Obstacle, full, length, limits, obstacles, size
 from assay_broker.core.queues.queues import Queue, home_of
-from assay_broker.core.queues.resolution import Choice, Target, resolve, staging_depth, staging_queue
+from assay_broker.core.queues.resolution import Choice, Route, Target, resolve, staging_depth, staging_queue
 from assay_broker.core.refusals import RefusalError, refusal
 from assay_broker.core.state import State
 from assay_broker.core.topics.publishing import check_delayed, publish
@@ -25,32 +26,26 @@ _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
 _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 
 
-def prepare(
-    state: State,
-    connection: Connection,
-    address: Address,
-    message: Message,
-    now_ms: int,
-    *,
-    bound: Queue | None = None,
-) -> Pending:
+def prepare(state: State, connection: Connection, sender: Sender, message: Message, now_ms: int) -> Pending:
     """Check a message and find the queues it is for, now (DD-51); nothing is changed.
 
     Args:
         state: The queue manager.
         connection: Who sends.
-        address: Where to.
+        sender: Over which of its links.
         message: The message.
         now_ms: When, in milliseconds since the epoch.
-        bound: The queue that its sender was opened on; None for none.
 
     Raises:
         RefusalError: The message or its destination is not acceptable.
     """
     _check(state, message)
-    if address.kind in _TEMPORARY and str(address) not in state.temporary:
-        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is no longer there, or never was.", address.name)
-    check_permitted(state, connection.user, address, "PUB" if address.kind in _TOPICS else "PUT")  # DD-30: at each put
+    address = sender.address or message.to
+    if address is None:
+        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, "Neither the sender nor the message names a destination.")
+    target = _remembered(state, sender)
+    if target is None:
+        _check_address(state, connection, address)
     expires_ms = expiry(message, now_ms)
     if expires_ms is not None and message.delivery_time_ms is not None and expires_ms < message.delivery_time_ms:
         raise refusal(Mqrc.EXPIRY_ERROR, "The message would expire before its delay is over.", address.name)  # DD-14
@@ -60,16 +55,41 @@ def prepare(
         check_delayed(address, message)
     if address.kind in _TOPICS:
         return _publication(state, connection, address, message, now_ms, delayed=delayed)
-    target = resolve(state, address, Choice(bound, message.group_id))
+    target = target or _resolved(state, sender, address, message)
     if target.topic is not None:
         return _publication(state, connection, target.topic, message, now_ms, delayed=delayed)
     return _queue_message(state, address, target, message, expires_ms, delayed=delayed)
 
 
+def _check_address(state: State, connection: Connection, address: Address) -> None:
+    """Refuse a temporary destination that is no longer there, and who may not put there (DD-30: at each put)."""
+    if address.kind in _TEMPORARY and str(address) not in state.temporary:
+        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is no longer there, or never was.", address.name)
+    check_permitted(state, connection.user, address, "PUB" if address.kind in _TOPICS else "PUT")
+
+
+def _remembered(state: State, sender: Sender) -> Target | None:
+    """What the sender's destination was found to mean when its user was last found to be allowed to put there.
+
+    That holds until an object or an authority is changed; where other queue managers have a say nothing is remembered.
+    """
+    route = sender.route
+    if route is None or not route.holds(state.objects.changes, state.authorities.changes):
+        return None
+    return route.target
+
+
+def _resolved(state: State, sender: Sender, address: Address, message: Message) -> Target:
+    target = resolve(state, address, Choice(sender.queue, message.group_id))
+    if address is sender.address and address.kind is AddressKind.QUEUE and state.alone:
+        sender.route = Route(target, state.objects.changes, state.authorities.changes)
+    return target
+
+
 def _queue_message(
     state: State, address: Address, target: Target, message: Message, expires_ms: int | None, *, delayed: bool
 ) -> Pending:
-    found = obstacles(target, length(message))
+    found = obstacles(target, message)
     if delayed:
         check_bound(target, address)
         found += _staging_obstacles(state, length(message), 1)
@@ -94,7 +114,7 @@ def check_put(state: State, name: str, message: Message) -> tuple[Queue, Message
     target = resolve(state, Address(AddressKind.QUEUE, name))
     if target.queue is None:
         raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{name} is an alias of a topic; name a queue.", name)
-    _refuse(obstacles(target, length(message)))
+    _refuse(obstacles(target, message))
     return target.queue, _as_defined(message, target.path[0])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay_broker.core.clients.attaching import parse_selector
 from assay_broker.core.objects.model import Definition, Kind, Namespace
-from assay_broker.core.queues.obstacles import length, obstacles
+from assay_broker.core.queues.obstacles import obstacles
 from assay_broker.core.refusals import RefusalError, refusal
 from assay_broker.core.state import State
 from assay_broker.core.topics.reaching import target_of
@@ -78,7 +78,7 @@ def welcome_sub(state: State, turn: Turn, name: str) -> None:
             target = target_of(state, made)
         except RefusalError:
             return
-        if target.queue is not None and not obstacles(target, length(one.message)):
+        if target.queue is not None and not obstacles(target, one.message):
             give(state, turn, target.queue, one)
 
 

@@ -12,7 +12,7 @@ from assay_broker.core.clients.connections import Connection
 from assay_broker.core.messages.groups import is_last, is_member
 from assay_broker.core.messages.headers import DeadLetterHeader
 from assay_broker.core.networks.neighbours import neighbour_homes
-from assay_broker.core.queues.obstacles import length, obstacles
+from assay_broker.core.queues.obstacles import obstacles
 from assay_broker.core.queues.queues import Queue
 from assay_broker.core.queues.resolution import onward_queue, resolve
 from assay_broker.core.refusals import RefusalError, refusal
@@ -169,7 +169,7 @@ def _copy(state: State, subscriber: Subscriber, message: Message, taken: Counter
     queue = target.queue
     if queue is None:
         return Mqrc.UNKNOWN_OBJECT_NAME
-    found = obstacles(target, length(message), taken[queue.home] + 1)
+    found = obstacles(target, message, taken[queue.home] + 1)
     return found[0].mqrc if found else Copy(subscriber.home, queue)
 
 
@@ -185,7 +185,7 @@ def _dead_letter(  # noqa: PLR0917  what a dead letter says, and where
     except RefusalError:
         return None
     queue = target.queue
-    if queue is None or obstacles(target, length(message), taken[queue.home] + 1):
+    if queue is None or obstacles(target, message, taken[queue.home] + 1):
         return None
     header = DeadLetterHeader(reason=why, queue=subscriber.name, manager=state.settings.name, put_ms=now_ms)
     return Copy(subscriber.home, queue, header)

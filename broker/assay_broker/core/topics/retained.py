@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from assay_broker.core.messages.altering import with_number, without_property
 from assay_broker.core.objects.factory import RETAINED_QUEUE
 from assay_broker.core.records import RetainedSet
 from assay_broker.core.refusals import refusal
@@ -129,7 +130,7 @@ def asks_retention(message: Message) -> bool:
 
 def without_mark(message: Message) -> Message:
     """A publication as those get it who subscribe already."""
-    return replace(message, properties={name: value for name, value in message.properties.items() if name != RETAIN})
+    return without_property(message, RETAIN)
 
 
 def check_retainable(state: State, topic: Address, now_ms: int) -> None:
@@ -163,7 +164,7 @@ def retain(state: State, turn: Turn, kept: Retention, message: Message, expires_
             clear_retained(state, turn, topic)
             _settle(state, topic)
     recorded = bool(message.durable) and kept.topic.kind is AddressKind.TOPIC
-    marked = replace(message, properties=message.properties | {RETAIN: _RETAIN_PUBLICATION})
+    marked = with_number(message, RETAIN, _RETAIN_PUBLICATION)
     _keep(
         state,
         turn,

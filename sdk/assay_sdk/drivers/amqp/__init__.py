@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-if find_spec("proton") is None:
+if find_spec("proton") is None or find_spec("scramp") is None:
     raise ImportError(
-        "the AMQP driver needs python-qpid-proton: install it with pip install 'assay-mq[amqp]'", name="proton"
+        "the AMQP driver needs python-qpid-proton and scramp: install them with pip install 'assay-mq[amqp]'",
+        name="proton" if find_spec("proton") is None else "scramp",
     )
 
 from assay_sdk.drivers.amqp.driver import AmqpDriver

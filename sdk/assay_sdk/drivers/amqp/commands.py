@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from assay_sdk.amqp.terms import GLOBAL, SHARED
 from assay_sdk.driver import (
     Begin,
     Browse,
@@ -31,19 +32,18 @@ from assay_sdk.driver import (
     Settle,
     Unsubscribe,
 )
+from assay_sdk.drivers.amqp.browsing import BrowserEnd, LookupEnd
 from assay_sdk.drivers.amqp.ends import LinkEnd
-from assay_sdk.drivers.amqp.frames import Mend
 from assay_sdk.drivers.amqp.links import (
-    GLOBAL,
     QPID_DEFAULT_OUTCOME,
-    SHARED,
     make_browser,
     make_coordinator,
     make_lookup,
     make_receiver,
     make_sender,
 )
-from assay_sdk.drivers.amqp.receiving import BrowserEnd, LookupEnd, ReceiverEnd
+from assay_sdk.drivers.amqp.mending import Mend
+from assay_sdk.drivers.amqp.receiving import ReceiverEnd
 from assay_sdk.drivers.amqp.sending import SenderEnd
 from assay_sdk.drivers.amqp.sessions import SessionEnd
 from assay_sdk.drivers.amqp.transactions import Coordinator, Unit
@@ -179,6 +179,7 @@ class Commands:
             session=command.session,
             opening=command.token,
             address=command.address,
+            dynamic=command.dynamic,
         )
         self._senders[command.link] = end
         self._start(end, command.token)

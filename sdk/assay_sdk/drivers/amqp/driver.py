@@ -9,15 +9,16 @@ from urllib.parse import urlsplit
 
 from assay_sdk.driver import DriverEvent, Target
 from assay_sdk.drivers.amqp.line import Place
+from assay_sdk.drivers.amqp.tls import client_context
 from assay_sdk.drivers.amqp.wire import AmqpWire
 from assay_sdk.runners.real import LoopRunner
 from assay_sdk.time import Runner
 
-DEFAULT_PORT = 5672
+DEFAULT_PORT, TLS_PORT = 5672, 5671
 
 
 class AmqpDriver:
-    """AMQP 1.0 over TCP, on proton's engine."""
+    """AMQP 1.0 over TCP or TLS, on proton's engine."""
 
     def __init__(self) -> None:
         self._epochs = itertools.count(1)
@@ -31,17 +32,19 @@ class AmqpDriver:
         """Start an attempt; the first event is `Opened`, or `Closed` with the reason.
 
         Args:
-            target: ``amqp://host[:port]``, client id, login.
+            target: ``amqp://host[:port]``, or ``amqps://`` over TLS; client id, login, CA file.
             sink: Told every event, on the runner's loop.
             runner: One that watches sockets: `assay_sdk.runners.real.RealRunner`.
 
         Raises:
-            ValueError: The URL is malformed, or holds a user.
+            ValueError: The URL is malformed, or holds a user; or the CA file cannot be used.
             TypeError: The runner watches no sockets.
         """
         if not hasattr(runner, "register"):
             raise TypeError("the AMQP driver needs a runner that watches sockets: use RealRunner")
-        return AmqpWire(target, place_of(target.url), sink, cast("LoopRunner", runner), next(self._epochs))
+        place = place_of(target.url)
+        context = client_context(target.ca_file) if place.tls else None
+        return AmqpWire(target, place, sink, cast("LoopRunner", runner), next(self._epochs), context=context)
 
 
 def place_of(url: str) -> Place:
@@ -55,11 +58,12 @@ def place_of(url: str) -> Place:
         port = parts.port
     except ValueError as error:
         raise ValueError(f"the port in {parts.scheme}://{parts.hostname} is no number from 0 to 65535") from error
-    if parts.scheme != "amqp" or not parts.hostname:
+    tls = parts.scheme == "amqps"
+    if parts.scheme not in {"amqp", "amqps"} or not parts.hostname:
         raise ValueError(f"not an AMQP URL: write amqp://host:port ({parts.scheme or 'no scheme'} was given)")
     if parts.username is not None or parts.password is not None:
         raise ValueError("the URL holds a user: give it as login, so that it appears in no log")
-    return Place(parts.hostname, DEFAULT_PORT if port is None else port)
+    return Place(parts.hostname, (TLS_PORT if tls else DEFAULT_PORT) if port is None else port, tls)
 
 
-__all__ = ["DEFAULT_PORT", "AmqpDriver", "place_of"]
+__all__ = ["DEFAULT_PORT", "TLS_PORT", "AmqpDriver", "place_of"]

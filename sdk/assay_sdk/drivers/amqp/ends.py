@@ -11,10 +11,10 @@ from typing import Protocol
 
 from proton import Delivery, Link
 
+from assay_sdk.amqp.codec import Prefixes
 from assay_sdk.driver import LinkClosed
-from assay_sdk.drivers.amqp.codec import Prefixes
 from assay_sdk.drivers.amqp.errors import Condition, refusal
-from assay_sdk.drivers.amqp.frames import Mend
+from assay_sdk.drivers.amqp.mending import Mend
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
@@ -25,6 +25,10 @@ class Context(Protocol):
     answers: Answers
     prefixes: Prefixes
     epoch: int
+
+    def now_ms(self) -> int:
+        """Milliseconds since the epoch."""
+        ...
 
     def next_delivery(self) -> int:
         """A number for a delivery, unique on this connection."""

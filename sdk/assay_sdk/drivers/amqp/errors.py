@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol, cast
 
+from assay_sdk.amqp.terms import MQRC_KEY, OBJECTS_KEY
 from assay_sdk.model.reasons import REASONS, JmsErrorKind, Mqrc, Refused, refused
-
-MQRC_KEY = "x-opt-mqrc"
-OBJECTS_KEY = "x-opt-mqrc-objects"
 
 
 class Condition(Protocol):

@@ -9,6 +9,7 @@ import errno
 import ipaddress
 import os
 import socket
+import ssl
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,12 +18,14 @@ from typing import Literal, Protocol
 from msgspec import Struct
 from proton import Transport, TransportException
 
+from assay_sdk.amqp.frames import Splitter, show
+from assay_sdk.amqp.types import DecodeError
 from assay_sdk.driver import Frame, Login
 from assay_sdk.drivers.amqp.errors import lost
-from assay_sdk.drivers.amqp.frames import Mend, Splitter, mend, show
+from assay_sdk.drivers.amqp.mending import Mend, mend
 from assay_sdk.drivers.amqp.sasl import SaslClient
+from assay_sdk.drivers.amqp.tls import TlsClient
 from assay_sdk.drivers.amqp.transfers import transfer_in
-from assay_sdk.drivers.amqp.types import DecodeError
 from assay_sdk.model.reasons import Mqrc, Refused
 from assay_sdk.runners.real import READ, WRITE, LoopRunner
 from assay_sdk.time import Cancel
@@ -36,10 +39,17 @@ _Addresses = list[tuple[int, tuple[str, int]]]
 
 
 class Place(Struct, frozen=True):
-    """Where the broker listens."""
+    """Where the broker listens.
+
+    Args:
+        host: Its name or address.
+        port: Its port.
+        tls: Whether the line is encrypted.
+    """
 
     host: str
     port: int
+    tls: bool = False
 
     def __str__(self) -> str:
         """``host:port``."""
@@ -83,10 +93,19 @@ class Line:
         transport: The engine's end.
         runner: The loop.
         trace: Whether frames are shown to the owner.
+        context: What encrypts; None for clear text.
     """
 
     def __init__(
-        self, place: Place, login: Login | None, owner: Owner, transport: Transport, runner: LoopRunner, *, trace: bool
+        self,
+        place: Place,
+        login: Login | None,
+        owner: Owner,
+        transport: Transport,
+        runner: LoopRunner,
+        *,
+        trace: bool,
+        context: ssl.SSLContext | None = None,
     ) -> None:
         self.mends: dict[str, Mend] = {}
         """Attaches to mend on their way out, by link name."""
@@ -96,6 +115,7 @@ class Line:
         self._transport = transport
         self._runner = runner
         self._sasl: SaslClient | None = None
+        self._tls = None if context is None else TlsClient(context, place.host)
         self._socket: socket.socket | None = None
         self._addresses: _Addresses = []
         self._connecting = True
@@ -169,7 +189,7 @@ class Line:
             self.drop(lost(text, Mqrc.Q_MGR_NOT_AVAILABLE))
             return
         (family, address), self._addresses = addresses[0], addresses[1:]
-        self._sasl = SaslClient(self._login, private=is_loopback(address[0]))
+        self._sasl = SaslClient(self._login, private=self._tls is not None or is_loopback(address[0]))
         line = socket.socket(family, socket.SOCK_STREAM)
         line.setblocking(False)  # noqa: FBT003  the standard library takes it by position
         self._socket = line
@@ -191,13 +211,21 @@ class Line:
             return
         self._connecting = False
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        greeting = sasl.start()
-        if sasl.refused is not None:
-            self.drop(sasl.refused)
-            return
-        self._show("out", greeting)
-        self._unsent += greeting
+        if self._tls is None:
+            self._greet(sasl)
+        else:
+            self._unsent += self._tls.start()
+            self._write()
+
+    def _greet(self, sasl: SaslClient) -> None:
+        """Begin the login."""
+        self._say(sasl.start())
         self._write()
+
+    def _say(self, part: bytes) -> None:
+        """Something for the peer: shown, encrypted, and kept for the socket."""
+        self._show("out", part)
+        self._unsent += part if self._tls is None else self._tls.send(part)
 
     # --- reading
 
@@ -226,6 +254,26 @@ class Line:
         if not octets:
             self.drop(lost(f"the broker at {self._place} closed the connection"))
             return
+        if self._tls is not None:
+            octets = self._decrypt(self._tls, sasl, octets)
+        if octets:
+            self._take(sasl, octets)
+
+    def _decrypt(self, tls: TlsClient, sasl: SaslClient, octets: bytes) -> bytes:
+        """What the peer says; the login begins once both ends have agreed how to encrypt."""
+        agreed = tls.ready
+        said, answer = tls.receive(octets)
+        self._unsent += answer
+        if tls.ready and not agreed:
+            self._greet(sasl)
+        else:
+            self._write()
+        if tls.refused is not None:
+            self.drop(tls.refused)
+            return b""
+        return said
+
+    def _take(self, sasl: SaslClient, octets: bytes) -> None:
         if self._incoming is not None:
             self._show_incoming(self._incoming, octets)
         if sasl.is_done():
@@ -233,8 +281,7 @@ class Line:
             return
         answer = sasl.receive(octets)
         if answer:
-            self._show("out", answer)
-            self._unsent += answer
+            self._say(answer)
             self._write()
         if sasl.refused is not None:
             self.drop(sasl.refused)
@@ -270,11 +317,12 @@ class Line:
             self._transport.pop(len(octets))
             for part in self._outgoing.feed(octets):
                 mended = part if part.startswith(b"AMQP") or not self.mends else mend(part, self.mends)
-                self._show("out", mended)
-                self._unsent += mended
+                self._say(mended)
             self._write()
         if not self._gone and self._transport.pending() < 0 and not self._unsent and self._socket is not None:
             with suppress(OSError):  # the peer may have been faster; the reading side tells
+                if self._tls is not None:
+                    self._socket.send(self._tls.close())
                 self._socket.shutdown(socket.SHUT_WR)
 
     def _write(self) -> None:

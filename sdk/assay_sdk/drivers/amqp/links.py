@@ -26,27 +26,28 @@ from proton import (
     ulong,
 )
 
+from assay_sdk.amqp.codec import Prefixes, wire_name
+from assay_sdk.amqp.terms import (
+    DELIMITER,
+    GLOBAL,
+    LOCAL_TRANSACTIONS,
+    NO_LOCAL,
+    NO_LOCAL_CODE,
+    NO_LOCAL_VALUE,
+    SELECTOR,
+    SELECTOR_CODE,
+    SHARED,
+    VOLATILE,
+)
 from assay_sdk.driver import Durability, OpenReceiver, OpenSender, PeerProperties
-from assay_sdk.drivers.amqp.codec import Prefixes, wire_name
-from assay_sdk.drivers.amqp.frames import Mend
+from assay_sdk.drivers.amqp.mending import Mend
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 
-SELECTOR = "jms-selector"
-NO_LOCAL = "no-local"
-
-_SELECTOR_CODE = ulong(0x468C00000004)
-_NO_LOCAL_CODE = ulong(0x468C00000003)
-_NO_LOCAL_VALUE = "NoLocalFilter{}"
-"""Codes and value as registered by Apache and sent by Qpid JMS (``AmqpJmsSelectorFilter``, ``AmqpJmsNoLocalType``)."""
-
-SHARED = "shared"
-GLOBAL = "global"
-
-_DELIMITER = "|"
-"""Parts a subscription's name from what makes its links' names unique; so no subscription may have it in its name."""
-
 _OUTCOMES = ("amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list")
+
+_LIFETIME, _DELETE_ON_CLOSE = "lifetime-policy", 0x2B
+"""How long a node lives that is made on request (3.5.10): as long as the link that asked for it."""
 
 QPID_DEFAULT_OUTCOME = Mend(modified=True)
 """What a message becomes whose receiver goes without a word (modified, delivery-failed), as Qpid JMS asks for."""
@@ -76,9 +77,9 @@ class LinkNames:
         name = command.name
         if name is None:
             return self.plain(command.address)
-        if _DELIMITER in name:
+        if DELIMITER in name:
             return refused(
-                Mqrc.SUB_NAME_ERROR, f"the subscription name {name!r} holds a {_DELIMITER!r}: leave that out", name
+                Mqrc.SUB_NAME_ERROR, f"the subscription name {name!r} holds a {DELIMITER!r}: leave that out", name
             )
         if not command.shared:
             if name in self._used:
@@ -96,7 +97,7 @@ class LinkNames:
 
     def unsubscribing(self, name: str, *, shared: bool, everybodys: bool = False) -> str:
         """The name under which a subscription is looked up in order to remove it."""
-        return f"{name}{_DELIMITER}{GLOBAL}" if shared and self.globally(everybodys=everybodys) else name
+        return f"{name}{DELIMITER}{GLOBAL}" if shared and self.globally(everybodys=everybodys) else name
 
     def release(self, name: str) -> None:
         """A link is gone; its name may be used again."""
@@ -115,12 +116,12 @@ class LinkNames:
         durable = durability is Durability.DURABLE
         stem = GLOBAL if globally else ""
         if not durable:
-            stem = f"{stem}-volatile" if stem else "volatile"
+            stem = f"{stem}-{VOLATILE}" if stem else VOLATILE
         for number in itertools.count(1):
             if durable and number == 1:
-                yield f"{name}{_DELIMITER}{stem}" if stem else name
+                yield f"{name}{DELIMITER}{stem}" if stem else name
             else:
-                yield f"{name}{_DELIMITER}{stem}{number}"
+                yield f"{name}{DELIMITER}{stem}{number}"
 
 
 def _put_symbols(data: Data, names: Iterable[str]) -> None:
@@ -135,7 +136,11 @@ def make_sender(session: Session, command: OpenSender, names: LinkNames, prefixe
     link.snd_settle_mode = Link.SND_SETTLED if command.settled else Link.SND_UNSETTLED
     link.rcv_settle_mode = Link.RCV_FIRST
     _put_symbols(link.source.outcomes, _OUTCOMES)
-    if command.address is not None:
+    if command.address is not None and command.dynamic:
+        link.target.dynamic = True
+        link.target.properties.put_dict({symbol(_LIFETIME): Described(ulong(_DELETE_ON_CLOSE), [])})
+        _put_symbols(link.target.capabilities, (command.address.kind.value,))
+    elif command.address is not None:
         link.target.address = wire_name(command.address, prefixes)
         _put_symbols(link.target.capabilities, (command.address.kind.value,))
     return link
@@ -153,7 +158,8 @@ def make_receiver(session: Session, command: OpenReceiver, name: str, names: Lin
     """
     link: Receiver = session.receiver(name)
     link.snd_settle_mode = Link.SND_SETTLED if command.settled else Link.SND_UNSETTLED
-    link.rcv_settle_mode = Link.RCV_FIRST
+    # A broker that honours it settles what has its outcome once it has taken note (2.7.3); others answer with "first".
+    link.rcv_settle_mode = Link.RCV_FIRST if command.settled else Link.RCV_SECOND
     source = link.source
     source.address = wire_name(command.address, prefixes)
     _put_symbols(source.outcomes, _OUTCOMES)
@@ -210,7 +216,7 @@ def make_coordinator(session: Session) -> Sender:
     link.snd_settle_mode = Link.SND_UNSETTLED
     link.rcv_settle_mode = Link.RCV_FIRST
     link.target.type = Terminus.COORDINATOR
-    _put_symbols(link.target.capabilities, ("amqp:local-transactions",))
+    _put_symbols(link.target.capabilities, (LOCAL_TRANSACTIONS,))
     _put_symbols(link.source.outcomes, _OUTCOMES)
     return link
 
@@ -218,9 +224,9 @@ def make_coordinator(session: Session) -> Sender:
 def _put_filters(link: Receiver, selector: str | None, *, no_local: bool) -> None:
     filters: dict[symbol, Described] = {}
     if selector is not None:
-        filters[symbol(SELECTOR)] = Described(_SELECTOR_CODE, selector)
+        filters[symbol(SELECTOR)] = Described(ulong(SELECTOR_CODE), selector)
     if no_local:
-        filters[symbol(NO_LOCAL)] = Described(_NO_LOCAL_CODE, _NO_LOCAL_VALUE)
+        filters[symbol(NO_LOCAL)] = Described(ulong(NO_LOCAL_CODE), NO_LOCAL_VALUE)
     if filters:
         link.source.filter.put_dict(filters)
 

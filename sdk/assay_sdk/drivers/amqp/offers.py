@@ -9,12 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from assay_sdk.amqp.terms import ANONYMOUS_RELAY, DELAYED_DELIVERY, SHARED_SUBSCRIPTIONS, SOLE_CONNECTION
 from assay_sdk.model.capabilities import Capability
-
-SOLE_CONNECTION = "sole-connection-for-container"
-DELAYED_DELIVERY = "DELAYED_DELIVERY"
-ANONYMOUS_RELAY = "ANONYMOUS-RELAY"
-SHARED_SUBSCRIPTIONS = "SHARED-SUBS"
 
 DESIRED = (SOLE_CONNECTION, DELAYED_DELIVERY, ANONYMOUS_RELAY, SHARED_SUBSCRIPTIONS)
 """What Qpid JMS desires (``AmqpConnectionBuilder``); the first makes a broker refuse a client id that is in use."""
@@ -35,6 +31,7 @@ ASSUMED: Mapping[Capability, str] = {
     Capability.BROWSE: "a broker that cannot copy refuses the link; one that moves instead is not noticed",
     Capability.TOPIC: "a broker without topics refuses the link",
     Capability.DURABLE_SUBSCRIPTION: "a broker without refuses the link; one that forgets them is not noticed",
+    Capability.TEMPORARY_DESTINATION: "a broker that makes no nodes on request refuses the link",
     Capability.LOCAL_TRANSACTION: "a broker that refuses the link to its coordinator has none: unsupported",
     Capability.CLIENT_ID: (
         "a client's name is its container's; that a second connection of the name is refused is desired "

@@ -1,29 +1,28 @@
-"""Receivers: consumers, browsers, and the look-up that removes a subscription."""
+"""Receivers: what consumers and browsers share, and consumers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from proton import Condition as EngineCondition
-from proton import Delivery, Receiver
+from proton import Delivery, Link, Receiver
 
+from assay_sdk.amqp import codec
+from assay_sdk.amqp.codec import Received
+from assay_sdk.amqp.terms import NO_LOCAL, SELECTOR
+from assay_sdk.amqp.types import DecodeError
 from assay_sdk.driver import Arrived, Drained, Durability, OpenReceiver, Outcome
-from assay_sdk.drivers.amqp import codec
-from assay_sdk.drivers.amqp.codec import Received
 from assay_sdk.drivers.amqp.ends import Context, LinkEnd, State
-from assay_sdk.drivers.amqp.errors import Condition, refusal
+from assay_sdk.drivers.amqp.errors import Condition
 from assay_sdk.drivers.amqp.links import (
     ACCEPTED_STATE,
-    NO_LOCAL,
-    SELECTOR,
     TRANSACTIONAL,
     has_terminus,
     missing_filters,
     set_state_data,
 )
 from assay_sdk.drivers.amqp.transactions import Unit
-from assay_sdk.drivers.amqp.types import DecodeError
-from assay_sdk.model.message import Address, Message
+from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
 _INVALID_FIELD = "amqp:invalid-field"
@@ -36,19 +35,21 @@ _STATES = {
     Outcome.MODIFIED: Delivery.MODIFIED,
 }
 
-_BROWSE_CREDIT = 1_000
-"""Messages that one round of a browse asks for; rounds follow until one is not filled."""
 
-
-def _settle(delivery: Delivery, outcome: Outcome) -> None:
+def _propose(delivery: Delivery, outcome: Outcome) -> None:
     set_state_data(delivery, None)  # of a unit of work that was rolled back
     if outcome is Outcome.MODIFIED:
         delivery.local.failed = True
     delivery.update(_STATES[outcome])
+
+
+def settle_with(delivery: Delivery, outcome: Outcome) -> None:
+    """Give a delivery its outcome, and forget it."""
+    _propose(delivery, outcome)
     delivery.settle()
 
 
-class _Incoming(LinkEnd):
+class Incoming(LinkEnd):
     """What consumers and browsers share: filters, messages, draining."""
 
     engine: Receiver
@@ -97,17 +98,30 @@ class _Incoming(LinkEnd):
         octets = self.engine.recv(delivery.pending) or b""
         self.engine.advance()
         try:
-            received = codec.decode(octets, self.address, self.context.prefixes)
+            received = codec.decode(octets, self.address, self.context.prefixes, now_ms=self.context.now_ms())
         except DecodeError as error:
             # Nobody can read it: the broker is told so, and the application gets the next one for its credit.
             delivery.local.condition = EngineCondition(_DECODE_ERROR, str(error))
-            _settle(delivery, Outcome.REJECTED)
+            settle_with(delivery, Outcome.REJECTED)
             self.engine.flow(1)
             return
         yield received
 
 
-class ReceiverEnd(_Incoming):
+class _Settling:
+    """Outcomes of one command that the broker has not settled yet.
+
+    Args:
+        token: The command's.
+    """
+
+    def __init__(self, token: int) -> None:
+        self.token = token
+        self.left = 0
+        """How many."""
+
+
+class ReceiverEnd(Incoming):
     """One consumer.
 
     Args:
@@ -126,6 +140,9 @@ class ReceiverEnd(_Incoming):
         self._stays = command.durability is Durability.DURABLE
         self._deliveries: dict[int, Delivery] = {}
         self._enlisted: dict[int, Unit] = {}
+        self._settling: dict[Delivery, _Settling] = {}
+        """Deliveries whose outcome the broker has not settled yet."""
+        self._left = False
         self._drains: list[int] = []
         what = (
             f"the subscription {command.name!r} on {command.address}"
@@ -157,14 +174,26 @@ class ReceiverEnd(_Incoming):
             self._look_drained()
 
     def settle(self, token: int, deliveries: tuple[int, ...], outcome: Outcome) -> None:
-        """Settle deliveries; none of them if one is unknown here."""
-        if self._knows(token, deliveries, returned=True):
-            for number in deliveries:
-                delivery = self._deliveries.pop(number, None)
-                if delivery is None:
-                    del self._enlisted[number]  # its unit was rolled back: the broker has taken it back by itself
-                else:
-                    _settle(delivery, outcome)
+        """Settle deliveries; none of them if one is unknown here.
+
+        The token is answered when the broker has settled them, where it says that it does that second; where it does
+        not, nobody tells when it has heard of them.
+        """
+        if not self._knows(token, deliveries, returned=True):
+            return
+        second = self.engine.remote_rcv_settle_mode == Link.RCV_SECOND
+        settling = _Settling(token)
+        for number in deliveries:
+            delivery = self._deliveries.pop(number, None)
+            if delivery is None:
+                del self._enlisted[number]  # its unit was rolled back: the broker has taken it back by itself
+            elif delivery.settled or not second:
+                settle_with(delivery, outcome)
+            else:
+                _propose(delivery, outcome)
+                self._settling[delivery] = settling
+                settling.left += 1
+        if not settling.left:
             self.answers.done(token)
 
     def enlist(self, token: int, deliveries: tuple[int, ...], unit: Unit) -> None:
@@ -181,7 +210,14 @@ class ReceiverEnd(_Incoming):
         self._look_drained()
 
     def delivery(self, delivery: Delivery) -> None:
-        """A message has come."""
+        """A message has come, or the broker has settled one."""
+        if delivery.settled and delivery in self._settling:
+            settling = self._settling.pop(delivery)
+            settling.left -= 1
+            delivery.settle()
+            if not settling.left:
+                self.answers.done(settling.token)
+            return
         for received in self.read(delivery):
             number = self.context.next_delivery()
             if delivery.settled:
@@ -197,8 +233,9 @@ class ReceiverEnd(_Incoming):
 
     def leave(self) -> None:
         """Give back what is unsettled, and detach from a durable subscription or close any other link."""
+        self._left = True
         for delivery in self._deliveries.values():
-            _settle(delivery, Outcome.MODIFIED)
+            settle_with(delivery, Outcome.MODIFIED)
         self._deliveries.clear()
         if self._stays:
             self.engine.detach()
@@ -206,9 +243,18 @@ class ReceiverEnd(_Incoming):
             self.engine.close()
 
     def ended(self, why: Refused) -> None:
-        """The deliveries belong to nobody any more."""
+        """The deliveries belong to nobody any more.
+
+        Of what was not settled nobody knows what became of it, unless the link was left in order, after the outcomes.
+        """
         self._deliveries.clear()
         self._enlisted.clear()
+        settling, self._settling = self._settling, {}
+        for one in settling.values():
+            if self._left:
+                self.answers.done(one.token)
+            else:
+                self.answers.fail(one.token, why)
         drains, self._drains = self._drains, []
         for token in drains:
             self.answers.fail(token, why)
@@ -255,123 +301,3 @@ class ReceiverEnd(_Incoming):
             text = f"a delivery of {self.what} is settled already or came over an earlier connection"
             self.answers.fail(token, Refused(JmsErrorKind.ILLEGAL_STATE, text, objects=self.objects))
         return known
-
-
-class BrowserEnd(_Incoming):
-    """One look at a queue: rounds of credit, each drained, until a round is not filled.
-
-    Args:
-        context: The connection.
-        engine: Proton's link.
-        session: The session that it belongs to.
-        token: Answered with the messages.
-        address: What is looked at.
-        selector: Which messages.
-    """
-
-    def __init__(
-        self, context: Context, engine: Receiver, *, session: int, token: int, address: Address, selector: str | None
-    ) -> None:
-        self.address = address
-        self.selector = selector
-        self.filters = (SELECTOR,) if selector is not None else ()
-        self._found: list[Message] = []
-        self._round = 0
-        self._token = token
-        self._over = False
-        super().__init__(
-            context,
-            engine,
-            number=None,
-            session=session,
-            opening=token,
-            what=f"a browser on {address}",
-            objects=(address.name,),
-        )
-
-    def opened(self) -> None:
-        """Begin to look."""
-        if missing_filters(self.engine, self.filters):
-            super().opened()  # says that the selector is not applied
-            return
-        self._ask()
-
-    def flow(self) -> None:
-        """The round may be over."""
-        self._look()
-
-    def delivery(self, delivery: Delivery) -> None:
-        """A message of the round."""
-        for received in self.read(delivery):
-            _settle(delivery, Outcome.ACCEPTED)
-            self._found.append(received.message)
-            self._round += 1
-        self._look()
-
-    def ended(self, why: Refused) -> None:
-        """A look that was cut short has no answer."""
-        self.answers.fail(self._token, why)
-
-    def _ask(self) -> None:
-        self._round = 0
-        self.engine.drain(_BROWSE_CREDIT)
-
-    def _look(self) -> None:
-        if self._over or self.state is not State.OPEN or not self.is_drained():
-            return
-        if self._round >= _BROWSE_CREDIT:
-            self._ask()
-            return
-        self._over = True
-        self.answers.done(self._token, tuple(self._found))
-        self.close(None)
-
-
-class LookupEnd(LinkEnd):
-    """The removal of a subscription: a link with its name and no source, attached and closed for good.
-
-    Args:
-        context: The connection.
-        engine: Proton's link.
-        session: The session that it belongs to.
-        token: Answered when the subscription is gone.
-        name: The subscription's name.
-    """
-
-    def __init__(self, context: Context, engine: Receiver, *, session: int, token: int, name: str) -> None:
-        self._token = token
-        super().__init__(
-            context,
-            engine,
-            number=None,
-            session=session,
-            opening=None,
-            what=f"to remove the subscription {name!r}",
-            objects=(name,),
-        )
-
-    def has_terminus(self) -> bool:
-        """The peer found a source."""
-        return has_terminus(self.engine.remote_source)
-
-    def opened(self) -> None:
-        """It is there: closing the link for good removes it."""
-        self.close(None)
-
-    def remote_closed(self, condition: Condition | None) -> None:
-        """It is gone, or the broker says why not."""
-        removed = self.state is State.CLOSING and condition is None
-        why = None if removed else self.refused(condition)
-        if why is None:
-            self.answers.done(self._token)
-        else:
-            self.answers.fail(self._token, why)
-        super().remote_closed(condition)
-
-    def refused(self, condition: Condition | None) -> Refused:
-        """A subscription that is not found is an invalid destination (JMS 10.3)."""
-        return refusal(condition, self.what, *self.objects, otherwise=JmsErrorKind.INVALID_DESTINATION)
-
-    def ended(self, why: Refused) -> None:
-        """The connection has gone before the answer."""
-        self.answers.fail(self._token, why)

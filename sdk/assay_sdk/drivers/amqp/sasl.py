@@ -1,7 +1,8 @@
 """SASL frames of a client (OASIS AMQP 1.0, 5.3), in front of the engine and without it.
 
-What proton can do depends on how it was compiled; ANONYMOUS (RFC 4505) and PLAIN (RFC 4616) need no library.  Pure:
-octets in, octets out.
+What proton can do depends on how it was compiled; ANONYMOUS (RFC 4505) and PLAIN (RFC 4616) need no library, and
+SCRAM-SHA-256 (RFC 5802, RFC 7677) is scramp's.  SCRAM is taken wherever it is offered: it sends no password, so it may
+go over any line, and it shows that the broker knows the user.  Pure: octets in, octets out.
 """
 
 from __future__ import annotations
@@ -10,17 +11,25 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import cast
 
+from scramp import ScramClient, ScramException
+
+from assay_sdk.amqp import types
+from assay_sdk.amqp.frames import SASL_FRAME, SASL_HEADER, Splitter, frame
+from assay_sdk.amqp.types import DecodeError, Described
 from assay_sdk.driver import Login
-from assay_sdk.drivers.amqp import types
-from assay_sdk.drivers.amqp.frames import SASL_FRAME, SASL_HEADER, Splitter, frame
-from assay_sdk.drivers.amqp.types import DecodeError, Described
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
-_MECHANISMS, _INIT, _OUTCOME = 0x40, 0x41, 0x44
+_MECHANISMS, _INIT, _CHALLENGE, _RESPONSE, _OUTCOME = 0x40, 0x41, 0x42, 0x43, 0x44
 _OK, _AUTH = 0, 1
 
 _MAX_FRAME = 65_536
 """A SASL frame has at most 512 octets (5.3.1); brokers with many mechanisms have been seen to exceed that."""
+
+
+_MAX_ITERATIONS = 1_000_000
+"""How often a broker may have the password hashed: about half a second.  A hostile one could ask for hours."""
+
+_ANONYMOUS, _PLAIN, _SCRAM = "ANONYMOUS", "PLAIN", "SCRAM-SHA-256"
 
 
 class Phase(StrEnum):
@@ -44,6 +53,7 @@ class SaslClient:
     def __init__(self, login: Login | None, *, private: bool) -> None:
         self._login = login
         self._private = private
+        self._scram: Scram | None = None
         self._received = bytearray()
         self.phase = Phase.HEADER
         self.refused: Refused | None = None
@@ -56,15 +66,7 @@ class SaslClient:
         return self.phase is Phase.DONE
 
     def start(self) -> bytes:
-        """The octets to send first; none when the login must not be sent over this line, which is then `refused`."""
-        if self._login is not None and not self._private:
-            self._refuse(
-                refused(
-                    Mqrc.NOT_AUTHORIZED,
-                    "a password is not sent in clear text beyond this machine: connect to a loopback address",
-                )
-            )
-            return b""
+        """The octets to send first."""
         return SASL_HEADER
 
     def receive(self, octets: bytes) -> bytes:
@@ -81,6 +83,11 @@ class SaslClient:
                     break
         except DecodeError as error:
             self._refuse(_broken(f"its SASL frames are malformed: {error}"))
+        except ScramException as error:
+            why = (
+                f"the broker does not show that it knows user {self._user()!r} ({error.args[0]}): is it the right one?"
+            )
+            self._refuse(refused(Mqrc.NOT_AUTHORIZED, why))
         if self.phase is Phase.DONE:
             self.rest = bytes(self._received)
             self._received.clear()
@@ -105,6 +112,8 @@ class SaslClient:
             case Phase.MECHANISMS:
                 return self._take_mechanisms(_performative(part, _MECHANISMS))
             case _:
+                if self._scram is not None and _descriptor(part) == _CHALLENGE:
+                    return self._take_challenge(self._scram, _performative(part, _CHALLENGE))
                 return self._take_outcome(_performative(part, _OUTCOME))
 
     def _take_header(self, part: bytes) -> bytes:
@@ -117,20 +126,54 @@ class SaslClient:
     def _take_mechanisms(self, fields: list[object]) -> bytes:
         first = fields[0] if fields else None
         offered = [str(name) for name in cast("list[object]", first)] if isinstance(first, list) else [str(first)]
-        mechanism = "ANONYMOUS" if self._login is None else "PLAIN"
-        if mechanism not in offered:
-            hint = "give a user and a password" if self._login is None else "this driver knows PLAIN and ANONYMOUS only"
-            text = f"the broker offers the logins {', '.join(offered)} and not {mechanism}: {hint}"
+        mechanism = self._choose(offered)
+        if mechanism is None:
+            return b""
+        try:
+            first = self._first(mechanism)
+        except ScramException as error:
+            text = f"no broker can take the login of user {self._user()!r} ({error.args[0]}): correct name or password"
             self._refuse(refused(Mqrc.NOT_AUTHORIZED, text))
             return b""
         self.phase = Phase.OUTCOME
-        response = b"anonymous" if self._login is None else f"\0{self._login.user}\0{self._login.password}".encode()
-        init = types.fields((types.symbol(mechanism), types.binary(response)))
+        init = types.fields((types.symbol(mechanism), types.binary(first)))
         return frame(types.described(_INIT, init), sasl=True)
+
+    def _choose(self, offered: list[str]) -> str | None:
+        """The best mechanism that both know; None for none, which is then `refused`."""
+        wanted = (_ANONYMOUS,) if self._login is None else (_SCRAM, _PLAIN) if self._private else (_SCRAM,)
+        for mechanism in wanted:
+            if mechanism in offered:
+                return mechanism
+        if self._login is not None and _PLAIN in offered:
+            text = (
+                "a password is not sent in clear text beyond this machine: connect with amqps://, "
+                f"or have the broker offer {_SCRAM}"
+            )
+        else:
+            hint = "give a user and a password" if self._login is None else f"this driver knows {_SCRAM} and {_PLAIN}"
+            text = f"the broker offers the logins {', '.join(offered)} and not {' or '.join(wanted)}: {hint}"
+        self._refuse(refused(Mqrc.NOT_AUTHORIZED, text))
+        return None
+
+    def _first(self, mechanism: str) -> bytes:
+        """The initial response."""
+        if self._login is None:
+            return b"anonymous"
+        if mechanism == _PLAIN:
+            return f"\0{self._login.user}\0{self._login.password}".encode()
+        self._scram = Scram(self._login)
+        return self._scram.first()
+
+    def _take_challenge(self, scram: Scram, fields: list[object]) -> bytes:
+        response = scram.respond(_octets(fields, 0) or b"")
+        return frame(types.described(_RESPONSE, types.fields((types.binary(response),))), sasl=True)
 
     def _take_outcome(self, fields: list[object]) -> bytes:
         code = fields[0] if fields else None
         if code == _OK:
+            if self._scram is not None:
+                self._scram.verify(_octets(fields, 1))
             self.phase = Phase.DONE
         elif code == _AUTH:
             who = "an anonymous client" if self._login is None else f"user {self._login.user!r}"
@@ -139,9 +182,79 @@ class SaslClient:
             self._refuse(_broken(f"its login service fails (SASL outcome {code})"))
         return b""
 
+    def _user(self) -> str:
+        return "" if self._login is None else self._login.user
+
     def _refuse(self, why: Refused) -> None:
         self.refused = why
         self.phase = Phase.REFUSED
+
+
+class Scram:
+    """The client's side of SCRAM-SHA-256.
+
+    Args:
+        login: Who logs in.
+
+    Raises:
+        ScramException: The name or the password holds what nobody may send (RFC 4013).
+    """
+
+    def __init__(self, login: Login) -> None:
+        self._client = ScramClient([_SCRAM], login.user, login.password)
+        self._rounds = 0
+        self._verified = False
+
+    def first(self) -> bytes:
+        """The name, and a nonce."""
+        return str(self._client.get_client_first()).encode()
+
+    def respond(self, challenge: bytes) -> bytes:
+        """The proof, to the broker's salt; nothing to the broker's proof, where that does not come with the outcome.
+
+        Raises:
+            ScramException: The challenge is none, or the broker's proof is wrong.
+        """
+        self._rounds += 1
+        if self._rounds > 1:
+            self.verify(challenge)
+            return b""
+        self._client.set_server_first(_text(challenge))
+        if int(self._client.iterations) > _MAX_ITERATIONS:
+            raise ScramException(f"it asks for {self._client.iterations} iterations")
+        return str(self._client.get_client_final()).encode()
+
+    def verify(self, proof: bytes | None) -> None:
+        """Check that the broker knows the user; it may say so with the outcome or before.
+
+        Raises:
+            ScramException: It does not.
+        """
+        if self._verified and not proof:
+            return
+        if not proof:
+            raise ScramException("it gives no proof")
+        self._client.set_server_final(_text(proof))
+        self._verified = True
+
+
+def _text(octets: bytes) -> str:
+    try:
+        return octets.decode()
+    except UnicodeDecodeError as error:
+        raise DecodeError("SCRAM without text") from error
+
+
+def _octets(fields: list[object], position: int) -> bytes | None:
+    value = fields[position] if position < len(fields) else None
+    if value is not None and not isinstance(value, bytes):
+        raise DecodeError("a challenge that is no octets")
+    return value
+
+
+def _descriptor(part: bytes) -> object:
+    value = types.decode(part[part[4] * 4 :])
+    return value.descriptor if isinstance(value, Described) else None
 
 
 def _performative(part: bytes, wanted: int) -> list[object]:

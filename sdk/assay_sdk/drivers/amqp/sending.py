@@ -7,8 +7,8 @@ from typing import cast
 
 from proton import Delivery, Described, Sender
 
+from assay_sdk.amqp import codec
 from assay_sdk.driver import Send
-from assay_sdk.drivers.amqp import codec
 from assay_sdk.drivers.amqp.ends import Context, LinkEnd, State
 from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
 from assay_sdk.drivers.amqp.links import TRANSACTIONAL, has_terminus, peer_properties, set_state_data
@@ -29,13 +29,25 @@ class SenderEnd(LinkEnd):
         session: The session that it belongs to.
         opening: Token of the command that opens it.
         address: Where it sends; None for a destination in each message.
+        dynamic: Whether the broker is to make the destination, of the address's kind.
     """
 
     def __init__(
-        self, context: Context, engine: Sender, *, number: int, session: int, opening: int, address: Address | None
+        self,
+        context: Context,
+        engine: Sender,
+        *,
+        number: int,
+        session: int,
+        opening: int,
+        address: Address | None,
+        dynamic: bool = False,
     ) -> None:
-        names = (address.name,) if address else ()
+        self._dynamic = dynamic
+        names = (address.name,) if address and address.name else ()
         what = f"a sender to {address}" if address else "a sender without a destination"
+        if address and dynamic:
+            what = f"a {address.kind.value.replace('-', ' ')}"
         super().__init__(context, engine, number=number, session=session, opening=opening, what=what, objects=names)
         self._waiting: deque[tuple[Send, bytes, Unit | None]] = deque()
         self._sent: dict[str, tuple[int, Unit | None]] = {}
@@ -50,9 +62,15 @@ class SenderEnd(LinkEnd):
 
         Of a null target the attach says nothing: each message names its own destination.
         """
+        name = self.engine.remote_target.address if self._dynamic else None
+        if self._dynamic and not name and self.opening is not None:
+            text = f"the broker has made {self.what} and has not said what it is called"
+            self.answers.fail(self.opening, Refused(JmsErrorKind.UNSUPPORTED, text))
+            self.close(None)
+            return
         if self.opening is not None:
             told = peer_properties(self.engine.remote_properties) if self.objects else {}
-            self.answers.done(self.opening, properties=told)
+            self.answers.done(self.opening, name, properties=told)
         self.flow()
 
     def send(self, command: Send, unit: Unit | None) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
+from assay_sdk.amqp import codec, types
+from assay_sdk.amqp.frames import AMQP_FRAME
+from assay_sdk.amqp.types import DecodeError, Described
 from assay_sdk.driver import Transfer
-from assay_sdk.drivers.amqp import codec, types
-from assay_sdk.drivers.amqp.frames import AMQP_FRAME
-from assay_sdk.drivers.amqp.types import DecodeError, Described
 
 TRANSFER = 0x14
 _DELIVERY_ID, _SETTLED = 1, 4

@@ -7,6 +7,7 @@ queue is worked off in one job, and what it made proton say goes to the socket i
 from __future__ import annotations
 
 import itertools
+import ssl
 import uuid
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -15,6 +16,8 @@ from typing import cast
 import proton
 from proton import Collector, Connection, Delivery, Event, Link, Session, Transport, symbol
 
+from assay_sdk.amqp.codec import Prefixes
+from assay_sdk.amqp.terms import CONTAINER_ID, INVALID_FIELD, OPEN_FAILED
 from assay_sdk.driver import (
     Close,
     Closed,
@@ -26,22 +29,18 @@ from assay_sdk.driver import (
     Target,
 )
 from assay_sdk.drivers.amqp import offers
-from assay_sdk.drivers.amqp.codec import Prefixes
 from assay_sdk.drivers.amqp.commands import Commands
 from assay_sdk.drivers.amqp.ends import LinkEnd
 from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
-from assay_sdk.drivers.amqp.frames import Mend
 from assay_sdk.drivers.amqp.line import Line, Place
 from assay_sdk.drivers.amqp.links import LinkNames, peer_properties
+from assay_sdk.drivers.amqp.mending import Mend
 from assay_sdk.drivers.amqp.sessions import SessionEnd
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.runners.real import LoopRunner
 from assay_sdk.time import Cancel
-
-_REFUSED_AT_OPEN = "amqp:connection-establishment-failed"
-"""A property of an Open that only comes before a close with the reason."""
 
 IDLE_TIMEOUT_S = 30.0
 """A peer that is silent for so long is taken for dead; RabbitMQ's and Artemis's own default is a minute."""
@@ -70,10 +69,18 @@ class AmqpWire:
         sink: Told every event, on the loop.
         runner: The loop.
         epoch: This attempt's number.
+        context: What encrypts; None for clear text.
     """
 
     def __init__(
-        self, target: Target, place: Place, sink: Callable[[DriverEvent], None], runner: LoopRunner, epoch: int
+        self,
+        target: Target,
+        place: Place,
+        sink: Callable[[DriverEvent], None],
+        runner: LoopRunner,
+        epoch: int,
+        *,
+        context: ssl.SSLContext | None = None,
     ) -> None:
         self.epoch = epoch
         self.prefixes = Prefixes()
@@ -107,7 +114,7 @@ class AmqpWire:
         transport = Transport()
         self._transport = transport
         self._prepare(place, transport)
-        self._line = Line(place, target.login, self, transport, runner, trace=target.trace)
+        self._line = Line(place, target.login, self, transport, runner, trace=target.trace, context=context)
         due_ns = runner.clock.monotonic_ns() + target.open_timeout_ms * 1_000_000
         self._timer: Cancel = runner.call_at(due_ns, self._open_timed_out)
         runner.call_soon(self._line.start)
@@ -123,6 +130,10 @@ class AmqpWire:
         self._runner.call_soon(lambda: self._line.drop(lost("the connection was aborted by this client")))
 
     # --- what links need (`ends.Context`)
+
+    def now_ms(self) -> int:
+        """Milliseconds since the epoch."""
+        return self._runner.clock.wall_ns() // 1_000_000
 
     def next_delivery(self) -> int:
         """The next delivery's number."""
@@ -225,7 +236,7 @@ class AmqpWire:
 
     def _on_open(self, _event: Event) -> None:
         properties = peer_properties(self.connection.remote_properties)
-        if _REFUSED_AT_OPEN in properties:
+        if OPEN_FAILED in properties:
             return  # its close follows, with the reason
         self._timer()
         self._is_open = True
@@ -249,7 +260,7 @@ class AmqpWire:
 
     def _why_not_opened(self, condition: Condition) -> Refused:
         info = condition.info if isinstance(condition.info, dict) else {}
-        if {str(name): str(value) for name, value in info.items()}.get("invalid-field") == "container-id":
+        if {str(name): str(value) for name, value in info.items()}.get(INVALID_FIELD) == CONTAINER_ID:
             client_id = self._target.client_id or ""
             text = f"the client id {client_id!r} is in use or not allowed: {condition.description or condition.name}"
             return Refused(JmsErrorKind.INVALID_CLIENT_ID, text, objects=(client_id,))

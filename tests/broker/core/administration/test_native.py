@@ -138,3 +138,32 @@ def test_on_zos_the_staging_queue_is_browsed_once_it_is_defined(bench: Bench) ->
     refused = bench.administer(NativeBrowse(STAGING_QUEUE)).refused
     assert refused is not None
     assert (refused.mqrc, refused.objects) == (int(Mqrc.UNKNOWN_OBJECT_NAME), (STAGING_QUEUE,))
+
+
+def bodies(bench: Bench, change: NativeBrowse | NativeTake) -> list[str]:
+    return [str(one.message.body) for one in bench.administer(change).value or () if hasattr(one, "descriptor")]
+
+
+def test_messages_are_chosen_by_their_ids_and_counted(bench: Bench) -> None:
+    for name, correlation in (("a", "x"), ("b", "y"), ("c", "x")):
+        bench.administer(NativePut("Q", message(name, correlation_id=correlation)))
+    assert bodies(bench, NativeBrowse("Q", correlation_id=native_id("x"))) == ["a", "c"]
+    assert bodies(bench, NativeBrowse("Q", correlation_id=native_id("x"), limit=1)) == ["a"]
+    assert bodies(bench, NativeBrowse("Q", message_id=native_id("b"))) == ["b"]
+    assert bodies(bench, NativeBrowse("Q", native_id("x"), native_id("b"))) == []
+    assert bodies(bench, NativeBrowse("Q", limit=2)) == ["a", "b"]
+    assert bodies(bench, NativeTake("Q", message_id=native_id("c"))) == ["c"]
+    assert bodies(bench, NativeTake("Q")) == ["a"]
+    assert bodies(bench, NativeTake("Q")) == ["b"]
+    assert bodies(bench, NativeTake("Q")) == []
+
+
+@pytest.mark.parametrize(("shut", "name"), [("Q", "Q"), ("Q", "A"), ("A", "A")])
+def test_nothing_is_taken_off_a_queue_that_is_disabled_for_gets(bench: Bench, shut: str, name: str) -> None:
+    bench.administer(NativePut("Q", message("a")))
+    bench.alter(shut, GET="DISABLED")
+    refused = bench.administer(NativeTake(name)).refused
+    assert refused is not None
+    assert (refused.mqrc, refused.objects) == (Mqrc.GET_INHIBITED, (shut,))
+    bench.alter(shut, GET="ENABLED")
+    assert bodies(bench, NativeTake(name)) == ["a"]

@@ -3,6 +3,7 @@ from __future__ import annotations
 from tests.broker.core.harness import QUEUE, Bench, limited, message
 
 from assay_broker.core import commands
+from assay_broker.core.queues.lines import OwnLine
 from assay_broker.core.settings import Settings
 from assay_sdk.driver import Outcome
 from assay_sdk.model.message import Address, AddressKind
@@ -80,6 +81,76 @@ def test_a_modified_message_comes_again_at_its_place_counted_and_marked() -> Non
     bench.handle(commands.Flow(1, None, 2, 2))
     assert bench.bodies() == ["a", "b", "a", "c"]
     assert (bench.delivered[2].count, bench.delivered[2].redelivered) == (1, True)
+
+
+def test_what_a_receiver_gives_back_for_others_never_comes_to_it_again() -> None:
+    bench = ready(Bench())
+    for text in "abc":
+        bench.put(1, 1, message(text))
+    bench.receiver(1, 2, credit=1)
+    bench.settle(1, 2, 1, outcome=Outcome.RELEASED, leave_out=True)
+    bench.handle(commands.Flow(1, None, 2, 9))
+    assert bench.bodies(2) == ["a", "b", "c"]
+    bench.settle(1, 2, 2, outcome=Outcome.MODIFIED, leave_out=True)
+    bench.put(1, 1, message("d"))
+    assert bench.bodies(2) == ["a", "b", "c", "d"]
+    assert bench.browse() == ["a", "b"]
+    bench.receiver(1, 3)
+    assert bench.bodies(3) == ["a", "b"]
+    assert [one.count for one in bench.delivered if one.link == 3] == [0, 1]
+
+
+def test_what_was_given_back_for_others_comes_to_a_new_link_of_the_same_client() -> None:
+    bench = ready(Bench())
+    bench.put(1, 1, message("a"))
+    bench.receiver(1, 2)
+    bench.settle(1, 2, 1, outcome=Outcome.RELEASED, leave_out=True)
+    bench.handle(commands.Detach(1, None, 2))
+    bench.receiver(1, 2)
+    assert bench.bodies(2) == ["a", "a"]
+    bench.settle(1, 2, 2)
+    assert bench.browse() == []
+
+
+def test_receivers_that_leave_messages_out_share_the_queue_with_the_others() -> None:
+    bench = ready(Bench())
+    for link in (2, 3):
+        bench.receiver(1, link, credit=10)
+    bench.put(1, 1, message("a"))
+    bench.settle(1, 2, 1, outcome=Outcome.RELEASED, leave_out=True)
+    assert bench.bodies(3) == ["a"]
+    for number in range(6):
+        bench.put(1, 1, message(str(number)))
+    assert [len(bench.bodies(link)) for link in (2, 3)] == [4, 4]
+
+
+def test_a_member_of_a_group_that_is_given_back_for_others_does_not_hold_the_group_up() -> None:
+    bench = ready(Bench())
+    for sequence, text in enumerate("abc", 1):
+        bench.put(1, 1, message(text, group_id="g", group_sequence=sequence))
+    bench.receiver(1, 2, credit=1)
+    bench.settle(1, 2, 1, outcome=Outcome.RELEASED, leave_out=True)
+    bench.handle(commands.Flow(1, None, 2, 9))
+    assert bench.bodies(2) == ["a", "b", "c"]
+    bench.receiver(1, 3)
+    assert bench.bodies(3) == ["a"]
+
+
+def test_a_receiver_remembers_no_more_of_what_it_leaves_out_than_its_queue_holds() -> None:
+    bench = ready(Bench())
+    bench.receiver(1, 2)
+    bench.receiver(1, 3, credit=0)
+    queue = bench.core._state.connections.get(1).links[2].queue
+    for number in range(500):
+        bench.put(1, 1, message(str(number)))
+        bench.settle(1, 2, bench.delivered[-1].delivery, outcome=Outcome.RELEASED, leave_out=True)
+        bench.handle(commands.Flow(1, None, 3, 1))
+        bench.settle(1, 3, bench.delivered[-1].delivery)
+        bench.handle(commands.Flow(1, None, 2, 1))
+    (own,) = (line for line in queue.lines.values() if isinstance(line, OwnLine))
+    assert len(own._left_out) < 100
+    bench.handle(commands.Detach(1, None, 2))
+    assert len(queue.lines) == 1
 
 
 def test_what_a_closed_receiver_holds_goes_to_another_as_a_failed_delivery() -> None:

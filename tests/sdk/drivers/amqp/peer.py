@@ -13,10 +13,10 @@ from typing import Any
 import proton
 from proton import Collector, Condition, Connection, Delivery, Endpoint, Event, Terminus, Transport
 
+from assay_sdk.amqp.frames import SASL_HEADER, Splitter, frame
+from assay_sdk.amqp.types import binary, described, fields, symbols, ubyte
 from assay_sdk.driver import Closed, Done, DriverCommand, DriverEvent, Failed, Login, Opened, Target
 from assay_sdk.drivers.amqp import AmqpDriver
-from assay_sdk.drivers.amqp.frames import SASL_HEADER, Splitter, frame
-from assay_sdk.drivers.amqp.types import binary, described, fields, symbols, ubyte
 from assay_sdk.drivers.amqp.wire import AmqpWire
 from assay_sdk.model.reasons import Refused
 from assay_sdk.runners.real import READ, RealRunner

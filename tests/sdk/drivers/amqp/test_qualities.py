@@ -6,22 +6,31 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from proton import Delivery, Terminus
+from proton import Delivery, Link, Terminus
 from tests.sdk.drivers.amqp.peer import Bench, bench, settle
 
+from assay_sdk.amqp import codec
+from assay_sdk.amqp.frames import PROTOCOL_HEADER, frame
 from assay_sdk.driver import (
+    Arrived,
+    CloseLink,
+    Credit,
+    Done,
     Durability,
+    Failed,
     Frame,
     OpenReceiver,
     OpenSender,
     OpenSession,
+    Outcome,
     Send,
+    Settle,
     Transfer,
     Unsubscribe,
 )
-from assay_sdk.drivers.amqp.frames import PROTOCOL_HEADER, frame
 from assay_sdk.drivers.amqp.transfers import transfer_in
 from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.reasons import JmsErrorKind
 
 TOPIC = Address(AddressKind.TOPIC, "T")
 
@@ -106,3 +115,78 @@ def test_a_share_of_everybody_is_so_though_its_client_has_an_id(traced: Bench) -
     traced.peer.handlers["LINK_REMOTE_OPEN"] = found
     traced.done(Unsubscribe, 1, "other", shared=True, everybodys=True)
     assert asked == ["other|global"]
+
+
+class Receiving:
+    """A receiver that has been given one message, by a broker that settles as it says in its attach.
+
+    Args:
+        made: The bench.
+        mode: The broker's ``rcv-settle-mode``.
+    """
+
+    def __init__(self, made: Bench, mode: int) -> None:
+        self.made = made
+        self.changes: list[Any] = []
+        accepted: list[Any] = []
+
+        def accept(link: Any) -> None:
+            link.rcv_settle_mode = mode
+            made.peer.accept_link(link)
+            accepted.append(link)
+
+        made.peer.handlers["LINK_REMOTE_OPEN"] = accept
+        made.peer.handlers["DELIVERY"] = self.changes.append
+        made.done(OpenReceiver, session=1, link=1, address=TOPIC)
+        self.wanted = accepted[0].remote_rcv_settle_mode
+        made.done(Credit, 1, 10)
+
+        def send() -> None:
+            accepted[0].delivery("1")
+            accepted[0].stream(codec.encode(Message(body="x"), codec.Prefixes()))
+            accepted[0].advance()
+
+        made.peer.do(send)
+        self.number = made.expect(Arrived).delivery
+
+    def answered(self, token: int) -> bool:
+        return any(isinstance(event, Done | Failed) and event.token == token for event in self.made.said)
+
+    def confirm(self) -> int:
+        """Accept the message; returns when the broker has the outcome."""
+        token = self.made.submit(Settle, 1, (self.number,), Outcome.ACCEPTED)
+        self.made.until(lambda: bool(self.changes))
+        return token
+
+
+def test_a_broker_that_settles_second_is_waited_for(traced: Bench) -> None:
+    receiving = Receiving(traced, Link.RCV_SECOND)
+    assert receiving.wanted == Link.RCV_SECOND
+    token = receiving.confirm()
+    assert not receiving.changes[0].settled
+    assert not receiving.answered(token)
+    traced.peer.do(receiving.changes[0].settle)
+    assert isinstance(traced.answer(token), Done)
+
+
+def test_a_broker_that_settles_first_is_waited_for_in_vain_and_so_not_at_all(traced: Bench) -> None:
+    receiving = Receiving(traced, Link.RCV_FIRST)
+    token = receiving.confirm()
+    assert receiving.changes[0].settled
+    assert isinstance(traced.answer(token), Done)
+
+
+def test_what_a_broker_has_not_settled_when_the_line_is_lost_is_not_known_to_be_gone(traced: Bench) -> None:
+    receiving = Receiving(traced, Link.RCV_SECOND)
+    token = receiving.confirm()
+    traced.peer.drop()
+    answer = traced.answer(token)
+    assert isinstance(answer, Failed)
+    assert answer.refused.kind is JmsErrorKind.CONNECTION_LOST
+
+
+def test_outcomes_that_were_given_before_a_link_is_left_are_done(traced: Bench) -> None:
+    receiving = Receiving(traced, Link.RCV_SECOND)
+    token = receiving.confirm()
+    traced.done(CloseLink, 1)
+    assert isinstance(traced.answer(token), Done)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scramp import ScramMechanism
 
+from assay_sdk.amqp import types
+from assay_sdk.amqp.frames import PROTOCOL_HEADER, SASL_HEADER, frame
 from assay_sdk.driver import Login
-from assay_sdk.drivers.amqp import types
-from assay_sdk.drivers.amqp.frames import PROTOCOL_HEADER, SASL_HEADER, frame
 from assay_sdk.drivers.amqp.sasl import Phase, SaslClient
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
@@ -66,8 +67,10 @@ def test_a_single_mechanism_may_come_without_an_array() -> None:
 
 def test_a_password_is_not_sent_in_clear_text_beyond_this_machine() -> None:
     client = SaslClient(LOGIN, private=False)
-    assert client.start() == b""
+    assert client.start() == SASL_HEADER
+    assert client.receive(SASL_HEADER + offer("PLAIN")) == b""
     assert refusal(client).kind is JmsErrorKind.SECURITY
+    assert "clear text" in refusal(client).text
     assert "secret" not in refusal(client).text
 
 
@@ -119,3 +122,111 @@ def test_any_octets_end_in_a_phase_and_never_in_an_exception(octets: bytes) -> N
     client.start()
     client.receive(SASL_HEADER + octets)
     assert client.phase in Phase
+
+
+# --- SCRAM-SHA-256
+
+KEYS = ScramMechanism("SCRAM-SHA-256").make_auth_info("secret", iteration_count=4096)
+
+
+def challenge(text: str) -> bytes:
+    return frame(types.described(0x42, types.fields((types.binary(text.encode()),))), sasl=True)
+
+
+def proven(code: int, proof: str | None) -> bytes:
+    fields = (types.ubyte(code), types.null() if proof is None else types.binary(proof.encode()))
+    return frame(types.described(0x44, types.fields(fields)), sasl=True)
+
+
+def said(sent: bytes, descriptor: int) -> str:
+    """The text in what a client has sent."""
+    value = types.decode(sent[8:])
+    assert isinstance(value, types.Described)
+    assert value.descriptor == descriptor
+    assert isinstance(value.value, list)
+    octets = value.value[-1]
+    assert isinstance(octets, bytes)
+    return octets.decode()
+
+
+class Broker:
+    """The broker's side, as far as the proof that the client has given."""
+
+    def __init__(self, client: SaslClient, *offered: str) -> None:
+        salt, stored_key, server_key, iterations = KEYS
+        self.server = ScramMechanism("SCRAM-SHA-256").make_server(
+            lambda _user: (salt, stored_key, server_key, iterations)
+        )
+        client.start()
+        self.server.set_client_first(said(client.receive(SASL_HEADER + offer(*offered)), 0x41))
+        self.server.set_client_final(said(client.receive(challenge(self.server.get_server_first())), 0x43))
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_scram_is_taken_on_any_line_and_its_proof_comes_with_the_outcome(private: bool) -> None:
+    client = SaslClient(LOGIN, private=private)
+    broker = Broker(client, "PLAIN", "SCRAM-SHA-256")
+    assert client.receive(proven(0, broker.server.get_server_final()) + PROTOCOL_HEADER) == b""
+    assert client.is_done()
+    assert client.rest == PROTOCOL_HEADER
+
+
+def test_the_brokers_proof_may_come_before_the_outcome() -> None:
+    client = SaslClient(LOGIN, private=False)
+    broker = Broker(client, "SCRAM-SHA-256")
+    assert said(client.receive(challenge(broker.server.get_server_final())), 0x43) == ""
+    client.receive(proven(0, None))
+    assert client.is_done()
+
+
+@pytest.mark.parametrize("proof", [None, "", "v=AAAA", "e=other-error", "\0", "v=" + "A" * 43 + "="])
+def test_a_broker_that_does_not_know_the_user_is_not_believed(proof: str | None) -> None:
+    client = SaslClient(LOGIN, private=False)
+    Broker(client, "SCRAM-SHA-256")
+    client.receive(proven(0, proof))
+    assert refusal(client).kind is JmsErrorKind.SECURITY
+    assert "does not show that it knows user 'me'" in refusal(client).text
+
+
+def test_a_wrong_password_is_told_as_with_plain() -> None:
+    client = SaslClient(LOGIN, private=False)
+    Broker(client, "SCRAM-SHA-256")
+    client.receive(outcome(1))
+    assert "wrong name or password" in refusal(client).text
+
+
+@pytest.mark.parametrize(
+    "first", ["", "r=x,s=QUFB,i=4096", "r={nonce}y,s=QUFBQUFBQUFBQUFB,i=2000000", "e=unknown-user"]
+)
+def test_a_challenge_that_makes_no_sense_or_too_much_work_is_refused(first: str) -> None:
+    client = SaslClient(LOGIN, private=False)
+    client.start()
+    nonce = said(client.receive(SASL_HEADER + offer("SCRAM-SHA-256")), 0x41).partition("r=")[2]
+    client.receive(challenge(first.format(nonce=nonce)))
+    assert refusal(client).kind is JmsErrorKind.SECURITY
+
+
+def test_a_challenge_that_is_no_text_cannot_be_talked_to() -> None:
+    for octets in (types.binary(b"\xff"), types.string("x")):
+        client = SaslClient(LOGIN, private=False)
+        client.start()
+        client.receive(SASL_HEADER + offer("SCRAM-SHA-256"))
+        client.receive(frame(types.described(0x42, types.fields((octets,))), sasl=True))
+        assert refusal(client).kind is JmsErrorKind.CONNECTION_LOST
+
+
+def test_a_password_that_no_broker_can_take_is_not_sent() -> None:
+    client = SaslClient(Login("me", "sec\0ret"), private=False)
+    client.start()
+    assert client.receive(SASL_HEADER + offer("SCRAM-SHA-256")) == b""
+    assert "correct name or password" in refusal(client).text
+    assert "sec" not in refusal(client).text
+
+
+@given(st.binary(max_size=80))
+def test_any_challenge_ends_in_a_phase_and_never_in_an_exception(octets: bytes) -> None:
+    client = SaslClient(LOGIN, private=False)
+    client.start()
+    client.receive(SASL_HEADER + offer("SCRAM-SHA-256"))
+    client.receive(frame(types.described(0x42, types.fields((types.binary(octets),))), sasl=True))
+    assert client.phase in {Phase.OUTCOME, Phase.REFUSED}

@@ -10,6 +10,7 @@ import pytest
 from proton import Condition, Delivery, Described, Terminus, symbol, ulong
 from tests.sdk.drivers.amqp.peer import Bench, bench, settle
 
+from assay_sdk.amqp import codec
 from assay_sdk.driver import (
     Arrived,
     Begin,
@@ -46,7 +47,6 @@ from assay_sdk.driver import (
     Settle,
     Unsubscribe,
 )
-from assay_sdk.drivers.amqp import codec
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc

@@ -1,0 +1,211 @@
+"""This broker beside others, under the same load, in one run.
+
+Run with the SDK on the path: ``python bench/broker.py [LOAD...] [--rounds N]``, ``--help`` for more.
+
+Loads: ceiling durable durable8 once confirm connect memory idle overload; without one, all.  Brokers: this one,
+RabbitMQ (installed, and version 4 as an image), Apache Artemis, and a plain one on proton's `Container`; what is not
+here is named and left out.  All listen on 127.0.0.1, run at the same time, and are loaded in turns, round by round, in
+another order each time.  The clients are `brokers.clients`; `ceiling` shows how fast they are by themselves.
+
+Only ratios of one run mean something elsewhere; processor time moves less than rates do when others use the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from brokers.caller import Place
+from brokers.clients import Consume, Counters, Produce, Slot, client, consume, produce
+from brokers.launch import LaunchError, free_port
+from brokers.loads import Confirms, Connections, Idle, Load, Rate, Settings, Waiting
+from brokers.overload import MEMORY, Overload
+from brokers.processes import usage
+from brokers.servers import QUEUES, SERVERS, Options, Running, Server
+from brokers.sink import Listen, sink
+from brokers.tables import Result, missed, table
+from brokers.wire import BODY, Role, WireError
+
+ROUNDS: Final = 5
+CEILING: Final = "ceiling"
+
+TOGETHER: Final[tuple[Load, ...]] = (
+    Rate(
+        "durable",
+        "durable, at least once, one producer and one consumer",
+        lines=1,
+        settled=False,
+        wanted={"plain": 4.5, "rabbitmq": 1.0, "rabbitmq4": 1.0, "artemis": 0.22},
+    ),
+    Rate("durable8", "durable, at least once, eight producers and eight consumers", lines=8, settled=False, wanted={}),
+    Rate(
+        "once",
+        "at most once, not durable, one producer and one consumer",
+        lines=1,
+        settled=True,
+        durable=False,
+        wanted={"plain": 6.5, "rabbitmq": 1.4, "rabbitmq4": 1.4, "artemis": 0.19},
+    ),
+    Confirms(wanted={"artemis": 1.7}),
+    Connections(wanted={"artemis": 0.8}),
+)
+"""Loads of brokers that run side by side."""
+
+ALONE: Final[tuple[Load, ...]] = (Waiting(), Idle(), Overload())
+"""Loads of a broker that has just been started, and has the machine to itself."""
+
+
+def main() -> int:
+    """Print the tables; 1 when something wanted was not reached."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    asked = _arguments()
+    settings = Settings(asked.seconds, asked.warm, asked.waiting, asked.idle, asked.overload)
+    chosen = [server for server in SERVERS if server.key in asked.brokers]
+    here = [server for server in chosen if server.missing() is None]
+    _head(asked.rounds, settings)
+    for server in chosen:
+        if (why := server.missing()) is not None:
+            _say(f"Not measured: {server.key}, {why}.")
+    complaints: list[str] = []
+    if CEILING in asked.loads:
+        _ceiling(asked.rounds, settings)
+    with tempfile.TemporaryDirectory(prefix="assay-bench-", dir=asked.folder) as name:
+        loads = [load for load in TOGETHER if load.key in asked.loads]
+        if loads:
+            complaints += _together(Path(name), here, loads, asked.rounds, settings)
+        for load in ALONE:
+            if load.key in asked.loads:
+                complaints += _alone(Path(name), here, load, settings)
+    if any(load.key in asked.loads for load in TOGETHER):
+        _say("### What is flushed to disk by whom", "")
+        _say(*(f"- {server.title} ({server.key}): {server.disk}." for server in here), "")
+    _say(*(f"Not reached: {one}." for one in complaints))
+    return 1 if complaints else 0
+
+
+def _together(
+    folder: Path, servers: Sequence[Server], loads: Sequence[Load], rounds: int, settings: Settings
+) -> list[str]:
+    """Load brokers in turns; the first turn warms them up and does not count."""
+    with ExitStack() as stack:
+        running = [stack.enter_context(Running(server, folder / server.key)) for server in servers]
+        results = {load.key: {one.server.key: Result(one.title, [], []) for one in running} for load in loads}
+        number = 0
+        for turn in range(rounds + 1):
+            for load in loads:
+                number = (number + 1) % QUEUES
+                order = running[turn % len(running) :] + running[: turn % len(running)]
+                for one in order:
+                    _measure(load, one, number, settings, results[load.key][one.server.key], counts=turn > 0)
+            _note(f"round {turn} of {rounds}")
+    for load in loads:
+        _say(*table(load, results[load.key]))
+    return [told for load in loads for told in missed(load, results[load.key])]
+
+
+def _alone(folder: Path, servers: Sequence[Server], load: Load, settings: Settings) -> list[str]:
+    """Load one fresh broker after the other."""
+    options = Options(memory=MEMORY) if isinstance(load, Overload) else Options()
+    results: dict[str, Result] = {}
+    for server in servers:
+        with Running(server, folder / f"{load.key}-{server.key}", options) as one:
+            results[server.key] = Result(one.title, [], [])
+            _measure(load, one, 1, settings, results[server.key], counts=True)
+    _say(*table(load, results))
+    return missed(load, results)
+
+
+def _measure(load: Load, one: Running, number: int, settings: Settings, result: Result, *, counts: bool) -> None:
+    """One round; what goes wrong is said in the table, and the others go on."""
+    try:
+        figures = load.measure(one, number, settings)
+    except (WireError, LaunchError, OSError) as error:
+        result.failed.append(str(error))
+        _note(f"{load.key} {one.title}: {error}")
+        return
+    _note(f"{load.key} {one.title}: " + ", ".join("?" if value is None else f"{value:,.1f}" for value in figures))
+    if counts:
+        result.rounds.append(figures)
+
+
+def _ceiling(rounds: int, settings: Settings) -> None:
+    """How fast the clients are against a server that does nothing."""
+    _say("### ceiling: the clients against a server that does nothing with messages", "")
+    _say("| | messages/s (median) | client CPU, us a message |", "| --- | ---: | ---: |")
+    for title, sends, settled in (
+        ("send, at least once", True, False),
+        ("send, at most once", True, True),
+        ("receive, at least once", False, False),
+        ("receive, at most once", False, True),
+    ):
+        figures = [_against_sink(settings, sends=sends, settled=settled) for _ in range(rounds)]
+        rate, cpu = (median(column) for column in zip(*figures, strict=True))
+        _say(f"| {title} | {rate:,.0f} | {cpu:.1f} |")
+    _say("")
+
+
+def _against_sink(settings: Settings, *, sends: bool, settled: bool) -> tuple[float, float]:
+    port, counters = free_port(), Counters()
+    role = Role("sink", sends=sends, settled=settled)
+    job = Produce(Place(port), role, backlog=1 << 40) if sends else Consume(Place(port), role)
+    with client(sink, Listen(port)) as server, client(produce if sends else consume, job, counters) as one:
+        slot = Slot.SENT if sends else Slot.RECEIVED
+        time.sleep(settings.warm)
+        before, start, used = counters[slot], time.perf_counter(), usage([one.pid])
+        time.sleep(settings.seconds)
+        messages, took, after = counters[slot] - before, time.perf_counter() - start, usage([one.pid])
+        counters[Slot.STOP] = 2
+        one.result(60)
+        server.counters[Slot.STOP] = 1
+        server.result(10)
+    return messages / took, (after.cpu_s - used.cpu_s) / messages * 1e6
+
+
+def _arguments() -> argparse.Namespace:
+    loads = [CEILING, *(load.key for load in (*TOGETHER, *ALONE))]
+    servers = [server.key for server in SERVERS]
+    parser = argparse.ArgumentParser(description="This broker beside others, under the same load.")
+    parser.add_argument("loads", nargs="*", metavar="LOAD", help=f"{', '.join(loads)}; without one, all")
+    parser.add_argument("--brokers", default=",".join(servers), help="which, with commas between them")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of each load of brokers side by side")
+    parser.add_argument("--seconds", type=float, default=5.0, help="that a figure is taken over")
+    parser.add_argument("--warm", type=float, default=1.0, help="seconds of load before that")
+    parser.add_argument("--waiting", type=int, default=1_000_000, help="messages that wait (memory)")
+    parser.add_argument("--idle", type=int, default=2_000, help="connections (idle)")
+    parser.add_argument("--overload", type=float, default=60.0, help="seconds (overload)")
+    parser.add_argument("--folder", help="where the brokers' data lie; a temporary folder by default")
+    asked = parser.parse_args()
+    asked.loads = asked.loads or loads
+    asked.brokers = asked.brokers.split(",")
+    for given, known in ((asked.loads, loads), (asked.brokers, servers)):
+        if unknown := set(given) - set(known):
+            parser.error(f"there is no {', '.join(sorted(unknown))}; there is {', '.join(known)}")
+    return asked
+
+
+def _head(rounds: int, settings: Settings) -> None:
+    _say(f"{BODY}-octet messages, {rounds} rounds of {settings.seconds:g} s, {os.cpu_count()} processors, ")
+    _say(f"Python {platform.python_version()}, Linux {platform.release()}", "")
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        print(line, flush=True)
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""The client's side of a connection: it logs in, opens, begins and attaches."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+from functools import cache
+from typing import Final
+
+from msgspec import Struct
+
+from assay_sdk.amqp import types
+from assay_sdk.amqp.frames import PROTOCOL_HEADER, SASL_HEADER
+from brokers.wire import (
+    TIMEOUT_S,
+    Line,
+    Role,
+    WireError,
+    attach_frame,
+    begin_frame,
+    fields_of,
+    number_of,
+    open_frame,
+    sasl_frame,
+)
+
+HOST: Final = "127.0.0.1"
+INIT: Final = 0x41
+_SOURCES = itertools.count()
+
+
+class Place(Struct, frozen=True):
+    """Where a broker listens.
+
+    Args:
+        port: Of 127.0.0.1.
+        user: The login's name; None for ANONYMOUS.
+        password: Its password.
+    """
+
+    port: int
+    user: str | None = None
+    password: str = ""
+
+
+class Caller(Line):
+    """A client's connection.
+
+    Args:
+        place: Where to.
+        role: What for.
+    """
+
+    def __init__(self, place: Place, role: Role) -> None:
+        connected = socket.socket()
+        connected.settimeout(TIMEOUT_S)
+        # Each from an address of its own: ports that have just been closed must not run out.
+        connected.bind((f"127.{1 + next(_SOURCES) % 250}.0.1", 0))
+        connected.connect((HOST, place.port))
+        super().__init__(connected, f"{HOST}:{place.port}", role)
+        self._place = place
+        self._next = self._sasl_header
+        self._write(SASL_HEADER)
+
+    def _sasl_header(self, _: bytes) -> None:
+        self._next = self._mechanisms
+
+    def _mechanisms(self, _: bytes) -> None:
+        self._write(_login(self._place))
+        self._next = self._outcome
+
+    def _outcome(self, body: bytes) -> None:
+        code = number_of(fields_of(types.Reader(body).value()), 0)
+        if code:
+            raise WireError(f"{self._where} refuses the login: SASL code {code}")
+        name = "bench-{}-{}".format(*self.socket.getsockname())
+        opening = PROTOCOL_HEADER, open_frame(name), begin_frame(types.null()), attach_frame("bench", self.role)
+        self._write(b"".join(opening))
+        self._next = self._performative
+
+
+@cache
+def _login(place: Place) -> bytes:
+    if place.user is None:
+        return sasl_frame(INIT, types.symbol("ANONYMOUS"), types.binary(b"bench"))
+    answer = f"\0{place.user}\0{place.password}".encode()
+    return sasl_frame(INIT, types.symbol("PLAIN"), types.binary(answer))

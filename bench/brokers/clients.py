@@ -1,0 +1,323 @@
+"""Clients that load a broker, each in a process of its own.
+
+What they have done stands in shared counters, so that whoever measures reads them at the same moment as the broker's
+processor time, and no client needs to be told when a measurement begins.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import select
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from enum import IntEnum
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any, Final
+
+from msgspec import Struct
+
+from brokers.caller import Caller, Place
+from brokers.wire import Line, Role, WireError
+
+CONTEXT = multiprocessing.get_context("spawn")
+BATCH: Final = 128
+"""Messages that are written at once."""
+
+READY_S: Final = 60.0
+END_S: Final = 30.0
+_TICK_S: Final = 0.002
+_BURST_S: Final = 0.1
+"""What a paced producer may make up for after it could not send."""
+
+
+class Slot(IntEnum):
+    """A shared counter."""
+
+    READY = 0
+    STOP = 1
+    SENT = 2
+    CONFIRMED = 3
+    SENT_SUM = 4
+    RECEIVED = 5
+    RECEIVED_SUM = 6
+    HELD_UP_NS = 7
+    OUT_OF_ORDER = 8
+
+
+class Counters:
+    """Counters that processes share; each has one writer."""
+
+    def __init__(self) -> None:
+        self._slots: Any = CONTEXT.RawArray("Q", len(Slot))
+
+    def __getitem__(self, slot: Slot) -> int:
+        return int(self._slots[slot])
+
+    def __setitem__(self, slot: Slot, value: int) -> None:
+        self._slots[slot] = value
+
+
+class Produce(Struct, frozen=True):
+    """What a producing process does.
+
+    Args:
+        place: The broker.
+        role: What each of its connections is for.
+        lines: Connections.
+        window: How many messages of each may wait for an answer.
+        backlog: How many messages may wait on the broker: a producer does not run away from its consumers.
+        rate: Messages a second of all connections that it tries to send; None for as many as it can.
+        upto: After how many messages of all connections it ends; None for when it is told to.
+    """
+
+    place: Place
+    role: Role
+    lines: int = 1
+    window: int = 500
+    backlog: int = 10_000
+    rate: float | None = None
+    upto: int | None = None
+
+
+class Consume(Struct, frozen=True):
+    """What a consuming process does.
+
+    Args:
+        place: The broker.
+        role: What each of its connections is for.
+        lines: Connections.
+        rate: Messages a second that it takes until it is told that nothing more is sent; None for all that come.
+        ordered: Whether numbers must rise by one.
+    """
+
+    place: Place
+    role: Role
+    lines: int = 1
+    rate: float | None = None
+    ordered: bool = False
+
+
+# processes -------------------------------------------------------------------------------------------------------
+
+
+class Client:
+    """A client's process.
+
+    Args:
+        target: What it runs, with the job, the counters and a pipe for its result.
+        job: What to do.
+        counters: Shared with others; None for its own.
+    """
+
+    def __init__(
+        self, target: Callable[[Any, Counters, Connection], None], job: Struct, counters: Counters | None = None
+    ) -> None:
+        self.counters = counters or Counters()
+        self._result, theirs = CONTEXT.Pipe(duplex=False)
+        self._process: BaseProcess = CONTEXT.Process(
+            target=_run, args=(target, job, self.counters, theirs), daemon=True
+        )
+        self._process.start()
+        theirs.close()
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid or 0
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.is_alive()
+
+    def check(self) -> None:
+        """Raise what has ended it, if anything has.
+
+        Raises:
+            WireError: It has failed.
+        """
+        if not self._process.is_alive() and self._process.exitcode:
+            raise WireError(self._told() or f"a client ended with code {self._process.exitcode}")
+
+    def result(self, timeout_s: float) -> Any:
+        """Wait for what it gives.
+
+        Raises:
+            WireError: It has failed, or gives nothing in time.
+        """
+        if not self._result.poll(timeout_s):
+            raise WireError(f"a client has not ended within {timeout_s:.0f} s")
+        told = self._told()
+        if isinstance(told, str):
+            raise WireError(told)
+        self._process.join(END_S)
+        return told
+
+    def _told(self) -> Any:
+        try:
+            return self._result.recv() if self._result.poll(1) else None
+        except EOFError:
+            return None
+
+    def end(self) -> None:
+        """End it if it has not ended."""
+        if self._process.is_alive():
+            self._process.terminate()
+            self._process.join(5)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        self._result.close()
+
+
+@contextmanager
+def client(
+    target: Callable[[Any, Counters, Connection], None], job: Struct, counters: Counters | None = None
+) -> Generator[Client]:
+    """A client for as long as the block lasts; it has its connections when the block begins.
+
+    Raises:
+        WireError: It could not connect.
+    """
+    before = counters[Slot.READY] if counters is not None else 0
+    one = Client(target, job, counters)
+    limit = time.monotonic() + READY_S
+    try:
+        while one.counters[Slot.READY] == before:
+            one.check()
+            if time.monotonic() > limit:
+                raise WireError(f"a client has no connection after {READY_S:.0f} s")
+            time.sleep(_TICK_S)
+        yield one
+    finally:
+        one.end()
+
+
+def _run(target: Callable[[Any, Counters, Connection], None], job: Struct, counters: Counters, out: Connection) -> None:
+    try:
+        target(job, counters, out)
+    except (WireError, OSError) as error:
+        out.send(str(error) or repr(error))
+        raise SystemExit(1) from error
+
+
+# producers and consumers -----------------------------------------------------------------------------------------
+
+
+def produce(job: Produce, counters: Counters, out: Connection) -> None:
+    """Send until told to stop, wait for the last answers, close."""
+    lines = _lines(job.place, job.role, job.lines)
+    poll, by_number = _poll(lines)
+    counters[Slot.READY] += 1
+    start = now = time.perf_counter()
+    owed = 0.0
+    while not counters[Slot.STOP] and (job.upto is None or counters[Slot.SENT] < job.upto):
+        sent = sum(line.sent for line in lines)
+        before, now = now, time.perf_counter()
+        room = job.backlog - sent + counters[Slot.RECEIVED]
+        if job.rate is not None:
+            owed = min(owed + job.rate * (now - before), job.rate * _BURST_S)
+            room = min(room, int(owed))
+        if job.upto is not None:
+            room = min(room, job.upto - sent)
+        done = _send(lines, room, job.window)
+        owed -= done
+        if job.rate is not None and room and done < room:
+            counters[Slot.HELD_UP_NS] += int((now - before) * 1e9)
+        _count_sent(lines, counters)
+        for number, _ in poll.poll(0 if done else _TICK_S * 1000):
+            by_number[number].read()
+    limit = time.perf_counter() + END_S
+    while any(line.unconfirmed for line in lines) or not all(line.flush() for line in lines):
+        for number, _ in poll.poll(_TICK_S * 1000):
+            by_number[number].read()
+        _count_sent(lines, counters)
+        if time.perf_counter() > limit:
+            raise WireError(f"{sum(line.unconfirmed for line in lines)} messages were not answered in {END_S:.0f} s")
+    _count_sent(lines, counters)
+    took = time.perf_counter() - start
+    for line in lines:
+        line.close()
+    out.send(took)
+
+
+def _send(lines: Sequence[Line], room: int, window: int) -> int:
+    done = 0
+    for line in lines:
+        count = min(line.room(window), BATCH, room - done)
+        if count > 0:
+            line.send(count)
+            done += count
+    return done
+
+
+def _count_sent(lines: Sequence[Line], counters: Counters) -> None:
+    counters[Slot.SENT] = sum(line.sent for line in lines)
+    counters[Slot.CONFIRMED] = sum(line.confirmed for line in lines)
+    counters[Slot.SENT_SUM] = sum(line.sent * (line.sent - 1) // 2 for line in lines)
+
+
+def consume(job: Consume, counters: Counters, out: Connection) -> None:
+    """Take and settle what comes until told to end."""
+    lines = _lines(job.place, job.role, job.lines)
+    poll, by_number = _poll(lines)
+    if job.ordered:
+        for line in lines:
+            line.on_message = _order(counters)
+    counters[Slot.READY] += 1
+    start = time.perf_counter()
+    taken = dict.fromkeys(lines, 0)
+    owed, now = 0.0, start
+    while counters[Slot.STOP] < 2:  # noqa: PLR2004 - 1: nothing more is sent; 2: nothing more is to come
+        for number, _ in poll.poll(_TICK_S * 1000):
+            by_number[number].read()
+        before, now = now, time.perf_counter()
+        paced = job.rate is not None and not counters[Slot.STOP]
+        owed = min(owed + (job.rate or 0) * (now - before), (job.rate or 0) * _BURST_S)
+        for line in lines:
+            waiting = line.received - taken[line]
+            take = min(waiting, int(owed)) if paced else waiting
+            if take:
+                owed -= take
+                taken[line] += take
+                _take(line, taken[line])
+        counters[Slot.RECEIVED] = sum(taken.values())
+        counters[Slot.RECEIVED_SUM] = sum(line.total for line in lines)
+    for line in lines:
+        line.close()
+    out.send(time.perf_counter() - start)
+
+
+def _take(line: Line, upto: int) -> None:
+    if not line.role.settled:
+        line.settle(upto)
+    line.top_up(upto)
+
+
+def _order(counters: Counters) -> Callable[[int], None]:
+    """Counts numbers that do not follow the one before."""
+    expected = 0
+
+    def hear(number: int) -> None:
+        nonlocal expected
+        if number != expected:
+            counters[Slot.OUT_OF_ORDER] += 1
+        expected = number + 1
+
+    return hear
+
+
+def _lines(place: Place, role: Role, count: int) -> list[Line]:
+    lines: list[Line] = [Caller(place, role) for _ in range(count)]
+    for line in lines:
+        line.wait()
+    return lines
+
+
+def _poll(lines: Sequence[Line]) -> tuple[select.poll, dict[int, Line]]:
+    poll = select.poll()
+    for line in lines:
+        poll.register(line, select.POLLIN)
+    return poll, {line.fileno(): line for line in lines}

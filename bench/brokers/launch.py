@@ -1,0 +1,143 @@
+"""Servers that are started for a measurement, natively or in a container, and ended with it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from brokers.processes import family
+
+START_S: Final = 60.0
+STOP_S: Final = 20.0
+_NAME = "assay-bench"
+
+
+class LaunchError(Exception):
+    """A server does not start; the text says which and what it said."""
+
+
+class Launched:
+    """A server's processes.
+
+    Args:
+        title: What it is called in errors.
+        command: What starts it; it stays in the foreground.
+        environment: Beside what there is natively; all there is in a container.
+        folder: Its own, where it may write: under the same path in a container.
+        image: The container's image; None to run it natively.
+        user: Whom a container runs as: this user, unless its image wants another.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        image: str | None = None,
+    ) -> None:
+        self._title = title
+        self._log = folder / "server.log"
+        self._container = f"{_NAME}-{os.getpid()}-{folder.name}" if image is not None else None
+        if image is not None and self._container is not None:
+            command = _docker_run(self._container, image, command, environment, folder)
+            environment = {}
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - a broker that whoever measures has named
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=folder,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
+
+    def pids(self) -> list[int]:
+        """Its processes, without what only holds the container."""
+        if self._container is None:
+            return family([self._process.pid])
+        told = _docker("inspect", "--format", "{{.State.Pid}}", self._container)
+        return family([int(told)]) if told not in {"", "0"} else []
+
+    def check(self) -> None:
+        """Raise when it has ended.
+
+        Raises:
+            LaunchError: It has.
+        """
+        if self._process.poll() is not None:
+            told = self._log.read_text(encoding="utf-8", errors="replace").splitlines()[-12:]
+            raise LaunchError("\n  ".join([f"{self._title} ended with code {self._process.returncode}:", *told]))
+
+    def stop(self) -> None:
+        """End it, and whatever it has started."""
+        if self._container is not None:
+            _docker("stop", "--time", "5", self._container)
+        elif self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGTERM)
+        try:
+            self._process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        if self._container is None:
+            try:  # what it has started and left, as Erlang's port mapper
+                os.killpg(self._process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                return
+
+
+def _docker_run(
+    name: str, image: str, command: Sequence[str], environment: Mapping[str, str], folder: Path
+) -> list[str]:
+    given = [part for key, value in environment.items() for part in ("--env", f"{key}={value}")]
+    return [
+        *("docker", "run", "--rm", "--init", "--name", name, "--label", _NAME),
+        *("--network", "host", "--user", f"{os.getuid()}:{os.getgid()}"),
+        *("--volume", f"{folder}:{folder}", "--workdir", str(folder), *given, "--entrypoint", command[0]),
+        *(image, *command[1:]),
+    ]
+
+
+def _docker(*arguments: str) -> str:
+    done = subprocess.run(["docker", *arguments], capture_output=True, text=True, check=False)  # noqa: S603, S607 - docker, on a name of ours
+    return done.stdout.strip()
+
+
+def image_there(image: str) -> bool:
+    """Whether a Docker daemon answers and has an image."""
+    return shutil.which("docker") is not None and bool(_docker("image", "inspect", "--format", "{{.Id}}", image))
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody has."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def wait_until(launched: Launched, answers: object, limit_s: float = START_S) -> None:
+    """Wait for a server to answer.
+
+    Args:
+        launched: The server.
+        answers: Called until it returns something true.
+        limit_s: How long, in seconds.
+
+    Raises:
+        LaunchError: It has ended, or does not answer in time.
+    """
+    limit = time.monotonic() + limit_s
+    while not answers():  # type: ignore[operator]
+        launched.check()
+        if time.monotonic() > limit:
+            raise LaunchError(f"a server did not answer within {limit_s:.0f} s")
+        time.sleep(0.1)

@@ -1,0 +1,372 @@
+"""What brokers are loaded with, and what is read while they are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from enum import Enum
+from statistics import quantiles
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from brokers.clients import Client, Consume, Counters, Produce, Slot, client, consume, produce
+from brokers.probes import Confirm, Connect, Hold, confirm, connect, hold
+from brokers.processes import Flushes, Usage, memory, usage
+from brokers.servers import MIB, Running
+from brokers.wire import BODY, Role, WireError
+
+US: Final = 1e6
+NS_PER_US: Final = 1e3
+CENTILES: Final = 100
+STUCK_S: Final = 20.0
+_LOOK_S: Final = 0.02
+
+
+class Better(Enum):
+    """Which way a figure is better."""
+
+    HIGHER = "at least"
+    LOWER = "at most"
+
+
+class Column(Struct, frozen=True):
+    """A figure that a load gives.
+
+    Args:
+        title: With its unit.
+        digits: Behind the point.
+        scale: By how much it is divided before it is shown.
+    """
+
+    title: str
+    digits: int = 0
+
+
+class Settings(Struct, frozen=True):
+    """How long and how much.
+
+    Args:
+        seconds: That a figure is taken over.
+        warm: Seconds of load before that.
+        waiting: Messages that wait, where their memory is measured.
+        idle: Connections that do nothing, where their memory is measured.
+        overload: Seconds that a producer is too fast.
+    """
+
+    seconds: float = 5.0
+    warm: float = 1.0
+    waiting: int = 1_000_000
+    idle: int = 2_000
+    overload: float = 60.0
+
+
+Figures = tuple[float | None, ...]
+"""One for each column; None for what could not be told."""
+
+
+class Load(Protocol):
+    """A load."""
+
+    @property
+    def key(self) -> str:
+        """Its name on the command line."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """What it is."""
+        ...
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The figures that it gives; the first is the one that brokers are compared by."""
+        ...
+
+    @property
+    def better(self) -> Better:
+        """Which way the first figure is better."""
+        ...
+
+    @property
+    def wanted(self) -> Mapping[str, float]:
+        """What our first figure must be, as a multiple of a peer's, by the peer's key."""
+        ...
+
+    def measure(self, running: Running, number: int, settings: Settings) -> Figures:
+        """Load a broker.
+
+        Args:
+            running: The broker.
+            number: Of a queue that nobody has used.
+            settings: How long and how much.
+
+        Raises:
+            WireError: It refuses, or loses messages.
+            LaunchError: It has ended.
+        """
+        ...
+
+
+# rates -----------------------------------------------------------------------------------------------------------
+
+
+class Moment(Struct, frozen=True):
+    """What was read at one moment."""
+
+    at: float
+    messages: int
+    broker: Usage
+    producer: Usage
+    consumer: Usage
+
+
+class Rate(Struct, frozen=True):
+    """Producers and consumers, as fast as it goes.
+
+    Args:
+        key: Its name on the command line.
+        title: What it is.
+        lines: Producers, and as many consumers, each with a connection of its own, all on one queue.
+        settled: At most once.
+        wanted: What our rate must be, by peer.
+        durable: What the messages' header says.
+    """
+
+    key: str
+    title: str
+    lines: int
+    settled: bool
+    wanted: Mapping[str, float]
+    durable: bool = True
+    better: Better = Better.HIGHER
+    columns: tuple[Column, ...] = (
+        Column("messages/s"),
+        Column("broker CPU, us a message", 1),
+        Column("producers busy, %"),
+        Column("consumers busy, %"),
+        Column("written, octets a message"),
+        Column("forced to disk, a second"),
+    )
+
+    def measure(self, running: Running, number: int, settings: Settings) -> Figures:
+        """See `Load`."""
+        address = running.address(number)
+        counters = Counters()
+        takes = Role(address, sends=False, settled=self.settled, durable=self.durable)
+        gives = Role(address, sends=True, settled=self.settled, durable=self.durable)
+        with (
+            client(consume, Consume(running.place, takes, self.lines), counters) as consumer,
+            client(produce, Produce(running.place, gives, self.lines), counters) as producer,
+        ):
+            _sleep(settings.warm, consumer, producer)
+            pids = running.pids()
+            flushes = Flushes(pids) if self.durable else None
+            before = _moment(pids, producer, consumer)
+            _sleep(settings.seconds, consumer, producer)
+            after = _moment(pids, producer, consumer)
+            forced = flushes.stop() if flushes is not None else None
+            finish(producer, consumer, counters, settled=self.settled)
+        seconds, messages = after.at - before.at, after.messages - before.messages
+        if not messages:
+            raise WireError(f"no message came within {seconds:.0f} s")
+        return (
+            messages / seconds,
+            (after.broker.cpu_s - before.broker.cpu_s) / messages * US,
+            (after.producer.cpu_s - before.producer.cpu_s) / seconds * 100,
+            (after.consumer.cpu_s - before.consumer.cpu_s) / seconds * 100,
+            (after.broker.written - before.broker.written) / messages,
+            None if forced is None else forced / seconds,
+        )
+
+
+def _moment(pids: list[int], producer: Client, consumer: Client) -> Moment:
+    return Moment(
+        time.perf_counter(),
+        consumer.counters[Slot.RECEIVED],
+        usage(pids),
+        usage([producer.pid]),
+        usage([consumer.pid]),
+    )
+
+
+def _sleep(seconds: float, *clients: Client) -> None:
+    time.sleep(seconds)
+    for one in clients:
+        one.check()
+
+
+def finish(producer: Client, consumer: Client, counters: Counters, *, settled: bool) -> None:
+    """Let the producer stop and the consumer take what is left, and see that it was all.
+
+    Raises:
+        WireError: Messages are missing, or came more than once.
+    """
+    counters[Slot.STOP] = 1
+    producer.result(60)
+    expected = counters[Slot.SENT if settled else Slot.CONFIRMED]
+    last, limit = -1, time.monotonic() + STUCK_S
+    while (received := counters[Slot.RECEIVED]) < expected:
+        consumer.check()
+        if received != last:
+            last, limit = received, time.monotonic() + STUCK_S
+        if time.monotonic() > limit:
+            raise WireError(f"{expected - received} of {expected} messages never came")
+        time.sleep(_LOOK_S)
+    counters[Slot.STOP] = 2
+    consumer.result(60)
+    if counters[Slot.RECEIVED] != expected or counters[Slot.RECEIVED_SUM] != counters[Slot.SENT_SUM]:
+        told = ", ".join(f"{slot.name.lower()} {counters[slot]}" for slot in Slot if slot > Slot.STOP)
+        raise WireError(f"not the messages that were sent are those that came: {told}")
+
+
+# answers ---------------------------------------------------------------------------------------------------------
+
+
+def centile(values: list[int], which: int) -> float:
+    """The value that so many per cent of them do not exceed."""
+    return quantiles(values, n=CENTILES, method="inclusive")[which - 1] if len(values) > 1 else float(values[0])
+
+
+class Confirms(Struct, frozen=True):
+    """Durable messages at a steady pace, and when each is answered."""
+
+    wanted: Mapping[str, float]
+    rate: float = 500.0
+    key: str = "confirm"
+    title: str = "send to answer, durable, 500 a second (a consumer takes them)"
+    better: Better = Better.LOWER
+    columns: tuple[Column, ...] = (
+        Column("p50, us"),
+        Column("p99, us"),
+        Column("broker CPU, us a message", 1),
+        Column("forced to disk, a second"),
+    )
+
+    def measure(self, running: Running, number: int, settings: Settings) -> Figures:
+        """See `Load`."""
+        address = running.address(number)
+        counters = Counters()
+        job = Confirm(running.place, Role(address, sends=True), self.rate, settings.seconds)
+        with client(consume, Consume(running.place, Role(address, sends=False)), counters) as consumer:
+            pids = running.pids()
+            flushes = Flushes(pids)
+            before = usage(pids)
+            with client(confirm, job) as producer:
+                took = producer.result(settings.seconds + 60)
+            after = usage(pids)
+            forced = flushes.stop()
+            counters[Slot.STOP] = 2
+            consumer.result(60)
+        return (
+            centile(took, 50) / NS_PER_US,
+            centile(took, 99) / NS_PER_US,
+            (after.cpu_s - before.cpu_s) / len(took) * US,
+            None if forced is None else forced / settings.seconds,
+        )
+
+
+class Connections(Struct, frozen=True):
+    """Connections from open to the first attach answered, and closed."""
+
+    wanted: Mapping[str, float]
+    together: int = 8
+    key: str = "connect"
+    title: str = "connect, log in, attach, close; 8 at a time"
+    better: Better = Better.HIGHER
+    columns: tuple[Column, ...] = (Column("connections/s"), Column("broker CPU, us each"), Column("client busy, %"))
+
+    def measure(self, running: Running, number: int, settings: Settings) -> Figures:
+        """See `Load`."""
+        role = Role(running.address(number), sends=True)
+        pids = running.pids()
+        before = usage(pids)
+        with client(connect, Connect(running.place, role, self.together, settings.seconds)) as one:
+            start = usage([one.pid])
+            time.sleep(settings.seconds * 0.9)
+            end = usage([one.pid])
+            rate = one.result(60)
+            after, done = usage(pids), one.counters[Slot.RECEIVED]
+        busy = (end.cpu_s - start.cpu_s) / (settings.seconds * 0.9) * 100
+        return rate, (after.cpu_s - before.cpu_s) / done * US, busy
+
+
+# memory ----------------------------------------------------------------------------------------------------------
+
+
+class Waiting(Struct, frozen=True):
+    """Non-persistent messages that wait for a consumer."""
+
+    limit: float = 1.5e9 / MIB
+    key: str = "memory"
+    title: str = "waiting non-persistent messages (a fresh broker)"
+    wanted: Mapping[str, float] = {}
+    better: Better = Better.LOWER
+    columns: tuple[Column, ...] = (
+        Column("MiB, all of it"),
+        Column("MiB before"),
+        Column("messages waiting"),
+        Column("octets a message"),
+        Column("seconds to send them"),
+        Column("MiB, all taken again"),
+    )
+
+    def measure(self, running: Running, number: int, settings: Settings) -> Figures:
+        """See `Load`."""
+        address = running.address(number)
+        before = memory(running.pids())
+        counters = Counters()
+        gives, takes = Role(address, sends=True, durable=False), Role(address, sends=False, durable=False)
+        job = Produce(running.place, gives, backlog=1 << 40, upto=settings.waiting)
+        with client(produce, job, counters) as producer:
+            took = _until_stuck(producer)
+            full = memory(running.pids())
+            waiting = counters[Slot.CONFIRMED]
+            with client(consume, Consume(running.place, takes), counters) as consumer:
+                finish(producer, consumer, counters, settled=False)
+        empty = memory(running.pids())
+        return full / MIB, before / MIB, waiting, (full - before) / max(waiting, 1), took, empty / MIB
+
+
+def _until_stuck(producer: Client) -> float:
+    """Seconds until the producer has ended, or the broker takes no more for a while."""
+    start = moved = time.monotonic()
+    last = -1
+    while producer.running and time.monotonic() - moved < STUCK_S:
+        producer.check()
+        if producer.counters[Slot.CONFIRMED] != last:
+            last, moved = producer.counters[Slot.CONFIRMED], time.monotonic()
+        time.sleep(_LOOK_S)
+    return moved - start
+
+
+class Idle(Struct, frozen=True):
+    """Connections, each with a session and a link, that do nothing."""
+
+    limit: float = 500e6 / MIB
+    key: str = "idle"
+    title: str = "idle connections, each with a session and a receiver (a fresh broker)"
+    wanted: Mapping[str, float] = {}
+    better: Better = Better.LOWER
+    columns: tuple[Column, ...] = (
+        Column("MiB, all of it"),
+        Column("MiB before"),
+        Column("connections"),
+        Column("KiB each", 1),
+        Column("MiB, all closed"),
+    )
+
+    def measure(self, running: Running, number: int, settings: Settings) -> Figures:
+        """See `Load`."""
+        before = memory(running.pids())
+        role = Role(running.address(number), sends=False, durable=False)
+        with client(hold, Hold(running.place, role, settings.idle)) as one:
+            held = one.counters[Slot.RECEIVED]
+            full = memory(running.pids())
+            one.counters[Slot.STOP] = 1
+            one.result(120)
+        empty = memory(running.pids())
+        return full / MIB, before / MIB, held, (full - before) / held / 1024, empty / MIB
+
+
+MESSAGE_OCTETS = BODY

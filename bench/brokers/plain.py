@@ -1,0 +1,109 @@
+"""A plain broker on proton's `Container`: what its documentation shows, and no more.
+
+Run as ``python plain.py PORT``.  Queues are kept in memory; nothing is written to a disk, no rule is kept, and a
+message is forgotten when it has been sent on.
+"""
+
+from __future__ import annotations
+
+import collections
+import sys
+from typing import Any
+
+from proton import Endpoint, Link, Message, Sender
+from proton.handlers import MessagingHandler
+from proton.reactor import Container
+
+
+class Queue:
+    """Messages that wait, and who wants them."""
+
+    def __init__(self) -> None:
+        self._messages: collections.deque[Message] = collections.deque()
+        self._consumers: list[Sender] = []
+
+    def subscribe(self, consumer: Sender) -> None:
+        """Somebody wants messages."""
+        self._consumers.append(consumer)
+
+    def unsubscribe(self, consumer: Sender) -> None:
+        """Somebody wants no more."""
+        if consumer in self._consumers:
+            self._consumers.remove(consumer)
+
+    def publish(self, message: Message) -> None:
+        """A message has come."""
+        self._messages.append(message)
+        self.dispatch()
+
+    def dispatch(self) -> None:
+        """Hand messages out, in turns."""
+        while self._messages:
+            ready = [consumer for consumer in self._consumers if consumer.credit]
+            if not ready:
+                return
+            for consumer in ready:
+                if self._messages:
+                    consumer.send(self._messages.popleft())
+
+
+class Broker(MessagingHandler):
+    """Queues by the names that clients ask for.
+
+    Proton's types say of an event's link that it may be missing; here it never is.
+
+    Args:
+        url: Where it listens.
+    """
+
+    def __init__(self, url: str) -> None:
+        super().__init__(prefetch=500, auto_accept=True)
+        self._url = url
+        self._queues: dict[str, Queue] = {}
+
+    def on_start(self, event: Any) -> None:
+        """Listen."""
+        event.container.listen(self._url)
+
+    def on_link_opening(self, event: Any) -> None:
+        """Take a link, and remember who wants messages of which queue."""
+        link = event.link
+        if link.is_sender:
+            link.source.address = link.remote_source.address
+            self._queue(link.source.address).subscribe(link)
+        else:
+            link.target.address = link.remote_target.address
+
+    def on_link_closing(self, event: Any) -> None:
+        """A link goes."""
+        self._forget(event.link)
+
+    def on_disconnected(self, event: Any) -> None:
+        """A connection has gone."""
+        link = event.connection.link_head(Endpoint.REMOTE_ACTIVE)
+        while link is not None:
+            self._forget(link)
+            link = link.next(Endpoint.REMOTE_ACTIVE)
+
+    def on_connection_closing(self, event: Any) -> None:
+        """A connection goes."""
+        self.on_disconnected(event)
+
+    def on_sendable(self, event: Any) -> None:
+        """Somebody has credit."""
+        self._queue(event.link.source.address).dispatch()
+
+    def on_message(self, event: Any) -> None:
+        """A message has come."""
+        self._queue(event.link.target.address).publish(event.message)
+
+    def _queue(self, name: str) -> Queue:
+        return self._queues.setdefault(name, Queue())
+
+    def _forget(self, link: Link) -> None:
+        if isinstance(link, Sender) and link.source.address:
+            self._queue(link.source.address).unsubscribe(link)
+
+
+if __name__ == "__main__":
+    Container(Broker(f"127.0.0.1:{sys.argv[1]}")).run()

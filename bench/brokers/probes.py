@@ -1,0 +1,194 @@
+"""Clients that look at a broker rather than load it: how fast it answers, how it lets clients in, how many it holds."""
+
+from __future__ import annotations
+
+import select
+import time
+from multiprocessing.connection import Connection
+
+from msgspec import Struct
+
+from brokers.caller import Caller, Place
+from brokers.clients import Counters, Slot
+from brokers.wire import Line, Role, WireError
+
+NS = 1_000_000_000
+
+
+class Confirm(Struct, frozen=True):
+    """Send at a steady pace, and see when each message is answered.
+
+    Args:
+        place: The broker.
+        role: What its connection is for.
+        rate: Messages a second.
+        seconds: For how long.
+    """
+
+    place: Place
+    role: Role
+    rate: float
+    seconds: float
+
+
+class RoundTrips(Struct, frozen=True):
+    """Send a message to a queue and receive it, again and again, never two at a time, until told to stop.
+
+    Args:
+        place: The broker.
+        address: The queue's.
+        interval_s: From one to the next.
+    """
+
+    place: Place
+    address: str
+    interval_s: float = 0.01
+
+
+class Connect(Struct, frozen=True):
+    """Connect, attach, close, so many at a time.
+
+    Args:
+        place: The broker.
+        role: What each connection is for.
+        together: How many are under way.
+        seconds: For how long.
+    """
+
+    place: Place
+    role: Role
+    together: int
+    seconds: float
+
+
+class Hold(Struct, frozen=True):
+    """Hold connections that do nothing, until told to stop.
+
+    Args:
+        place: The broker.
+        role: What each connection is for.
+        connections: How many.
+    """
+
+    place: Place
+    role: Role
+    connections: int
+
+
+def confirm(job: Confirm, counters: Counters, out: Connection) -> None:
+    """Gives the nanoseconds from each send to its answer."""
+    line = Caller(job.place, job.role)
+    line.wait()
+    sent_at: list[int] = []
+    took: list[int] = []
+
+    def answered(first: int, last: int) -> None:
+        now = time.perf_counter_ns()
+        took.extend(now - sent_at[number] for number in range(first, last + 1))
+
+    line.on_confirmed = answered
+    counters[Slot.READY] += 1
+    step = int(NS / job.rate)
+    start = time.perf_counter_ns()
+    limit = start + int((job.seconds + 30) * NS)
+    for number in range(int(job.rate * job.seconds)):
+        due = start + number * step
+        _read_until(line, due)
+        while not line.room(1 << 30):
+            _read_until(line, time.perf_counter_ns() + NS // 1000)
+            if time.perf_counter_ns() > limit:
+                raise WireError(f"no credit for {job.role.address}")
+        sent_at.append(time.perf_counter_ns())
+        line.send(1)
+        counters[Slot.SENT] = line.sent
+    while line.unconfirmed:
+        if time.perf_counter_ns() > limit:
+            raise WireError(f"{line.unconfirmed} messages to {job.role.address} were not answered")
+        _read_until(line, time.perf_counter_ns() + NS // 1000)
+    counters[Slot.CONFIRMED] = line.confirmed
+    line.close()
+    out.send(took)
+
+
+def _read_until(line: Line, due_ns: int) -> None:
+    while (left := due_ns - time.perf_counter_ns()) > 0:
+        if select.select((line,), (), (), left / NS)[0]:
+            line.read()
+
+
+def round_trips(job: RoundTrips, counters: Counters, out: Connection) -> None:
+    """Gives the nanoseconds of each round trip."""
+    receiver = Caller(job.place, Role(job.address, sends=False, durable=False))
+    receiver.wait()
+    sender = Caller(job.place, Role(job.address, sends=True, durable=False))
+    sender.wait()
+    counters[Slot.READY] += 1
+    took: list[int] = []
+    due = time.perf_counter_ns()
+    step = int(job.interval_s * NS)
+    while not counters[Slot.STOP]:
+        _read_until(sender, due)
+        while not sender.room(1):
+            _read_until(sender, time.perf_counter_ns() + NS // 1000)
+        sent = time.perf_counter_ns()
+        sender.send(1)
+        limit = sent + 30 * NS
+        while receiver.received < sender.sent:
+            if select.select((sender, receiver), (), (), 1.0)[0]:
+                sender.read()
+                receiver.read()
+            if time.perf_counter_ns() > limit:
+                raise WireError(f"a message to {job.address} has not come back in 30 s")
+        took.append(time.perf_counter_ns() - sent)
+        receiver.settle(receiver.received)
+        receiver.top_up(receiver.received)
+        counters[Slot.RECEIVED] = receiver.received
+        due = max(due + step, time.perf_counter_ns())
+    sender.close()
+    receiver.close()
+    out.send(took)
+
+
+def connect(job: Connect, counters: Counters, out: Connection) -> None:
+    """Gives connections a second: to the first attach answered, and closed."""
+    poll = select.poll()
+    lines: dict[int, Caller] = {}
+    counters[Slot.READY] += 1
+    start = time.perf_counter()
+    done, end = 0, start + job.seconds
+    while lines or time.perf_counter() < end:
+        while len(lines) < job.together and time.perf_counter() < end:
+            line = Caller(job.place, job.role)
+            lines[line.fileno()] = line
+            poll.register(line, select.POLLIN)
+        for number, _ in poll.poll(1000):
+            line = lines[number]
+            before = line.ready
+            line.read()
+            if line.closed:
+                poll.unregister(number)
+                del lines[number]
+                line.socket.close()
+                done += 1
+                counters[Slot.RECEIVED] = done
+            elif line.ready and not before:
+                line.say_close()
+        if time.perf_counter() > end + 30:
+            raise WireError(f"{len(lines)} connections were not closed within 30 s")
+    out.send(done / (time.perf_counter() - start))
+
+
+def hold(job: Hold, counters: Counters, out: Connection) -> None:
+    """Gives how many connections it held."""
+    lines: list[Caller] = []
+    for _ in range(job.connections):
+        line = Caller(job.place, job.role)
+        line.wait()
+        lines.append(line)
+        counters[Slot.RECEIVED] = len(lines)
+    counters[Slot.READY] += 1
+    while not counters[Slot.STOP]:
+        time.sleep(0.05)
+    for line in lines:
+        line.close()
+    out.send(len(lines))

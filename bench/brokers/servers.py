@@ -1,0 +1,358 @@
+"""The brokers that are measured: how each is started, addressed and logged in to, and what it puts on the disk."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Protocol, Self
+
+import msgspec
+from msgspec import Struct
+
+from brokers.caller import Caller, Place
+from brokers.launch import Launched, LaunchError, free_port, image_there, wait_until
+from brokers.wire import Role, WireError
+
+QUEUES: Final = 400
+"""Queues that brokers which must be told have been told of."""
+
+LOGIN: Final = "bench"
+RABBIT_FOLDERS: Final = ("/usr/lib/rabbitmq/bin", "/opt/rabbitmq/sbin")
+MIB: Final = 1 << 20
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+class Options(Struct, frozen=True):
+    """How a broker is started.
+
+    Args:
+        memory: Octets that its messages may take in memory; None for what it does by default.
+    """
+
+    memory: int | None = None
+
+
+class Server(Protocol):
+    """A broker that can be started."""
+
+    @property
+    def key(self) -> str:
+        """Its name on the command line."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """Its name in tables, until it says which version it is."""
+        ...
+
+    @property
+    def disk(self) -> str:
+        """When a durable message is on the disk, and who had it put there."""
+        ...
+
+    def missing(self) -> str | None:
+        """What is needed and not here; None when it can be started."""
+        ...
+
+    def start(self, folder: Path, port: int, options: Options) -> Launched:
+        """Start it."""
+        ...
+
+    def place(self, port: int) -> Place:
+        """Where it listens, and as whom clients come."""
+        ...
+
+    def address(self, number: int) -> str:
+        """The address of a queue."""
+        ...
+
+
+def queue(number: int) -> str:
+    """A queue's name."""
+    return f"bench.{number}"
+
+
+class Assay(Struct, frozen=True):
+    """This project's broker."""
+
+    key: str = "assay"
+    title: str = "assay"
+    disk: str = (
+        "forced (fdatasync of SQLite's WAL) before the sender is answered; one flush for all that came meanwhile"
+    )
+
+    def missing(self) -> str | None:
+        """See `Server`."""
+        return None
+
+    def start(self, folder: Path, port: int, options: Options) -> Launched:
+        """See `Server`."""
+        script = folder / "queues.mqsc"
+        lines = [f"DEFINE QLOCAL('{queue(number)}') MAXDEPTH(999999999)" for number in range(QUEUES)]
+        script.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        config = folder / "broker.toml"
+        limits = f"[amqp-limits]\nmemory = {options.memory}\n" if options.memory is not None else ""
+        config.write_text(limits, encoding="utf-8")
+        command = [
+            *(sys.executable, "-m", "assay", "broker", "--data", str(folder / "data"), "--amqp", f"127.0.0.1:{port}"),
+            *("--http", "none", "--mqsc", str(script), "--config", str(config)),
+        ]
+        return Launched(self.title, command, {"PYTHONPATH": source_path()}, folder)
+
+    def place(self, port: int) -> Place:
+        """See `Server`."""
+        return Place(port)
+
+    def address(self, number: int) -> str:
+        """See `Server`."""
+        return queue(number)
+
+
+class Plain(Struct, frozen=True):
+    """A broker on proton's `Container`."""
+
+    key: str = "plain"
+    title: str = "plain `Container` broker"
+    disk: str = "nothing is written: a durable message is one in memory"
+
+    def missing(self) -> str | None:
+        """See `Server`."""
+        return None
+
+    def start(self, folder: Path, port: int, options: Options) -> Launched:
+        """See `Server`."""
+        del options  # it knows no limits
+        return Launched(self.title, [sys.executable, str(HERE / "plain.py"), str(port)], {}, folder)
+
+    def place(self, port: int) -> Place:
+        """See `Server`."""
+        return Place(port)
+
+    def address(self, number: int) -> str:
+        """See `Server`."""
+        return queue(number)
+
+
+class Artemis(Struct, frozen=True):
+    """Apache Artemis as `artemis create` sets it up on this disk, its own start script, its own Java options.
+
+    The image that the conformance kit uses is made for short starts (the quick compiler only): no peer for a comparison
+    of speed.
+    """
+
+    key: str = "artemis"
+    title: str = "Apache Artemis"
+    disk: str = "forced (journal, fdatasync, several senders a flush) before the sender is answered"
+
+    @property
+    def image(self) -> str | None:
+        """The image; None for a distribution on this machine."""
+        named = os.environ.get("ASSAY_IMAGE_ARTEMIS")
+        return None if self._home else named or "assay/artemis:2.56.0"
+
+    @property
+    def _home(self) -> str | None:
+        return os.environ.get("ARTEMIS_HOME")
+
+    def missing(self) -> str | None:
+        """See `Server`."""
+        if self.image is None or image_there(self.image):
+            return None
+        return f"the image {self.image} is not here: images/build artemis, or a distribution's folder in ARTEMIS_HOME"
+
+    def start(self, folder: Path, port: int, options: Options) -> Launched:
+        """See `Server`."""
+        limit = f"--global-max-size {options.memory}" if options.memory is not None else ""
+        create = (
+            f"create --silent --force --user {LOGIN} --password {LOGIN} --require-login --host 127.0.0.1 --no-web "
+            f"--default-port {port} --no-amqp-acceptor --no-hornetq-acceptor --no-mqtt-acceptor --no-stomp-acceptor "
+            f"{limit} {folder}/instance"
+        )
+        home = self._home or "/opt/artemis"
+        script = f"{home}/bin/artemis {create} && exec {folder}/instance/bin/artemis run"
+        return Launched(self.title, ["/bin/sh", "-c", script], {"HOME": str(folder)}, folder, self.image)
+
+    def place(self, port: int) -> Place:
+        """See `Server`."""
+        return Place(port, LOGIN, LOGIN)
+
+    def address(self, number: int) -> str:
+        """See `Server`."""
+        return queue(number)
+
+
+class Rabbit(Struct, frozen=True):
+    """RabbitMQ with durable classic queues.
+
+    Args:
+        key: Its name on the command line.
+        title: Its name in tables.
+        disk: When a durable message is on the disk.
+        prefix: What stands in front of a queue's name.
+        image: Its image; None for the one that is installed.
+    """
+
+    key: str
+    title: str
+    disk: str
+    prefix: str
+    image: str | None = None
+
+    def missing(self) -> str | None:
+        """See `Server`."""
+        if self.image is not None:
+            return None if image_there(self.image) else f"the image {self.image} is not here"
+        if shutil.which("rabbitmq-server", path=os.pathsep.join(RABBIT_FOLDERS)) is None:
+            return "it is not installed: apt-get install rabbitmq-server"
+        return None
+
+    def start(self, folder: Path, port: int, options: Options) -> Launched:
+        """See `Server`."""
+        definitions = folder / "definitions.json"
+        definitions.write_bytes(msgspec.json.encode(_definitions()))
+        settings = [
+            f"listeners.tcp.1 = 127.0.0.1:{port}",
+            f"load_definitions = {definitions}",
+            "log.console = true",
+            "log.console.level = warning",
+            "log.file = false",
+        ]
+        if options.memory is not None:
+            settings.append(
+                f"vm_memory_high_watermark.absolute = {options.memory + 128 * MIB}"
+            )  # beside what it is itself
+        (folder / "rabbitmq.conf").write_text("\n".join(settings) + "\n", encoding="utf-8")
+        (folder / "plugins").write_text("[rabbitmq_amqp1_0].\n", encoding="utf-8")
+        mapper = free_port()
+        environment = {
+            "HOME": str(folder),
+            "PATH": os.pathsep.join([*RABBIT_FOLDERS, "/usr/sbin", "/usr/bin", "/sbin", "/bin"]),
+            "RABBITMQ_NODENAME": f"bench{port}@localhost",
+            "RABBITMQ_CONFIG_FILE": str(folder / "rabbitmq.conf"),
+            "RABBITMQ_MNESIA_BASE": str(folder / "data"),
+            "RABBITMQ_LOG_BASE": str(folder / "log"),
+            "RABBITMQ_PID_FILE": str(folder / "pid"),
+            "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
+            "RABBITMQ_DIST_PORT": str(free_port()),
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}",
+            "ERL_EPMD_PORT": str(mapper),
+        }
+        # Its own port mapper, which ends with it: the one that Erlang would start stays.
+        script = f"epmd -port {mapper} -address 127.0.0.1 & exec rabbitmq-server"
+        return Launched(self.title, ["/bin/sh", "-c", script], environment, folder, self.image)
+
+    def place(self, port: int) -> Place:
+        """See `Server`."""
+        return Place(port, LOGIN, LOGIN)
+
+    def address(self, number: int) -> str:
+        """See `Server`."""
+        return self.prefix + queue(number)
+
+
+def _definitions() -> Mapping[str, object]:
+    salt = os.urandom(4)
+    digest = base64.b64encode(salt + hashlib.sha256(salt + LOGIN.encode()).digest()).decode()
+    hashed = {"password_hash": digest, "hashing_algorithm": "rabbit_password_hashing_sha256"}
+    names = [queue(number) for number in range(QUEUES)]
+    return {
+        "users": [{"name": LOGIN, **hashed, "tags": "administrator"}],
+        "vhosts": [{"name": "/"}],
+        "permissions": [{"user": LOGIN, "vhost": "/", "configure": ".*", "write": ".*", "read": ".*"}],
+        "queues": [{"name": n, "vhost": "/", "durable": True, "auto_delete": False, "arguments": {}} for n in names],
+    }
+
+
+SERVERS: Final[tuple[Server, ...]] = (
+    Assay(),
+    Rabbit(
+        "rabbitmq",
+        "RabbitMQ",
+        "written and forced in groups before the sender is answered, unless a consumer was faster; then never",
+        "/amq/queue/",
+    ),
+    Rabbit(
+        "rabbitmq4",
+        "RabbitMQ",
+        "classic queues write before the sender is answered and force nothing",
+        "/queues/",
+        os.environ.get("ASSAY_IMAGE_RABBITMQ", "assay/rabbitmq:4.0"),
+    ),
+    Artemis(),
+    Plain(),
+)
+
+
+class Running:
+    """A broker that runs.
+
+    Args:
+        server: Which.
+        folder: A folder for it.
+        options: How it is started.
+
+    Raises:
+        LaunchError: It does not start.
+    """
+
+    def __init__(self, server: Server, folder: Path, options: Options = Options()) -> None:  # noqa: B008 - a frozen value
+        folder.mkdir()
+        self.server = server
+        port = free_port()
+        self.place = server.place(port)
+        self._launched = server.start(folder, port, options)
+        self.version = ""
+        try:
+            wait_until(self._launched, self._answers)
+        except BaseException:
+            self._launched.stop()
+            raise
+
+    @property
+    def title(self) -> str:
+        """What it says it is."""
+        return f"{self.server.title} {self.version}".strip()
+
+    def pids(self) -> list[int]:
+        """Its processes.
+
+        Raises:
+            LaunchError: It has ended.
+        """
+        self._launched.check()
+        return self._launched.pids()
+
+    def address(self, number: int) -> str:
+        """The address of a queue."""
+        return self.server.address(number)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._launched.stop()
+
+    def _answers(self) -> bool:
+        try:
+            line = Caller(self.place, Role(self.address(0), sends=True))
+            line.wait()
+            self.version = str(line.properties.get("version", ""))
+            line.close()
+        except (OSError, WireError):
+            return False
+        return True
+
+
+def source_path() -> str:
+    """The roots of this checkout's packages, as `PYTHONPATH` wants them."""
+    roots = ("features", "sdk", "evidence", "broker", "adapters", "steps", "pipeline", "reports", "cli")
+    return os.pathsep.join(str(ROOT / root) for root in roots)
+
+
+__all__ = ["SERVERS", "LaunchError", "Options", "Running", "Server", "queue"]

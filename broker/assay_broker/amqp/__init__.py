@@ -1,0 +1,10 @@
+"""The AMQP 1.0 server: proton's engine between sockets and a queue manager."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+if find_spec("cproton") is None:
+    raise ImportError(
+        "the AMQP server needs python-qpid-proton: install it with pip install 'assay-mq[server]'", name="cproton"
+    )

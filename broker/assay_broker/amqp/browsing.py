@@ -1,0 +1,144 @@
+"""Links that look and take nothing: browsers of a queue, and look-ups of a subscription."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import cast
+
+from assay_broker.amqp import attaches, engine, messages, termini
+from assay_broker.amqp.attaches import AttachEnd
+from assay_broker.amqp.engine import Delivery, EngineLink, SettleMode
+from assay_broker.amqp.links import Context, LinkEnd, State
+from assay_broker.amqp.outgoing import receiving_end
+from assay_broker.amqp.termini import Reception
+from assay_broker.core import commands
+from assay_broker.core.effects import Answer
+from assay_broker.core.topics.subscriptions import Terms
+from assay_sdk.amqp.codec import EncodeError
+from assay_sdk.amqp.types import DecodeError
+from assay_sdk.model.message import Message
+
+
+class BrowserEnd(LinkEnd):
+    """A look at a queue as it is when the link is attached: distribution mode copy.
+
+    Args:
+        context: The connection.
+        link: The engine's link.
+        attach: What the peer's attach says.
+        session: The number of the session that it belongs to.
+        plan: What its source means.
+    """
+
+    def __init__(
+        self, context: Context, link: EngineLink, attach: attaches.Attach, session: int, plan: Reception
+    ) -> None:
+        super().__init__(context, link, attach, session)
+        self._plan = plan
+        self._settled = attach.snd_settle_mode == SettleMode.SETTLED
+        self._found: deque[Message] = deque()
+        self._sent = 0
+
+    def begin(self) -> None:
+        """Look."""
+        token = self.context.expect(self._looked)
+        self.context.handle(commands.Browse(self.context.number, token, self._plan.address, self._plan.selector))
+
+    def end(self, answer: Answer) -> AttachEnd:
+        """The source as it is understood."""
+        del answer
+        return receiving_end(self.attach, self._plan.source)
+
+    def opened(self) -> None:
+        """Credit may have come with the attach."""
+        self.flow()
+
+    def flow(self) -> None:
+        """Show what there is credit for; then a drain is over."""
+        if self.state is not State.OPEN:
+            return
+        while self._found and self.engine.credit > 0 and not self.is_full:
+            message = self._found.popleft()
+            try:
+                octets = messages.write(message, count=0, now_ms=self.context.now_ms())
+            except (EncodeError, DecodeError):
+                continue  # it came another way, and cannot be shown
+            self._sent += 1
+            self.engine.send(self._sent.to_bytes(4), octets, settled=self._settled)
+        if self._found and self.engine.credit > 0:
+            self.context.starve(self)
+        if self.wants_drain and (self.engine.credit <= 0 or not self._found) and not self.end_drain():
+            self.context.starve(self)
+
+    def resume(self) -> None:
+        """The line to the peer is free again."""
+        self.flow()
+
+    def changed(self, delivery: Delivery) -> None:
+        """Whatever the peer says of a copy concerns nobody."""
+        if engine.is_settled(delivery) or engine.state_of(delivery) > engine.State.RECEIVED:
+            engine.settle(delivery)
+
+    def tell_left(self) -> None:
+        """The queue manager does not know of this link."""
+
+    def leave(self) -> None:
+        """The queue manager does not know of this link."""
+        self.released(Answer(self.context.number, 0))
+
+    def ended(self) -> None:
+        """Nobody looks any more."""
+        self._found.clear()
+
+    def _looked(self, answer: Answer) -> None:
+        if answer.refused is None:
+            self._found.extend(cast("tuple[Message, ...]", answer.value))
+        self.asked(answer)
+
+
+class LookupEnd(LinkEnd):
+    """A receiver's link with no source: asks whether there is a subscription of its name, and removes it when closed.
+
+    Qpid JMS unsubscribes so (``AmqpConnectionSession.unsubscribe``).  Nothing is delivered over it: who wants that,
+    names the source.
+    """
+
+    _terms: Terms | None = None
+
+    def begin(self) -> None:
+        """Look for the subscription, wherever it subscribes to."""
+        token = self.context.expect(self._found)
+        self.context.handle(
+            commands.FindSubscription(self.context.number, token, self._name, everybodys=self._everybodys)
+        )
+
+    def end(self, answer: Answer) -> AttachEnd:
+        """The source that was found."""
+        del answer
+        if self._terms is None:
+            raise RuntimeError("a look-up was granted that has found nothing")
+        return receiving_end(self.attach, termini.found_source(self._terms))
+
+    def tell_left(self) -> None:
+        """The queue manager does not know of this link."""
+
+    def leave(self) -> None:
+        """A look-up that is closed for good removes the subscription."""
+        if not self.closes:
+            self.released(Answer(self.context.number, 0))
+            return
+        token = self.context.expect(self.released)
+        self.context.handle(commands.Unsubscribe(self.context.number, token, self._name, everybodys=self._everybodys))
+
+    @property
+    def _everybodys(self) -> bool:
+        return termini.looks_for_everybodys(self.attach)
+
+    @property
+    def _name(self) -> str:
+        return termini.subscription_name(self.attach.name, shared=True)
+
+    def _found(self, answer: Answer) -> None:
+        if answer.refused is None:
+            (self._terms,) = cast("tuple[Terms]", answer.value)
+        self.asked(answer)

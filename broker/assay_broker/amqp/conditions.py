@@ -1,0 +1,100 @@
+"""From a refusal to an AMQP error condition (I-6): one table of reasons, and one of classes without a reason.
+
+Every condition names its reason code and the objects at fault in its info, where it has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from assay_sdk.amqp import types
+from assay_sdk.amqp.frames import frame
+from assay_sdk.amqp.terms import CONTAINER_ID, INVALID_FIELD, MQRC_KEY, OBJECTS_KEY
+from assay_sdk.model.reasons import REASONS, JmsErrorKind, Mqrc, Refused
+
+FORCED = "amqp:connection:forced"
+STOLEN = "amqp:link:stolen"
+DETACH_FORCED = "amqp:link:detach-forced"
+TRANSFER_LIMIT = "amqp:link:transfer-limit-exceeded"
+MESSAGE_SIZE = "amqp:link:message-size-exceeded"
+UNKNOWN_TRANSACTION = "amqp:transaction:unknown-id"
+ROLLED_BACK = "amqp:transaction:rollback"
+DECODE_ERROR = "amqp:decode-error"
+INTERNAL_ERROR = "amqp:internal-error"
+NOT_FOUND = "amqp:not-found"
+NOT_IMPLEMENTED = "amqp:not-implemented"
+BAD_FIELD = "amqp:invalid-field"
+ILLEGAL_STATE = "amqp:illegal-state"
+RESOURCE_LIMIT = "amqp:resource-limit-exceeded"
+
+_CLOSE, _ERROR = 0x18, 0x1D
+
+_KINDS: Mapping[JmsErrorKind, str] = {
+    JmsErrorKind.MESSAGING: INTERNAL_ERROR,
+    JmsErrorKind.ILLEGAL_STATE: ILLEGAL_STATE,
+    JmsErrorKind.INVALID_CLIENT_ID: BAD_FIELD,
+    JmsErrorKind.INVALID_DESTINATION: NOT_FOUND,
+    JmsErrorKind.INVALID_SELECTOR: BAD_FIELD,
+    JmsErrorKind.SECURITY: "amqp:unauthorized-access",
+    JmsErrorKind.MESSAGE_FORMAT: DECODE_ERROR,
+    JmsErrorKind.RESOURCE_ALLOCATION: RESOURCE_LIMIT,
+    JmsErrorKind.TRANSACTION_IN_PROGRESS: ILLEGAL_STATE,
+    JmsErrorKind.TRANSACTION_ROLLED_BACK: ROLLED_BACK,
+    JmsErrorKind.UNSUPPORTED: NOT_IMPLEMENTED,
+    JmsErrorKind.CONNECTION_LOST: FORCED,
+    JmsErrorKind.STALE_DELIVERY: ILLEGAL_STATE,
+}
+"""Conditions of refusals that have no reason code."""
+
+
+class Condition(Struct, frozen=True):
+    """An error condition (OASIS AMQP 1.0, 2.8.14).
+
+    Args:
+        name: ``amqp:not-found``.
+        description: Text for people.
+        info: An encoded map with more; empty for none.
+    """
+
+    name: str
+    description: str
+    info: bytes = b""
+
+
+def condition(why: Refused) -> Condition:
+    """What the wire says for a refusal."""
+    info: dict[bytes, bytes] = {}
+    name, text = _KINDS[why.kind], why.text
+    if why.mqrc is not None:
+        reason = Mqrc(why.mqrc)
+        name = REASONS[reason].condition
+        if reason.label not in text:
+            text = f"{reason.label}: {text}"
+        info[types.symbol(MQRC_KEY)] = types.integer(why.mqrc)
+    if why.objects:
+        info[types.symbol(OBJECTS_KEY)] = types.compound(types.string(_plain(one)) for one in why.objects)
+    if why.kind is JmsErrorKind.INVALID_CLIENT_ID:
+        info[types.symbol(INVALID_FIELD)] = types.symbol(CONTAINER_ID)
+    return Condition(name, _plain(text), types.mapping(info) if info else b"")
+
+
+def _plain(text: str) -> str:
+    """Text that UTF-8 can say: a name may hold half a character."""
+    return text.encode(errors="replace").decode()
+
+
+def encode_error(problem: Condition) -> bytes:
+    """The condition as an error within something else, such as a rejected outcome."""
+    return types.described(
+        _ERROR,
+        types.fields(
+            (types.symbol(problem.name), types.string(problem.description), problem.info or types.null()),
+        ),
+    )
+
+
+def close_frame(problem: Condition) -> bytes:
+    """A close with this reason."""
+    return frame(types.described(_CLOSE, types.fields((encode_error(problem),))))

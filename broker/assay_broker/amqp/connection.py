@@ -1,0 +1,498 @@
+"""One connection: a peer of the queue manager's on one side, the engine on the other.
+
+What a connection's state decides is in `assay_broker.amqp.lifecycle.TABLE`.  Everything happens on the runner's loop.
+The peer's events come from the engine when the line has fed it; the queue manager's answers come whenever they can,
+perhaps at once, from within a command.  What both made the engine say goes to the line in one piece.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from assay_broker.amqp.attaches import Attach
+from assay_broker.amqp.conditions import (
+    FORCED,
+    INTERNAL_ERROR,
+    Condition,
+    close_frame,
+    condition,
+)
+from assay_broker.amqp.coordinator import Unit
+from assay_broker.amqp.engine import Delivery, Engine, EngineLink, EngineSession
+from assay_broker.amqp.lifecycle import TABLE, Act, Input, State
+from assay_broker.amqp.limits import AmqpLimits
+from assay_broker.amqp.links import Answered, LinkEnd
+from assay_broker.amqp.offers import offered, open_properties
+from assay_broker.amqp.screen import FRAMING_ERROR, Fault
+from assay_broker.amqp.sessions import Sessions
+from assay_broker.core import commands
+from assay_broker.core.commands import Command
+from assay_broker.core.effects import Answer, CloseLink, Deliver
+from assay_broker.shell import QueueManager
+from assay_sdk.amqp.terms import SOLE_CONNECTION
+from assay_sdk.driver import Outcome
+from assay_sdk.model.message import AddressKind
+from assay_sdk.model.reasons import Refused
+from assay_sdk.time import Runner
+
+_LOG = logging.getLogger(__name__)
+_NS_PER_MS = 1_000_000
+_TOGETHER = 128
+"""Messages that are put in one turn of the queue manager's; others have theirs in between."""
+
+
+class Line(Protocol):
+    """The way to the peer (`assay_broker.amqp.line.Line`)."""
+
+    peer: str
+    user: str | None
+
+    @property
+    def congested(self) -> bool:
+        """Whether more waits for the peer than is good."""
+        ...
+
+    def next_attach(self) -> Attach:
+        """What the next attach says of which the engine tells."""
+        ...
+
+    def next_begin(self) -> int:
+        """The channel of the next session of which the engine tells."""
+        ...
+
+    @property
+    def desired(self) -> tuple[str, ...]:
+        """Desired capabilities of the peer's open."""
+        ...
+
+    def known(self, container: str) -> None:
+        """The peer has said what its container is called."""
+        ...
+
+    def twins(self) -> Iterable[Connection]:
+        """The other connections of the same container."""
+        ...
+
+    def flush(self) -> None:
+        """Send what the engine has to say."""
+        ...
+
+    def ending(self) -> None:
+        """We have closed: a peer that does not answer is cut off after a while."""
+        ...
+
+
+class Connection:
+    """One connection.
+
+    Args:
+        line: The way to the peer.
+        engine: Makes the engine, given who hears its events.
+        queue_manager: Who is asked.
+        runner: The loop.
+        limits: What the peer can make grow.
+        memory_is_short: Whether messages take so much memory that senders get no new credit.
+    """
+
+    def __init__(  # noqa: PLR0917  each is something else that it stands between
+        self,
+        line: Line,
+        make_engine: Callable[[Connection], Engine],
+        queue_manager: QueueManager,
+        runner: Runner,
+        limits: AmqpLimits,
+        memory_is_short: Callable[[], bool],
+    ) -> None:
+        self.limits = limits
+        self.number = 0
+        self.units: dict[bytes, Unit] = {}
+        self.state = State.WAITING
+        self.container = ""
+        self.since_ns = runner.clock.wall_ns()
+        self.engine = make_engine(self)
+        self._line = line
+        self._queue_manager = queue_manager
+        self._runner = runner
+        self._memory_is_short = memory_is_short
+        self._numbers = itertools.count(1)
+        self._sessions = Sessions(self, line)
+        self._expected: dict[int, Answered] = {}
+        self._sent: list[Callable[[], None]] = []
+        self._puts: list[commands.Put] = []
+        self._settling: tuple[int, Outcome, list[int]] | None = None
+        self._behind: dict[LinkEnd, None] = {}
+        self._instant_ms = 0
+        self._why: Condition | None = None
+        self._opened = False
+        self._heard = False
+        self._flush_due = False
+        self._starved: dict[LinkEnd, None] = {}
+
+    # --- what links need (`links.Context`)
+
+    @property
+    def congested(self) -> bool:
+        """Whether more waits for the peer than is good."""
+        return self._line.congested
+
+    @property
+    def memory_is_short(self) -> bool:
+        """Whether senders get no new credit; they are told when that is over."""
+        return self._memory_is_short()
+
+    @property
+    def links(self) -> int:
+        """How many links are open."""
+        return len(self._sessions)
+
+    def kind_of(self, name: str) -> AddressKind:
+        """What a name means of which nobody says whether it is a queue's or a topic's."""
+        return self._queue_manager.kind_of(name)
+
+    def now_ms(self) -> int:
+        """Milliseconds since the epoch; the same for all that has come together."""
+        return self._instant_ms or self._runner.clock.wall_ns() // _NS_PER_MS
+
+    def next_number(self) -> int:
+        """A number that nothing else of this connection has."""
+        return next(self._numbers)
+
+    def expect(self, answered: Answered) -> int:
+        """A token for a command."""
+        token = next(self._numbers)
+        self._expected[token] = answered
+        return token
+
+    def handle(self, command: Command) -> None:
+        """Have the queue manager do something, after what was settled before."""
+        self._pass_on()
+        self._queue_manager.handle(command)
+
+    def put(self, put: commands.Put) -> None:
+        """Put a message; what follows at once goes with it."""
+        if self._settling is not None:
+            self._pass_on()
+        self._puts.append(put)
+        if len(self._puts) >= _TOGETHER:
+            self._pass_on()
+
+    def settle(self, link: int, delivery: int, outcome: Outcome) -> None:
+        """Settle a delivery; what follows at once with the same outcome goes with it."""
+        settling = self._settling
+        if settling is not None and settling[0] == link and settling[1] is outcome:
+            settling[2].append(delivery)
+            return
+        self._pass_on()
+        self._settling = (link, outcome, [delivery])
+
+    def _pass_on(self) -> None:
+        """Have the queue manager do what has gathered: either puts or settlements, since the peer's order counts."""
+        if self._puts:
+            puts, self._puts = self._puts, []
+            self._queue_manager.put_together(puts)
+        settling, self._settling = self._settling, None
+        if settling is not None:
+            link, outcome, deliveries = settling
+            self._queue_manager.handle(commands.Settle(self.number, None, link, tuple(deliveries), outcome))
+
+    def later(self, end: LinkEnd) -> None:
+        """Have a link catch up with its credit, once for all that happens now."""
+        self._behind[end] = None
+
+    def _catch_up(self) -> None:
+        self._pass_on()
+        while self._behind:
+            behind, self._behind = self._behind, {}
+            for end in behind:
+                end.catch_up()
+            self._pass_on()
+
+    def forget(self, end: LinkEnd) -> None:
+        """A link is gone on both sides."""
+        self._sessions.forget(end)
+
+    def steal(self, name: str, *, receives: bool) -> None:
+        """Take a link away from the other connections of the same container."""
+        for other in self._line.twins():
+            other.lose(name, receives=receives)
+
+    def lose(self, name: str, *, receives: bool) -> None:
+        """Another connection of the same container has taken a link over."""
+        self._sessions.lose(name, receives=receives)
+        self._wake()
+
+    # --- what the line tells
+
+    def fed(self) -> None:
+        """The engine has had octets, or time has passed for it."""
+        if self.state is State.ASKING:
+            return
+        self._instant_ms = self._runner.clock.wall_ns() // _NS_PER_MS
+        try:
+            self.engine.dispatch()
+            self._catch_up()
+        except Exception:  # noqa: BLE001  a mistake of ours ends this connection, and no other
+            self.failed("an event")
+        finally:
+            self._instant_ms = 0
+
+    def starve(self, end: LinkEnd) -> None:
+        """A link has more for the peer than there is room for; it resumes when there is."""
+        self._starved[end] = None
+
+    def flushed(self) -> None:
+        """What the engine had to say is on its way to the peer."""
+        if self._starved and not self._line.congested:
+            starved, self._starved = self._starved, {}
+            for end in starved:
+                was_full = end.is_full
+                end.resume()
+                if not was_full:
+                    self._wake()
+        sent, self._sent = self._sent, []
+        for told in sent:
+            told()
+
+    def freed(self) -> None:
+        """There is room again: on the line, because the peer has read, or in memory."""
+        for end in self._sessions:
+            end.resume()
+        self._wake()
+
+    def expel(self, why: Condition) -> None:
+        """Close the connection, for the peer's fault or because the server ends."""
+        self._why = self._why or why
+        self._step(Input.EXPELLED)
+        self._wake()
+
+    def broken(self, why: Condition) -> None:
+        """What the peer says cannot be read any more."""
+        self._why = self._why or why
+        self._step(Input.BROKEN)
+        self._wake()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether both sides have opened, and nobody has closed."""
+        return self.state is State.OPEN
+
+    @property
+    def ended(self) -> bool:
+        """Whether the line is to go once everything is said."""
+        return self.state in {State.ENDED, State.GONE}
+
+    def fault(self, fault: Fault) -> None:
+        """A session has broken the protocol: it ends, and the connection goes on."""
+        self._sessions.fault(fault)
+
+    def echo(self, channel: int) -> None:
+        """The peer wants to know how a session stands."""
+        session = self._sessions.on(channel)
+        if session is not None:
+            self.engine.tell_session(session)
+
+    def gone(self) -> None:
+        """There is no line any more."""
+        self._step(Input.LOST)
+
+    def failed(self, doing: str) -> None:
+        """A mistake of ours, caught where it would have hurt others: the connection is closed."""
+        _LOG.exception("%s of the connection of %s failed; it is closed", doing, self._line.peer)
+        self.expel(Condition(INTERNAL_ERROR, "The server has made a mistake; its log says which."))
+
+    # --- what the queue manager says (`facility.Peer`)
+
+    def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
+        """A command is answered."""
+        answered = self._expected.pop(answer.token, None)
+        if answered is None:
+            return
+        self._sent.append(sent)
+        try:
+            answered(answer)
+        except Exception:  # noqa: BLE001  it came from within somebody else's command, whom it must not hurt
+            self.failed("an answer")
+        self._wake()
+
+    def deliver(self, delivery: Deliver) -> None:
+        """A message comes."""
+        end = self._sessions.at(delivery.link)
+        if end is None:
+            return
+        try:
+            end.deliver(delivery)
+        except Exception:  # noqa: BLE001  as in `answer`
+            self.failed("a delivery")
+        self._wake()
+
+    def close_link(self, closed: CloseLink) -> None:
+        """The broker closes a link."""
+        end = self._sessions.at(closed.link)
+        if end is not None:
+            end.revoked(closed.refused)
+            self._wake()
+
+    def lost(self, why: Refused) -> None:
+        """The queue manager has ended the connection."""
+        self.number = 0
+        self.expel(Condition(FORCED, why.text))
+
+    def _wake(self) -> None:
+        if not self._flush_due and self.state is not State.GONE:
+            self._flush_due = True
+            self._runner.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._flush_due = False
+        try:
+            self._catch_up()
+        except Exception:  # noqa: BLE001  as in `fed`
+            self.failed("catching up")
+        self._line.flush()
+
+    # --- what the engine tells (`engine.Events`)
+
+    def connection_opened(self) -> None:
+        """The peer has opened."""
+        self._heard = True
+        self._step(Input.OPENED)
+
+    def connection_closed(self) -> None:
+        """The peer has closed."""
+        self._step(Input.CLOSED)
+
+    def engine_failed(self) -> None:
+        """The peer has broken the protocol."""
+        name, description = self.engine.failure
+        self.broken(Condition(name or FRAMING_ERROR, description))
+
+    def session_opened(self, session: EngineSession) -> None:
+        """The peer has begun a session."""
+        self._sessions.begun(session, wanted=self.is_open)
+
+    def session_closed(self, session: EngineSession) -> None:
+        """The peer has ended a session."""
+        self._sessions.ended(session)
+        session.close()
+        self.engine.free_session(session)
+
+    def link_opened(self, link: EngineLink) -> None:
+        """The peer has attached a link."""
+        self._sessions.attached(link, wanted=self.is_open)
+
+    def link_closed(self, link: EngineLink, *, closed: bool) -> None:
+        """The peer has detached a link."""
+        end = self._find(link)
+        if end is not None:
+            end.detached(closed=closed)
+
+    def link_flowed(self, link: EngineLink) -> None:
+        """Credit has changed."""
+        end = self._find(link)
+        if end is not None:
+            end.flowed()
+
+    def delivery_changed(self, link: EngineLink, delivery: Delivery) -> None:
+        """A delivery has come or changed."""
+        end = link.end
+        if end is not None and self.state is State.OPEN:
+            end.changed(delivery)
+
+    def _find(self, link: EngineLink) -> LinkEnd | None:
+        return self._sessions.find(link) if self.state is State.OPEN else None
+
+    # --- the table
+
+    def _step(self, what: Input) -> None:
+        self.state, act = TABLE.get((self.state, what), (self.state, Act.NOTHING))
+        if self.state is State.ENDING:
+            self._line.ending()
+        match act:
+            case Act.NOTHING:
+                pass
+            case Act.ASK:
+                self._ask()
+            case Act.OPEN:
+                self._open()
+            case Act.REFUSE:
+                self._refuse()
+            case Act.LEAVE:
+                self._leave()
+            case Act.ANSWER:
+                self._let_go()
+                self.engine.close(self._why)
+                self._wake()
+            case Act.EXPEL:
+                self._expel()
+            case Act.FORGET:
+                self._forget()
+
+    def _ask(self) -> None:
+        self.container = self.engine.container
+        alone = SOLE_CONNECTION in self._line.desired
+        token = self.expect(self._asked)
+        number = self._queue_manager.connect(self, token, self.container or None, self._line.user, alone=alone)
+        self.number = self.number or number
+
+    def _asked(self, answer: Answer) -> None:
+        self.number = answer.connection
+        if answer.refused is None:
+            self._step(Input.ADMITTED)
+        else:
+            self._why = condition(answer.refused)
+            self._step(Input.REFUSED)
+        self._runner.call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        """What the peer has said while the queue manager was asked."""
+        self.fed()
+        self._flush()
+
+    def _open(self) -> None:
+        self._opened = True
+        self._line.known(self.container)
+        properties = open_properties(self._queue_manager.properties)
+        self.engine.open(self._queue_manager.name, offered=offered(self._line.desired), properties=properties)
+        _LOG.debug("%s has connected as %s", self._line.peer, self.container[:80])
+
+    def _refuse(self) -> None:
+        """Open, as one must before one closes, and say that it means nothing."""
+        self._let_go()
+        self.engine.open(
+            self._queue_manager.name,
+            offered=b"",
+            properties=open_properties(self._queue_manager.properties, failed=True),
+        )
+        self.engine.close(self._why)
+
+    def _leave(self) -> None:
+        self._pass_on()
+        self._sessions.cut()
+        token = self.expect(lambda _: self._step(Input.RELEASED))
+        self.handle(commands.Disconnect(self.number, token, clean=True))
+
+    def _expel(self) -> None:
+        self._let_go()
+        if not self._opened:
+            self.engine.open(self._queue_manager.name, offered=b"", properties=b"")
+        self.engine.close(self._why)
+        if not self._heard and self._why is not None:
+            self.engine.end(close_frame(self._why))
+        _LOG.info("the connection of %s is closed: %s", self._line.peer, self._why and self._why.description)
+
+    def _forget(self) -> None:
+        self._let_go()
+        self.engine.free()
+
+    def _let_go(self) -> None:
+        """The queue manager hears, if it has not, that the connection is over, and tells nothing more."""
+        self._pass_on()
+        self._sessions.cut()
+        if self.number:
+            number, self.number = self.number, 0
+            self._queue_manager.handle(commands.Disconnect(number, None, clean=False))
+            self._queue_manager.forget(number)
+        self._expected.clear()

@@ -1,0 +1,269 @@
+"""The transaction coordinator: local units of work of one connection (OASIS AMQP 1.0, part 4)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from assay_broker.amqp import attaches, engine
+from assay_broker.amqp.attaches import AttachEnd, Coordinator
+from assay_broker.amqp.conditions import (
+    DECODE_ERROR,
+    NOT_IMPLEMENTED,
+    ROLLED_BACK,
+    TRANSFER_LIMIT,
+    UNKNOWN_TRANSACTION,
+    Condition,
+    condition,
+    encode_error,
+)
+from assay_broker.amqp.engine import Delivery, State
+from assay_broker.amqp.links import LinkEnd
+from assay_broker.amqp.links import State as LinkState
+from assay_broker.amqp.termini import OUTCOMES
+from assay_broker.core import commands
+from assay_broker.core.effects import Answer
+from assay_sdk.amqp import types
+from assay_sdk.amqp.terms import LOCAL_TRANSACTIONS
+from assay_sdk.amqp.types import DecodeError, Described
+from assay_sdk.driver import Outcome
+from assay_sdk.model.reasons import Refused
+
+if TYPE_CHECKING:
+    from assay_broker.amqp.outgoing import OutgoingEnd
+
+_CAPABILITIES = (LOCAL_TRANSACTIONS, "amqp:multi-txns-per-ssn", "amqp:multi-ssns-per-txn")
+_VALUES = {0x77, "amqp:amqp-value:*"}
+_DECLARES = {0x31, "amqp:declare:list"}
+_DISCHARGES = {0x32, "amqp:discharge:list"}
+_MAX_OCTETS = 4_096
+"""A declare or discharge is far shorter."""
+
+
+class Unit:
+    """One open unit of work.
+
+    Args:
+        number: The queue manager's number for it on this connection.
+        txn_id: What the peer calls it.
+        owner: The coordinator's link over which it was declared.
+    """
+
+    def __init__(self, number: int, txn_id: bytes, owner: CoordinatorEnd) -> None:
+        self.number = number
+        self.txn_id = txn_id
+        self.owner = owner
+        self.broken: Condition | None = None
+        """Why it cannot be committed any more."""
+        self.accepted: list[tuple[OutgoingEnd, int]] = []
+        """Deliveries that it has accepted."""
+        self.others: list[tuple[OutgoingEnd, int, Outcome, bool]] = []
+        """Deliveries with another outcome, which holds from the commit on (4.4.3), and whether they are to come to
+        another link."""
+
+    def committed(self) -> None:
+        """It was committed: what it held is settled."""
+        for end, number in self.accepted:
+            end.unit_over(number, None)
+        for end, number, outcome, leave_out in self.others:
+            end.unit_over(number, outcome, leave_out=leave_out)
+
+    def backed_out(self) -> None:
+        """It was backed out: what the peer has settled goes back, the rest is unsettled again."""
+        for end, number in self.accepted:
+            end.unit_backed_out(number)
+        for end, number, *_ in self.others:
+            end.unit_backed_out(number)
+
+
+def transactional(unit: bytes, why: Condition | None = None) -> bytes:
+    """The fields of a transactional state: accepted in a unit of work, or rejected."""
+    if why is None:
+        outcome = types.described(State.ACCEPTED, types.fields(()))
+    else:
+        outcome = types.described(State.REJECTED, types.fields((encode_error(why),)))
+    return types.fields((types.binary(unit), outcome))
+
+
+def read_state(octets: bytes) -> tuple[bytes, Described | None]:
+    """The fields of a transactional state: which unit of work, and the outcome within it.
+
+    Raises:
+        DecodeError: They are none.
+    """
+    fields = types.decode(octets) if octets else None
+    values = cast("list[object]", fields) if isinstance(fields, list) else []
+    if not values or not isinstance(values[0], bytes):
+        raise DecodeError("a transactional state without a transaction id")
+    outcome = values[1] if len(values) > 1 else None
+    return values[0], outcome if isinstance(outcome, Described) else None
+
+
+class CoordinatorEnd(LinkEnd):
+    """A link to the coordinator: each message on it begins or ends a unit of work."""
+
+    _parts = b""
+
+    def begin(self) -> None:
+        """It needs nobody's leave."""
+        self.asked(Answer(self.context.number, 0))
+
+    def end(self, answer: Answer) -> AttachEnd:
+        """Ourselves as the coordinator, with what we can do."""
+        del answer
+        target = self.attach.target
+        wanted = target.capabilities if isinstance(target, Coordinator) else ()
+        offered = (LOCAL_TRANSACTIONS, *(name for name in _CAPABILITIES[1:] if name in wanted or not wanted))
+        source = self.attach.source
+        return AttachEnd(
+            name=self.attach.name,
+            source=b"" if source is None else attaches.encode_terminus(source, attaches.SOURCE, OUTCOMES),
+            target=attaches.encode_coordinator(offered),
+            snd_settle_mode=self.attach.snd_settle_mode,
+        )
+
+    def opened(self) -> None:
+        """Units may be declared."""
+        self.engine.flow(self.context.limits.credit)
+
+    def tell_left(self) -> None:
+        """Whoever declares units and goes has given them up (4.2)."""
+        for unit in [unit for unit in self.context.units.values() if unit.owner is self]:
+            self._back_out(unit, None)
+
+    def leave(self) -> None:
+        """The queue manager does not know of this link."""
+        self.tell_left()
+        self.released(Answer(self.context.number, 0))
+
+    def changed(self, delivery: Delivery) -> None:
+        """Something is asked of the coordinator."""
+        if self.state is LinkState.EXPELLED or self.engine.overdrawn:
+            self.expel(Condition(TRANSFER_LIMIT, "More was sent than there was credit for: wait for a flow."))
+            self.engine.drop(delivery)
+            return
+        self._parts += self.engine.read(delivery)
+        if engine.is_aborted(delivery):
+            self._parts = b""
+            self.engine.advance()
+            engine.settle(delivery)
+            return
+        if len(self._parts) > _MAX_OCTETS:
+            self.expel(Condition(DECODE_ERROR, "What the coordinator is sent is neither a declare nor a discharge."))
+            return
+        if engine.is_partial(delivery) or not self.engine.is_current(delivery):
+            return
+        octets, self._parts = self._parts, b""
+        self.engine.advance()
+        if self.engine.credit < self.context.limits.credit // 2:
+            self.engine.flow(self.context.limits.credit - self.engine.credit)
+        if engine.is_settled(delivery):
+            engine.settle(delivery)
+            self.expel(
+                Condition("amqp:not-allowed", "What the coordinator is asked must be sent unsettled (4.2, 4.3).")
+            )
+            return
+        try:
+            self._ask(delivery, _asked(octets))
+        except DecodeError as error:
+            engine.reject(delivery, Condition(DECODE_ERROR, str(error)))
+
+    def _ask(self, delivery: Delivery, asked: Described) -> None:
+        fields = cast("list[object]", asked.value)
+        if asked.descriptor in _DECLARES:
+            if fields and fields[0] is not None:
+                engine.reject(delivery, Condition(NOT_IMPLEMENTED, "There are local units of work only (4.2)."))
+                return
+            self._declare(delivery)
+            return
+        txn_id = fields[0] if fields else None
+        unit = self.context.units.get(txn_id) if isinstance(txn_id, bytes) else None
+        if unit is None:
+            engine.reject(delivery, Condition(UNKNOWN_TRANSACTION, "There is no such unit of work, or it is over."))
+            return
+        self._discharge(delivery, unit, fail=len(fields) > 1 and fields[1] is True)
+
+    def _declare(self, delivery: Delivery) -> None:
+        number = self.context.next_number()
+        unit = Unit(number, number.to_bytes(8), self)
+
+        def declared(answer: Answer) -> None:
+            if answer.refused is not None:
+                self._reject(delivery, condition(answer.refused))
+                return
+            if self.engine.alive:
+                self.context.units[unit.txn_id] = unit
+                engine.answer(delivery, State.DECLARED, types.fields((types.binary(unit.txn_id),)))
+
+        token = self.context.expect(declared)
+        self.context.handle(commands.Begin(self.context.number, token, number, self.session))
+
+    def _discharge(self, delivery: Delivery, unit: Unit, *, fail: bool) -> None:
+        if fail or unit.broken is not None:
+            self._back_out(unit, partial(self._backed_out, delivery, None if fail else unit.broken))
+            return
+        del self.context.units[unit.txn_id]
+
+        def committed(answer: Answer) -> None:
+            if answer.refused is None:
+                unit.committed()
+                self._accept(delivery)
+            else:
+                unit.backed_out()
+                self._reject(delivery, _rolled_back(answer.refused))
+
+        token = self.context.expect(committed)
+        self.context.handle(commands.Commit(self.context.number, token, unit.number))
+
+    def _back_out(self, unit: Unit, then: partial[None] | None) -> None:
+        self.context.units.pop(unit.txn_id, None)
+
+        def backed_out(_answer: Answer) -> None:
+            unit.backed_out()
+            if then is not None:
+                then()
+
+        token = self.context.expect(backed_out)
+        self.context.handle(commands.Backout(self.context.number, token, unit.number))
+
+    def _backed_out(self, delivery: Delivery, why: Condition | None) -> None:
+        if why is None:
+            self._accept(delivery)
+        else:
+            self._reject(delivery, Condition(ROLLED_BACK, why.description, why.info))
+
+    def _accept(self, delivery: Delivery) -> None:
+        if self.engine.alive:
+            engine.accept(delivery)
+
+    def _reject(self, delivery: Delivery, why: Condition) -> None:
+        if self.engine.alive:
+            engine.reject(delivery, why)
+
+
+def _rolled_back(why: Refused) -> Condition:
+    found = condition(why)
+    return Condition(ROLLED_BACK, found.description, found.info)
+
+
+def _asked(octets: bytes) -> Described:
+    """The declare or discharge in a message to the coordinator.
+
+    Raises:
+        DecodeError: It is neither.
+    """
+    reader = types.Reader(octets)
+    while reader.more:
+        section = reader.value()
+        if isinstance(section, Described) and section.descriptor in _VALUES:
+            asked = section.value
+            if (
+                isinstance(asked, Described)
+                and isinstance(asked.value, list)
+                and (asked.descriptor in _DECLARES or asked.descriptor in _DISCHARGES)
+            ):
+                return asked
+    raise DecodeError("A message to the coordinator is neither a declare nor a discharge.")
+
+
+__all__ = ["CoordinatorEnd", "Unit", "read_state", "transactional"]

@@ -1,0 +1,360 @@
+"""The engine of one connection: octets, events, and the connection itself."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, cast
+
+from cproton import ffi, lib
+
+from assay_broker.amqp import flows
+from assay_broker.amqp.attaches import AttachEnd, handle_of, with_ends
+from assay_broker.amqp.engine._data import Problem, fresh, set_condition, set_data, text, with_condition
+from assay_broker.amqp.engine._deliveries import Delivery
+from assay_broker.amqp.engine._links import EngineLink, EngineSession
+from assay_sdk.amqp.frames import Splitter
+
+
+class Events(Protocol):
+    """Who hears what the peer does.
+
+    `assay_broker.amqp.connection.Connection` is it.
+    """
+
+    def connection_opened(self) -> None:
+        """The peer has opened the connection."""
+        ...
+
+    def connection_closed(self) -> None:
+        """The peer has closed the connection."""
+        ...
+
+    def session_opened(self, session: EngineSession) -> None:
+        """The peer has begun a session."""
+        ...
+
+    def session_closed(self, session: EngineSession) -> None:
+        """The peer has ended a session."""
+        ...
+
+    def link_opened(self, link: EngineLink) -> None:
+        """The peer has attached a link."""
+        ...
+
+    def link_closed(self, link: EngineLink, *, closed: bool) -> None:
+        """The peer has detached a link, for good (`closed`) or to come back."""
+        ...
+
+    def link_flowed(self, link: EngineLink) -> None:
+        """The peer has given or taken credit, or wants it drained."""
+        ...
+
+    def delivery_changed(self, link: EngineLink, delivery: Delivery) -> None:
+        """A delivery has come, in whole or in part, or the peer has said what became of one."""
+        ...
+
+    def engine_failed(self) -> None:
+        """The peer has broken the protocol; the engine has said so and ends the connection."""
+        ...
+
+
+_STANDARD = {"amqp:session:invalid-field": "amqp:invalid-field", "amqp:not allowed": "amqp:not-allowed"}
+"""Conditions of the engine's that the specification does not know (2.8.15 to 2.8.18), and those that it has."""
+
+_LOG = logging.getLogger(__name__)
+_Handler = Callable[[Any], None]
+
+
+def _hear(_transport: object, said: object) -> None:
+    """What the engine would write to standard error: a peer could fill a log with it."""
+    _LOG.debug("the engine says: %s", text(said))
+
+
+_TRACER: object = ffi.callback("void(pn_transport_t *, const char *)", _hear)
+
+
+class Engine:
+    """The server's side of one connection.
+
+    Args:
+        events: Who hears what the peer does.
+        max_frame: Octets of a frame that we take.
+        channels: Sessions at a time.
+        idle_timeout_ms: How long the peer may be silent; 0 for ever.
+    """
+
+    def __init__(self, events: Events, *, max_frame: int, channels: int, idle_timeout_ms: int) -> None:
+        self._events = events
+        self._connection = lib.pn_connection()
+        self._collector = lib.pn_collector()
+        self._transport = lib.pn_transport()
+        lib.pn_transport_set_tracer(self._transport, _TRACER)
+        lib.pn_connection_collect(self._connection, self._collector)
+        lib.pn_transport_set_max_frame(self._transport, max_frame)
+        lib.pn_transport_set_channel_max(self._transport, channels - 1)
+        if idle_timeout_ms:
+            lib.pn_transport_set_idle_timeout(self._transport, idle_timeout_ms)
+        lib.pn_transport_bind(self._transport, self._connection)
+        self._sessions: dict[object, EngineSession] = {}
+        self._links: dict[object, EngineLink] = {}
+        self._cut_out = bytearray()
+        self.mute = False
+        """Whether the engine says nothing more."""
+        self.alive = True
+        self._handlers: Mapping[int, _Handler] = {
+            int(lib.PN_DELIVERY): self._on_delivery,
+            int(lib.PN_LINK_FLOW): self._on_flow,
+            int(lib.PN_LINK_REMOTE_OPEN): self._on_link_open,
+            int(lib.PN_LINK_REMOTE_CLOSE): self._on_link_close,
+            int(lib.PN_LINK_REMOTE_DETACH): self._on_link_detach,
+            int(lib.PN_SESSION_REMOTE_OPEN): self._on_session_open,
+            int(lib.PN_SESSION_REMOTE_CLOSE): self._on_session_close,
+            int(lib.PN_CONNECTION_REMOTE_OPEN): lambda _: events.connection_opened(),
+            int(lib.PN_CONNECTION_REMOTE_CLOSE): lambda _: events.connection_closed(),
+            int(lib.PN_TRANSPORT_ERROR): self._on_error,
+        }
+
+    # --- octets
+
+    def push(self, octets: bytes) -> bool:
+        """Take octets from the peer; the events that they make wait for `dispatch`.
+
+        Returns:
+            Whether the engine took all of them; if not, it has ended its side.
+        """
+        at, size = 0, len(octets)
+        buffer = ffi.from_buffer(octets)
+        while self.alive and at < size:
+            room = lib.pn_transport_capacity(self._transport)
+            if room <= 0:
+                return False
+            taken = lib.pn_transport_push(self._transport, buffer + at, min(room, size - at))
+            if taken <= 0:
+                return False
+            at += taken
+        return at == size
+
+    def pull(self) -> bytes:
+        """Everything there is to say to the peer now."""
+        if self._cut_out:
+            out = self._cut_out
+            self._cut_out = bytearray()
+            out += self._pull()
+            return bytes(out)
+        return self._pull()
+
+    def _pull(self) -> bytes:
+        parts: list[bytes] = []
+        while self.alive:
+            pending = lib.pn_transport_pending(self._transport)
+            if pending <= 0:
+                self.mute = pending < 0
+                break
+            buffer = fresh(pending)
+            size = lib.pn_transport_peek(self._transport, buffer, pending)
+            parts.append(ffi.unpack(buffer, size))
+            lib.pn_transport_pop(self._transport, size)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will be said to the peer."""
+        return not self.alive or (not self._cut_out and lib.pn_transport_pending(self._transport) < 0)
+
+    def end_of_input(self) -> None:
+        """Nothing more comes from the peer."""
+        if self.alive:
+            lib.pn_transport_close_tail(self._transport)
+
+    def tick(self, now_ms: int) -> int:
+        """Let the engine say that it is there, and notice a silent peer.
+
+        Returns:
+            When it wants to be asked again, in milliseconds; 0 for never.
+        """
+        return int(lib.pn_transport_tick(self._transport, now_ms)) if self.alive else 0
+
+    # --- events
+
+    def dispatch(self) -> None:
+        """Tell what has happened, until nothing is left; what the listener does meanwhile is told too."""
+        collector = self._collector
+        while self.alive:
+            event = lib.pn_collector_peek(collector)
+            if event == ffi.NULL:
+                break
+            handler = self._handlers.get(lib.pn_event_type(event))
+            try:
+                if handler is not None:
+                    handler(event)
+            finally:
+                if self.alive:
+                    lib.pn_collector_pop(collector)
+
+    def _on_delivery(self, event: object) -> None:
+        delivery = lib.pn_event_delivery(event)
+        link = self._links.get(lib.pn_delivery_link(delivery))
+        if link is not None:
+            self._events.delivery_changed(link, cast("Delivery", delivery))
+
+    def _on_flow(self, event: object) -> None:
+        link = self._links.get(lib.pn_event_link(event))
+        if link is not None:
+            self._events.link_flowed(link)
+
+    def _on_link_open(self, event: object) -> None:
+        pointer = lib.pn_event_link(event)
+        session = self._sessions.get(lib.pn_link_session(pointer))
+        if session is None:
+            return
+        link = self._links[pointer] = EngineLink(self, pointer, session)
+        session.links[link] = None
+        self._events.link_opened(link)
+
+    def _on_link_close(self, event: object) -> None:
+        link = self._links.get(lib.pn_event_link(event))
+        if link is not None:
+            self._events.link_closed(link, closed=True)
+
+    def _on_link_detach(self, event: object) -> None:
+        link = self._links.get(lib.pn_event_link(event))
+        if link is not None:
+            self._events.link_closed(link, closed=False)
+
+    def _on_session_open(self, event: object) -> None:
+        pointer = lib.pn_event_session(event)
+        session = self._sessions[pointer] = EngineSession(pointer)
+        self._events.session_opened(session)
+
+    def _on_session_close(self, event: object) -> None:
+        session = self._sessions.get(lib.pn_event_session(event))
+        if session is not None:
+            self._events.session_closed(session)
+
+    def _on_error(self, event: object) -> None:
+        """The engine has ended the connection; its close waits to be pulled."""
+        del event
+        said = text(lib.pn_condition_get_name(lib.pn_transport_condition(self._transport)))
+        if said in _STANDARD:
+            self._cut_out += with_condition(Splitter().feed(self._pull()), self.failure)
+        self._events.engine_failed()
+
+    # --- the connection
+
+    @property
+    def container(self) -> str:
+        """The peer's container id."""
+        return text(lib.pn_connection_remote_container(self._connection)) if self.alive else ""
+
+    def open(self, container: str, *, offered: bytes, properties: bytes) -> None:
+        """Open our side.
+
+        Args:
+            container: Our container id.
+            offered: Offered capabilities, an encoded array of symbols; empty for none.
+            properties: An encoded map.
+        """
+        if self.alive:
+            lib.pn_connection_set_container(self._connection, container.encode())
+            set_data(lib.pn_connection_offered_capabilities(self._connection), offered)
+            set_data(lib.pn_connection_properties(self._connection), properties)
+            lib.pn_connection_open(self._connection)
+
+    def close(self, problem: Problem | None = None) -> None:
+        """Close our side."""
+        if self.alive:
+            if problem is not None:
+                set_condition(lib.pn_connection_condition(self._connection), problem)
+            lib.pn_connection_close(self._connection)
+
+    def end(self, frame: bytes) -> None:
+        """Say a last frame that the engine would not say: it closes nothing that the peer has not opened.
+
+        Args:
+            frame: A close.
+        """
+        if self.alive:
+            self._cut_out += self._pull() + frame
+
+    @property
+    def failure(self) -> tuple[str, str]:
+        """Why the engine has ended the connection: a condition and a text; empty ones when it has not."""
+        if not self.alive:
+            return "", ""
+        condition = lib.pn_transport_condition(self._transport)
+        name, description = lib.pn_condition_get_name(condition), lib.pn_condition_get_description(condition)
+        return _STANDARD.get(text(name), text(name)), text(description)
+
+    # --- what links and sessions need
+
+    def attach(self, link: EngineLink, end: AttachEnd) -> None:
+        """Write a link's attach, with what the engine cannot say put into it."""
+        self._cut_out += self._pull()  # from here on, what is pulled begins with a frame
+        lib.pn_link_open(link.pointer)
+        for frame in Splitter().feed(self._pull()):
+            handle = handle_of(frame, link.name)
+            if handle is not None:
+                link.handle = handle
+            self._cut_out += with_ends(frame, link.name, end)
+
+    def tell(self, link: EngineLink) -> None:
+        """Say how a link stands, whether that has changed or not."""
+        self._cut_out += self._pull()
+        if link.is_sender:
+            self._cut_out += flows.of_link(
+                self._session_flow(link.session),
+                handle=link.handle,
+                count=link.count,
+                credit=link.credit_left,
+                drain=link.draining,
+            )
+            return
+        lib.pn_link_set_drain(link.pointer, 1)
+        self._cut_out += flows.of_receiver(Splitter().feed(self._pull()))
+        lib.pn_link_set_drain(link.pointer, 0)
+
+    def tell_session(self, session: EngineSession) -> None:
+        """Say how a session stands."""
+        if session.alive:
+            self._cut_out += self._pull()
+            self._cut_out += flows.of_session(self._session_flow(session))
+
+    def _session_flow(self, session: EngineSession) -> list[bytes]:
+        """What the engine says when the window of a session may have changed."""
+        capacity = lib.pn_session_get_incoming_capacity(session.pointer)
+        lib.pn_session_set_incoming_capacity(session.pointer, capacity)
+        return list(Splitter().feed(self._pull()))
+
+    def forget_link(self, link: EngineLink) -> None:
+        """A link is gone on both sides."""
+        self._links.pop(link.pointer, None)
+
+    def free_session(self, session: EngineSession) -> None:
+        """Both sides of a session have ended; its links go with it."""
+        if session.alive:
+            for link in tuple(session.links):
+                link.alive = False
+                self._links.pop(link.pointer, None)
+            session.links.clear()
+            session.alive = False
+            self._sessions.pop(session.pointer, None)
+            lib.pn_session_free(session.pointer)
+
+    def free(self) -> None:
+        """Give everything back."""
+        if not self.alive:
+            return
+        self.alive = False
+        for session in self._sessions.values():
+            session.alive = False
+        for link in self._links.values():
+            link.alive = False
+        self._sessions.clear()
+        self._links.clear()
+        lib.pn_transport_unbind(self._transport)
+        lib.pn_collector_release(self._collector)
+        lib.pn_connection_release(self._connection)
+        lib.pn_decref(self._connection)  # what it was made with, which a release does not give back
+        lib.pn_collector_free(self._collector)
+        lib.pn_decref(self._transport)

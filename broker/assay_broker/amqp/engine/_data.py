@@ -1,0 +1,77 @@
+"""Values in and out of proton: encoded AMQP values, error conditions, text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol, cast
+
+from cproton import ffi, lib
+
+from assay_sdk.amqp import types
+from assay_sdk.amqp.frames import frame
+
+NO_OCTETS = b""
+_CLOSE, _ERROR = 0x18, 0x1D
+_OCTETS = ffi.typeof("char[]")
+_fresh = ffi.new_allocator(should_clear_after_alloc=False)
+
+
+def fresh(size: int) -> Any:
+    """So many octets of memory, to be written before they are read."""
+    return _fresh(_OCTETS, size)
+
+
+class Problem(Protocol):
+    """An error condition with all that goes with it."""
+
+    @property
+    def name(self) -> str:
+        """``amqp:not-found``."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """Text for people."""
+        ...
+
+    @property
+    def info(self) -> bytes:
+        """An encoded map with more; empty for none."""
+        ...
+
+
+def set_data(data: object, encoded: bytes) -> None:
+    lib.pn_data_clear(data)
+    if encoded:
+        lib.pn_data_decode(data, ffi.from_buffer(encoded), len(encoded))
+
+
+def data(data: object) -> bytes:
+    lib.pn_data_rewind(data)
+    size = lib.pn_data_encoded_size(data)
+    if size <= 0:
+        return NO_OCTETS
+    buffer = bytearray(size)
+    written = lib.pn_data_encode(data, ffi.from_buffer(buffer), size)
+    return bytes(buffer[:written]) if written > 0 else NO_OCTETS
+
+
+def set_condition(condition: object, problem: Problem) -> None:
+    lib.pn_condition_set_name(condition, problem.name.encode())
+    lib.pn_condition_set_description(condition, problem.description.replace("\0", "\N{REPLACEMENT CHARACTER}").encode())
+    if problem.info:
+        set_data(lib.pn_condition_info(condition), problem.info)
+
+
+def text(pointer: object) -> str:
+    """A C string of the peer's; what is no UTF-8 in it is replaced."""
+    return "" if pointer == ffi.NULL else cast("bytes", ffi.string(pointer)).decode(errors="replace")
+
+
+def with_condition(frames: Iterable[bytes], error: tuple[str, str]) -> bytes:
+    """Frames, of which the close, if one is among them, gets another condition and description."""
+    name, description = error
+    fields = types.fields((types.symbol(name), types.string(description)))
+    close = frame(types.described(_CLOSE, types.fields((types.described(_ERROR, fields),))))
+    head = bytes((0, 0x53, _CLOSE))
+    return b"".join(close if one.startswith(head, one[4] * 4) else one for one in frames)

@@ -1,0 +1,99 @@
+"""Deliveries: what the peer says of one, and what we say."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NewType, cast
+
+from cproton import ffi, lib
+
+from assay_broker.amqp.engine._data import Problem, data, set_condition, set_data
+
+Delivery = NewType("Delivery", object)
+"""One delivery, as the engine knows it; of use until it is settled or its link is gone."""
+
+
+class State(IntEnum):
+    """Descriptor codes of delivery states (3.4, 4.5); `NONE` where there is none."""
+
+    NONE = 0
+    RECEIVED = 0x23
+    ACCEPTED = 0x24
+    REJECTED = 0x25
+    RELEASED = 0x26
+    MODIFIED = 0x27
+    DECLARED = 0x33
+    TRANSACTIONAL = 0x34
+
+
+def is_partial(delivery: Delivery) -> bool:
+    """Whether more of it is to come."""
+    return bool(lib.pn_delivery_partial(delivery))
+
+
+def is_aborted(delivery: Delivery) -> bool:
+    """Whether the peer has given it up before its end."""
+    return bool(lib.pn_delivery_aborted(delivery))
+
+
+def is_settled(delivery: Delivery) -> bool:
+    """Whether the peer has settled it."""
+    return bool(lib.pn_delivery_settled(delivery))
+
+
+def is_updated(delivery: Delivery) -> bool:
+    """Whether the peer has said something of it that was not looked at."""
+    return bool(lib.pn_delivery_updated(delivery))
+
+
+def state_of(delivery: Delivery) -> int:
+    """The code of the state that the peer has given it."""
+    return int(lib.pn_delivery_remote_state(delivery))
+
+
+def state_fields(delivery: Delivery) -> bytes:
+    """The encoded fields of the peer's state, where proton does not know that kind of state."""
+    return data(lib.pn_disposition_data(lib.pn_delivery_remote(delivery)))
+
+
+def modified(delivery: Delivery) -> tuple[bool, bool]:
+    """Of the peer's modified outcome: whether the delivery has failed, and is undeliverable here."""
+    remote = lib.pn_delivery_remote(delivery)
+    return bool(lib.pn_disposition_is_failed(remote)), bool(lib.pn_disposition_is_undeliverable(remote))
+
+
+def tag_of(delivery: Delivery) -> bytes:
+    """Its tag."""
+    tag = lib.pn_delivery_tag(delivery)
+    return cast("bytes", ffi.unpack(tag.start, tag.size))
+
+
+def settle(delivery: Delivery) -> None:
+    """Settle our side as it is."""
+    lib.pn_delivery_settle(delivery)
+
+
+def accept(delivery: Delivery) -> None:
+    """Accept and settle."""
+    lib.pn_delivery_update(delivery, State.ACCEPTED)
+    lib.pn_delivery_settle(delivery)
+
+
+def reject(delivery: Delivery, problem: Problem) -> None:
+    """Reject and settle."""
+    set_condition(lib.pn_disposition_condition(lib.pn_delivery_local(delivery)), problem)
+    lib.pn_delivery_update(delivery, State.REJECTED)
+    lib.pn_delivery_settle(delivery)
+
+
+def answer(delivery: Delivery, state: State, fields: bytes) -> None:
+    """Settle with a state of the transactions' kind (4.5.5, 4.5.8).
+
+    Args:
+        delivery: The delivery.
+        state: `State.DECLARED` or `State.TRANSACTIONAL`.
+        fields: Its fields, an encoded list.
+    """
+    set_data(lib.pn_disposition_data(lib.pn_delivery_local(delivery)), fields)
+    lib.pn_delivery_update(delivery, state)
+    lib.pn_delivery_settle(delivery)

@@ -1,0 +1,252 @@
+"""Sessions and links."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Protocol, cast
+
+from cproton import ffi, lib
+
+from assay_broker.amqp.attaches import AttachEnd
+from assay_broker.amqp.engine._data import NO_OCTETS, Problem, fresh, set_condition, text
+from assay_broker.amqp.engine._deliveries import Delivery
+
+
+class SettleMode(IntEnum):
+    """What a sender of a link does (2.8.2)."""
+
+    UNSETTLED = 0
+    SETTLED = 1
+    MIXED = 2
+
+
+class Owner(Protocol):
+    """What a link needs of its connection's engine."""
+
+    def attach(self, link: EngineLink, end: AttachEnd) -> None:
+        """Write a link's attach, with what the engine cannot say put into it."""
+        ...
+
+    def tell(self, link: EngineLink) -> None:
+        """Say how a link stands, whether that has changed or not."""
+        ...
+
+    def forget_link(self, link: EngineLink) -> None:
+        """A link is gone on both sides."""
+        ...
+
+
+class Listener(Protocol):
+    """Who hears of the deliveries of a link: `assay_broker.amqp.links.LinkEnd`."""
+
+    def changed(self, delivery: Delivery) -> None:
+        """A delivery has come, in whole or in part, or the peer has said what became of one."""
+        ...
+
+
+class EngineSession:
+    """One session.
+
+    Args:
+        pointer: Proton's.
+    """
+
+    def __init__(self, pointer: object) -> None:
+        self.pointer = pointer
+        self.alive = True
+        self.links: dict[EngineLink, None] = {}
+
+    def open(self, capacity: int) -> None:
+        """Begin our side.
+
+        Args:
+            capacity: Octets of unread deliveries that it takes: its incoming window, in frames.
+        """
+        if self.alive:
+            lib.pn_session_set_incoming_capacity(self.pointer, capacity)
+            lib.pn_session_open(self.pointer)
+
+    def close(self, problem: Problem | None = None) -> None:
+        """End our side."""
+        if self.alive:
+            if problem is not None:
+                set_condition(lib.pn_session_condition(self.pointer), problem)
+            lib.pn_session_close(self.pointer)
+
+    @property
+    def unsent(self) -> int:
+        """Octets that wait for the peer's window."""
+        return int(lib.pn_session_outgoing_bytes(self.pointer)) if self.alive else 0
+
+
+class EngineLink:
+    """One link.
+
+    Args:
+        engine: Where it belongs.
+        pointer: Proton's.
+        session: The session it belongs to.
+    """
+
+    __slots__ = (
+        "alive",
+        "end",
+        "engine",
+        "given_back",
+        "handle",
+        "is_sender",
+        "name",
+        "opened",
+        "pointer",
+        "sent",
+        "session",
+    )
+
+    def __init__(self, engine: Owner, pointer: object, session: EngineSession) -> None:
+        self.engine = engine
+        self.pointer = pointer
+        self.session = session
+        self.end: Listener | None = None
+        """Who hears of its deliveries; None where nobody does."""
+        self.alive = True
+        self.opened = False
+        self.handle = 0
+        """What we call it in its session, once it is attached."""
+        self.sent = 0
+        """Of a sender: the deliveries that were handed to the engine."""
+        self.given_back = 0
+        """Of a sender: credit that drains have used up."""
+        self.is_sender = bool(lib.pn_link_is_sender(pointer))
+        self.name = text(lib.pn_link_name(pointer))
+
+    # --- attaching
+
+    def open(self, end: AttachEnd) -> None:
+        """Attach our side.
+
+        Args:
+            end: What the attach says.
+        """
+        if self.alive and not self.opened:
+            self.opened = True
+            lib.pn_link_set_snd_settle_mode(self.pointer, end.snd_settle_mode)
+            lib.pn_link_set_rcv_settle_mode(self.pointer, end.rcv_settle_mode)
+            if end.max_message_size:
+                lib.pn_link_set_max_message_size(self.pointer, end.max_message_size)
+            self.engine.attach(self, end)
+
+    def close(self, problem: Problem | None = None) -> None:
+        """Detach our side for good."""
+        if self.alive:
+            if problem is not None:
+                set_condition(lib.pn_link_condition(self.pointer), problem)
+            lib.pn_link_close(self.pointer)
+
+    def detach(self) -> None:
+        """Detach our side; the peer may come back to it."""
+        if self.alive:
+            lib.pn_link_detach(self.pointer)
+
+    def free(self) -> None:
+        """Both sides are detached."""
+        if self.alive:
+            self.alive = False
+            self.session.links.pop(self, None)
+            self.engine.forget_link(self)
+            lib.pn_link_free(self.pointer)
+
+    # --- credit
+
+    @property
+    def credit(self) -> int:
+        """Of a sender: deliveries that the peer still takes.  Of a receiver: those that it may still send."""
+        return int(lib.pn_link_credit(self.pointer)) if self.alive else 0
+
+    @property
+    def draining(self) -> bool:
+        """Of a sender: whether the peer wants its credit used or given back."""
+        return self.alive and bool(lib.pn_link_get_drain(self.pointer))
+
+    @property
+    def overdrawn(self) -> bool:
+        """Of a receiver: whether the peer has sent, or says that it has sent, more than it had credit for."""
+        return self.alive and int(lib.pn_link_credit(self.pointer)) < int(lib.pn_link_queued(self.pointer))
+
+    @property
+    def queued(self) -> int:
+        """Of a sender: deliveries that wait for the session's window."""
+        return int(lib.pn_link_queued(self.pointer)) if self.alive else 0
+
+    @property
+    def credit_left(self) -> int:
+        """Of a sender: credit as the peer knows it."""
+        return max(0, self.credit + self.queued)
+
+    @property
+    def count(self) -> int:
+        """Of a sender: its delivery-count (2.6.7)."""
+        return self.sent - self.queued + self.given_back
+
+    def drained(self) -> None:
+        """Of a sender: give back what credit is left, and say so even if that is none; nothing is queued then."""
+        if self.alive and self.credit > 0:
+            self.given_back += int(lib.pn_link_drained(self.pointer))
+        elif self.alive:
+            self.tell()
+
+    def tell(self) -> None:
+        """Say how the link stands, unless the engine will: it does at the end of a drain, behind what is queued."""
+        if self.alive and not (self.is_sender and self.draining and self.queued):
+            self.engine.tell(self)
+
+    def flow(self, credit: int) -> None:
+        """Of a receiver: allow this many more deliveries."""
+        if self.alive and credit > 0:
+            lib.pn_link_flow(self.pointer, credit)
+
+    # --- sending
+
+    def send(self, tag: bytes, octets: bytes, *, settled: bool) -> Delivery | None:
+        """Transfer a message.
+
+        Returns:
+            The delivery; None when it is settled with that, or the link is gone.
+        """
+        if not self.alive:
+            return None
+        delivery = lib.pn_delivery(self.pointer, (len(tag), ffi.from_buffer(tag)))
+        lib.pn_link_send(self.pointer, octets, len(octets))
+        lib.pn_link_advance(self.pointer)
+        self.sent += 1
+        if settled:
+            lib.pn_delivery_settle(delivery)
+            return None
+        return cast("Delivery", delivery)
+
+    # --- receiving
+
+    def read(self, delivery: Delivery) -> bytes:
+        """What has come of a delivery and has not been read."""
+        size = lib.pn_delivery_pending(delivery)
+        if not self.alive or size <= 0:
+            return NO_OCTETS
+        buffer = fresh(size)
+        read = lib.pn_link_recv(self.pointer, buffer, size)
+        return cast("bytes", ffi.unpack(buffer, read)) if read > 0 else NO_OCTETS
+
+    def is_current(self, delivery: Delivery) -> bool:
+        """Whether this is the delivery that is being received."""
+        return self.alive and bool(lib.pn_link_current(self.pointer) == delivery)
+
+    def drop(self, delivery: Delivery) -> None:
+        """Read nothing of a delivery that nobody wants any more."""
+        if self.is_current(delivery):
+            self.read(delivery)
+            if not lib.pn_delivery_partial(delivery):
+                self.advance()
+                lib.pn_delivery_settle(delivery)
+
+    def advance(self) -> None:
+        """Go on to the next delivery."""
+        if self.alive:
+            lib.pn_link_advance(self.pointer)

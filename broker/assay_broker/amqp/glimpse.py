@@ -1,0 +1,140 @@
+"""What the fields of a performative say, as far as that shows without decoding it, or once it is decoded.
+
+Frequent frames are looked at in their first fields only: a handle, a range, credit.  Pure.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from assay_sdk.amqp.types import DecodeError
+from assay_sdk.amqp.values import skip
+
+HEAD_SIZE = 3
+"""Octets before the fields: the descriptor, small and numeric, as everybody writes it."""
+SHORT = 160
+"""Octets that cannot nest deeply enough to hurt anybody."""
+_LIST8, _LIST32 = 0xC0, 0xD0
+_TRUE, _LONG_TRUE = b"\x41", b"\x56\x01"
+_WIDTHS = {0x40: 0, 0x41: 0, 0x42: 0, 0x43: 0, 0x52: 1, 0x56: 1, 0x70: 4}
+"""Octets of the values that stand at the beginning of frequent performatives, by their format codes."""
+_VALUES = {0x40: None, 0x41: 1, 0x42: 0, 0x43: 0}
+"""Values that have no octets of their own."""
+_ZERO, _SMALL = 0x43, 0x52
+_FIRST = 6
+"""Where the first field of a performative is whose list is short: behind descriptor, format code, size and count."""
+_MOST = 10
+_NOT_TRUE = frozenset((0x40, 0x42, 0x56))
+_PROPERTIES_OF_FLOW = 10
+_TAG, _RESUME = 2, 8
+
+
+def symbols(value: object) -> tuple[str, ...]:
+    """The symbols in a field that may hold one or several."""
+    values = cast("list[object]", value) if isinstance(value, list) else [value]
+    return tuple(str(one) for one in values if isinstance(one, str))
+
+
+def plain_number(fields: list[object], position: int) -> int | None:
+    """A number among decoded fields; None where there is none."""
+    value = fields[position] if position < len(fields) else None
+    return value if isinstance(value, int) else None
+
+
+def flag(fields: list[object], position: int) -> bool:
+    """Whether there is a true among decoded fields."""
+    return position < len(fields) and fields[position] is True
+
+
+def acquires(fields: list[object]) -> bool:
+    """Whether a flow's properties name a unit of work."""
+    properties = fields[_PROPERTIES_OF_FLOW] if len(fields) > _PROPERTIES_OF_FLOW else None
+    return isinstance(properties, dict) and "txn-id" in properties
+
+
+def count(data: bytes, body: int) -> int:
+    """How many fields a performative has."""
+    at = body + HEAD_SIZE
+    if data[at] == _LIST8:
+        return data[at + 2] if at + 2 < len(data) else 0
+    return int.from_bytes(data[at + 5 : at + 9]) if data[at] == _LIST32 else 0
+
+
+def resumes(data: bytes, body: int, end: int) -> bool:
+    """Whether a transfer says that it resumes a delivery, or cannot be looked at so."""
+    at = _place(data, body, _TAG)
+    if at < 0:
+        return True
+    try:
+        for _ in range(_RESUME - _TAG):
+            at = skip(data, at)
+    except (DecodeError, IndexError):
+        return True
+    return at >= end or data[at] not in _NOT_TRUE or data.startswith(_LONG_TRUE, at)
+
+
+def is_short(data: bytes, at: int) -> bool:
+    """Whether the list of a transfer's fields is short; the message that follows it is no matter here."""
+    return data[at] == _LIST8 or (data[at] == _LIST32 and int.from_bytes(data[at + 1 : at + 5]) <= SHORT)
+
+
+def first_number(data: bytes, body: int, end: int) -> int | None:
+    """What `number` says of the first field, told at a glance for what nearly all transfers have there."""
+    if data[body + HEAD_SIZE] == _LIST8 and end - body > _FIRST + 1 and data[body + _FIRST - 1]:
+        code = data[body + _FIRST]
+        if code == _ZERO:
+            return 0
+        if code == _SMALL:
+            return data[body + _FIRST + 1]
+    return number(data, body, 0)
+
+
+def number(data: bytes, body: int, position: int) -> int | None:
+    """A number among the first fields of a performative; None where there is none, or something else before it.
+
+    Where there is none the frame is looked at in full.
+    """
+    at = _place(data, body, position)
+    code = data[at] if 0 <= at < len(data) else 0
+    if code == _ZERO:
+        return 0
+    width = _WIDTHS.get(code, 0)
+    return int.from_bytes(data[at + 1 : at + 1 + width]) if width else None
+
+
+def numbers(data: bytes, body: int) -> list[int | None] | None:
+    """The fields of a performative of no more than ten, all of them null, numbers or booleans; None for any other."""
+    at = body + HEAD_SIZE
+    if data[at] != _LIST8 or data[at + 2] > _MOST:
+        return None
+    found: list[int | None] = []
+    many, at = data[at + 2], at + 3
+    try:
+        for _ in range(many):
+            code = data[at]
+            width = _WIDTHS[code]
+            at += 1 + width
+            found.append(int.from_bytes(data[at - width : at]) if width else _VALUES[code])
+    except (KeyError, IndexError):
+        return None
+    found += [None] * (_MOST - many)
+    return found
+
+
+def _place(data: bytes, body: int, position: int) -> int:
+    """Where one of the first fields of a performative stands; -1 where there is none, or something else before it."""
+    at = body + HEAD_SIZE
+    if data[at] == _LIST8:
+        many, at = data[at + 2 : at + 3], at + 3
+    elif data[at] == _LIST32:
+        many, at = data[at + 5 : at + 9], at + 9
+    else:
+        return -1
+    if int.from_bytes(many) <= position:
+        return -1
+    for _ in range(position):
+        width = _WIDTHS.get(data[at]) if at < len(data) else None
+        if width is None:
+            return -1
+        at += 1 + width
+    return at

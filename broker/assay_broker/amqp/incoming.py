@@ -1,0 +1,247 @@
+"""Links over which the peer sends: transfers to the queue manager, and its answers back as outcomes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from msgspec.structs import replace
+
+from assay_broker.amqp import attaches, engine, messages, termini
+from assay_broker.amqp.attaches import AttachEnd, Terminus
+from assay_broker.amqp.conditions import (
+    DECODE_ERROR,
+    MESSAGE_SIZE,
+    TRANSFER_LIMIT,
+    UNKNOWN_TRANSACTION,
+    Condition,
+    condition,
+)
+from assay_broker.amqp.coordinator import Unit, read_state, transactional
+from assay_broker.amqp.engine import Delivery, State
+from assay_broker.amqp.links import LinkEnd
+from assay_broker.amqp.links import State as LinkState
+from assay_broker.amqp.termini import Sending
+from assay_broker.core import commands
+from assay_broker.core.effects import Answer
+from assay_sdk.amqp import types
+from assay_sdk.amqp.terms import DELAYED_DELIVERY
+from assay_sdk.amqp.types import DecodeError
+from assay_sdk.driver import PeerProperties
+from assay_sdk.model.message import Address, Message
+from assay_sdk.model.reasons import Mqrc, refused
+
+_FIRST = 0
+_NO_TARGET = refused(
+    Mqrc.UNKNOWN_OBJECT_NAME, "The link has no target: name one, or leave its address out to name one in each message."
+)
+
+
+class IncomingEnd(LinkEnd):
+    """One link over which the peer sends."""
+
+    _plan: Sending | None = None
+    _address: Address | None = None
+    _credit = 0
+    """How many messages the peer may still send."""
+    _unanswered = 0
+    _parts: bytearray | None = None
+
+    def begin(self) -> None:
+        """Ask for the destination."""
+        target = self.attach.target
+        if not isinstance(target, Terminus):
+            self.refuse(_NO_TARGET)
+            return
+        plan = termini.sending(target, self.context.kind_of)
+        self._plan, self._address = plan, plan.address
+        token = self.context.expect(self.asked)
+        self.context.handle(
+            commands.AttachSender(self.context.number, token, self.number, plan.address, adopt=plan.made)
+        )
+
+    def end(self, answer: Answer) -> AttachEnd:
+        """The target as it is understood, with what there is to know of it."""
+        source, plan = self.attach.source, self._plan
+        return AttachEnd(
+            name=self.attach.name,
+            source=b"" if source is None else attaches.encode_terminus(source, attaches.SOURCE, termini.OUTCOMES),
+            target=b"" if plan is None else attaches.encode_terminus(plan.target, attaches.TARGET),
+            offered=types.symbols((DELAYED_DELIVERY,)),
+            properties=_properties(answer.properties),
+            snd_settle_mode=self.attach.snd_settle_mode,
+            rcv_settle_mode=_FIRST,
+            max_message_size=self.context.limits.max_message,
+        )
+
+    def opened(self) -> None:
+        """Let the peer send."""
+        self.catch_up()
+
+    def leave(self) -> None:
+        """The node that was made for it goes with it."""
+        plan = self._plan
+        if plan is None or not plan.made or plan.address is None or not self.closes:
+            super().leave()
+            return
+        self.tell_left()
+        token = self.context.expect(self.released)
+        self.context.handle(commands.DeleteTemporary(self.context.number, token, plan.address))
+
+    def flow(self) -> None:
+        """The peer says how much it has sent: that, too, may be more than there was credit for."""
+        if self.engine.overdrawn and self.state is LinkState.OPEN:
+            self._expel_overdrawn()
+
+    def _expel_overdrawn(self) -> None:
+        self.expel(Condition(TRANSFER_LIMIT, "More was sent than there was credit for: wait for a flow."))
+
+    def resume(self) -> None:
+        """There is room again."""
+        self.catch_up()
+
+    # --- transfers
+
+    def changed(self, delivery: Delivery) -> None:
+        """A transfer, or a part of one."""
+        link = self.engine
+        if not link.is_current(delivery):
+            return  # the peer has settled what waits for its answer
+        octets = link.read(delivery)
+        if engine.is_partial(delivery):
+            self._part(octets)
+        elif not octets and engine.is_aborted(delivery):
+            self._parts = None
+            self._is_resumed(delivery)
+            self._take()
+            engine.settle(delivery)
+        else:
+            self._whole(delivery, octets)
+
+    def _take(self) -> bool:
+        """Go on to the next delivery; whether there was credit for this one."""
+        self.engine.advance()
+        self._credit -= 1
+        self.context.later(self)
+        return self._credit >= 0
+
+    def _part(self, octets: bytes) -> None:
+        if self._parts is None:
+            self._parts = bytearray()
+        if self.state is not LinkState.EXPELLED:  # the peer has not heard of that yet
+            self._parts += octets
+            self._check_size(len(self._parts))
+
+    def _whole(self, delivery: Delivery, octets: bytes) -> None:
+        if self._parts is not None:
+            octets, self._parts = bytes(self._parts) + octets, None
+        resumed, allowed = self._is_resumed(delivery), self._take()
+        if self.state is LinkState.EXPELLED or (resumed and allowed):
+            engine.settle(delivery)
+        elif not allowed:
+            engine.settle(delivery)
+            self._expel_overdrawn()
+        elif self._check_size(len(octets)):
+            self._put(delivery, octets)
+
+    def _is_resumed(self, delivery: Delivery) -> bool:
+        """Whether a delivery goes on from before the link was attached: nothing of it is known here (2.7.5, resume)."""
+        resumed = self.attach.wishes.resumed
+        if not resumed:
+            return False
+        tag = engine.tag_of(delivery)
+        found = tag in resumed
+        resumed.discard(tag)
+        return found
+
+    def _check_size(self, size: int) -> bool:
+        limit = self.context.limits.max_message
+        if size <= limit:
+            return True
+        self._parts = None
+        self.expel(Condition(MESSAGE_SIZE, f"A message has more than {limit} octets."))
+        return False
+
+    def _put(self, delivery: Delivery, octets: bytes) -> None:
+        context = self.context
+        settled, unit = engine.is_settled(delivery), None
+        try:
+            if engine.state_of(delivery) == State.TRANSACTIONAL:
+                unit = context.units.get(read_state(engine.state_fields(delivery))[0])
+                if unit is None:
+                    self._refuse_one(delivery, Condition(UNKNOWN_TRANSACTION, "There is no such unit of work."))
+                    return
+            message = messages.read(octets, self._address, now_ms=context.now_ms(), max_depth=context.limits.max_depth)
+        except DecodeError as error:
+            self._refuse_one(delivery, Condition(DECODE_ERROR, f"A message cannot be read: {error}."))
+            return
+        if self._address is None:
+            message = self._addressed(message)
+        if settled:
+            engine.settle(delivery)
+        if unit is None and settled:
+            context.put(commands.Put(context.number, None, self.number, message))
+            return
+        self._unanswered += 1
+        if unit is None:
+            token = context.expect(partial(self._stored, delivery))
+            context.put(commands.Put(context.number, token, self.number, message))
+        else:
+            token = context.expect(partial(self._joined, None if settled else delivery, unit))
+            context.put(commands.Put(context.number, token, self.number, message, unit.number))
+
+    def _addressed(self, message: Message) -> Message:
+        """A message whose destination stands in itself."""
+        if message.to is None:
+            return message
+        to = termini.named(message.to, self.context.kind_of)
+        return message if to == message.to else replace(message, to=to)
+
+    def _refuse_one(self, delivery: Delivery, why: Condition) -> None:
+        """A message is not even asked for: it is rejected, or, where nobody waits for that, the link is closed."""
+        if engine.is_settled(delivery):
+            engine.settle(delivery)
+            self.expel(why)
+        else:
+            engine.reject(delivery, why)
+
+    def _stored(self, delivery: Delivery, answer: Answer) -> None:
+        """The queue manager has taken a message, or not."""
+        self._unanswered -= 1
+        if self.engine.alive:
+            if answer.refused is None:
+                engine.accept(delivery)
+            else:
+                engine.reject(delivery, condition(answer.refused))
+        self.context.later(self)
+
+    def _joined(self, delivery: Delivery | None, unit: Unit, answer: Answer) -> None:
+        """A unit of work has taken a message, or not."""
+        self._unanswered -= 1
+        why = None if answer.refused is None else condition(answer.refused)
+        if delivery is None:
+            if why is not None:
+                unit.broken = why  # nobody hears of the message: the whole unit fails
+        elif self.engine.alive:
+            engine.answer(delivery, State.TRANSACTIONAL, transactional(unit.txn_id, why))
+        self.context.later(self)
+
+    def catch_up(self) -> None:
+        """Give credit for what has been answered, in portions."""
+        if self.state is not LinkState.OPEN or self._credit < 0:
+            return
+        most = self.context.limits.credit
+        room = most - self._unanswered - self._credit
+        if room * 2 >= most and self.engine.alive and not self.context.memory_is_short:
+            self._credit += room
+            self.engine.flow(room)
+
+
+def _properties(told: PeerProperties) -> bytes:
+    """Properties of a link."""
+    if not told:
+        return b""
+    encoded = {
+        types.symbol(name): types.boolean(value) if isinstance(value, bool) else types.string(str(value))
+        for name, value in told.items()
+    }
+    return types.mapping(encoded)

@@ -1,0 +1,320 @@
+"""One socket: a login in front, then octets between the socket and the engine.
+
+Knows no link and no message; what its octets mean is the connection's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable, Iterator
+from typing import Protocol, cast
+
+from assay_broker.amqp.attaches import Attach
+from assay_broker.amqp.conditions import FORCED, Condition
+from assay_broker.amqp.connection import Connection
+from assay_broker.amqp.engine import Engine, Events
+from assay_broker.amqp.limits import AmqpLimits
+from assay_broker.amqp.sasl import Phase, SaslServer
+from assay_broker.amqp.screen import Screen, ScreenError
+from assay_broker.security import Security
+from assay_broker.shell import QueueManager
+from assay_sdk.time import Cancel, Runner
+
+_LOG = logging.getLogger(__name__)
+_NS_PER_MS = 1_000_000
+
+READ = 16_384
+"""Octets that are taken from one peer before it is the others' turn: some fifty short messages, a few milliseconds."""
+
+
+class Owner(Protocol):
+    """What a line needs of the listener."""
+
+    queue_manager: QueueManager
+    runner: Runner
+    security: Security
+    limits: AmqpLimits
+    idle_timeout_ms: int
+    buffer: memoryview
+    """Where octets are read to before they are looked at: all lines of a loop do so one after the other.  A view, since
+    asyncio's TLS fills it piece by piece, and a slice of anything else would be a copy."""
+
+    def came(self, line: Line, /) -> bool:
+        """Somebody has connected; whether there is room for him."""
+        ...
+
+    def went(self, line: Line, /) -> None:
+        """A line is gone."""
+        ...
+
+    def memory_is_short(self) -> bool:
+        """Whether messages take so much memory that senders get no new credit."""
+        ...
+
+    def twins(self, container: str) -> dict[Line, None]:
+        """The lines of one container, for the line to enter itself."""
+        ...
+
+
+class Line(asyncio.BufferedProtocol):
+    """One socket.
+
+    Args:
+        owner: The listener.
+    """
+
+    def __init__(self, owner: Owner) -> None:
+        self.peer = "nobody"
+        self.user: str | None = None
+        self.connection: Connection | None = None
+        self._owner = owner
+        self._limits = owner.limits
+        self._runner = owner.runner
+        self._transport: asyncio.Transport | None = None
+        self._sasl: SaslServer | None = None
+        self._engine: Engine | None = None
+        self._screen = Screen(
+            max_frame=owner.limits.max_frame,
+            channels=owner.limits.sessions,
+            max_performative=owner.limits.max_performative,
+        )
+        self._congested = False
+        self._stuck = False
+        self._tick: Cancel | None = None
+        self._beats = False
+        self._limit: Cancel | None = None
+        self._over = False
+        self._twins: dict[Line, None] = {}
+
+    # --- what the connection needs
+
+    @property
+    def congested(self) -> bool:
+        """Whether more waits for the peer than is good."""
+        return self._congested
+
+    @property
+    def desired(self) -> tuple[str, ...]:
+        """Desired capabilities of the peer's open."""
+        return self._screen.desired
+
+    def next_begin(self) -> int:
+        """The channel of the next session of which the engine tells."""
+        return self._screen.begins.popleft()
+
+    def next_attach(self) -> Attach:
+        """What the next attach says of which the engine tells."""
+        return self._screen.attaches.popleft()
+
+    def known(self, container: str) -> None:
+        """The peer has said what its container is called."""
+        self._twins = self._owner.twins(container)
+        self._twins[self] = None
+
+    def twins(self) -> Iterator[Connection]:
+        """The other connections of the same container."""
+        for line in tuple(self._twins):
+            if line is not self and line.connection is not None:
+                yield line.connection
+
+    def flush(self) -> None:
+        """Send what the engine has to say; when everything is said and the connection has ended, close."""
+        transport, connection, engine = self._transport, self.connection, self._engine
+        if transport is None or connection is None or engine is None:
+            return
+        octets = engine.pull()
+        if octets and not transport.is_closing():
+            transport.write(octets)
+            self._look_stuck(transport)
+        connection.flushed()
+        if engine.mute and connection.is_open:
+            _LOG.error("the engine of the connection of %s has failed; it is cut off", self.peer)
+            transport.abort()
+        elif connection.ended and not self._over:
+            self._finish(transport)
+
+    def drop(self) -> None:
+        """Cut the peer off at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _finish(self, transport: asyncio.Transport) -> None:
+        """Say no more; a peer that does not hang up is cut off, but not before it could read why."""
+        self._over = True
+        if transport.is_closing():
+            return
+        if transport.can_write_eof():
+            transport.write_eof()
+            self._within(self._limits.close_ms, self.drop)
+        else:
+            transport.close()
+
+    # --- asyncio's protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Somebody has connected."""
+        line = cast("asyncio.Transport", transport)
+        self._transport = line
+        place = cast("tuple[object, ...] | str | None", line.get_extra_info("peername"))
+        host = str(place[0]) if isinstance(place, tuple) else ""
+        self.peer = f"{host}:{place[1]}" if isinstance(place, tuple) else "somebody"
+        if not self._owner.came(self):
+            _LOG.warning("%s was turned away: there are too many connections", self.peer)
+            line.abort()
+            return
+        end = cast("socket.socket | None", line.get_extra_info("socket"))
+        if end is not None:
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        line.set_write_buffer_limits(high=self._limits.unsent)
+        encrypted = line.get_extra_info("ssl_object") is not None
+        security = self._owner.security
+        self._sasl = SaslServer(security, private=security.is_private(host, encrypted=encrypted))
+        self._within(self._limits.login_ms, self._too_late)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket is closed."""
+        del exc
+        self._owner.went(self)
+        self._twins.pop(self, None)
+        for job in (self._tick, self._limit):
+            if job is not None:
+                job()
+        self._tick = self._limit = None
+        if self.connection is not None:
+            self.connection.gone()
+        elif self._engine is not None:
+            self._engine.free()
+
+    def eof_received(self) -> bool:
+        """The peer says nothing more: neither do we."""
+        return False
+
+    def pause_writing(self) -> None:
+        """The peer does not read."""
+        self._congested = True
+
+    def resume_writing(self) -> None:
+        """The peer has read."""
+        self._congested = False
+        if self._stuck and self._transport is not None:
+            self._stuck = False
+            self._transport.resume_reading()
+        if self.connection is not None:
+            self.connection.freed()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where octets are to be read to: no more at a time than others can wait for (`READ`)."""
+        del sizehint
+        return self._owner.buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """So many octets have come from the peer."""
+        self.received(bytes(self._owner.buffer[:nbytes]))
+
+    def received(self, data: bytes) -> None:
+        """Octets from the peer."""
+        sasl = self._sasl
+        if self._over or sasl is None:
+            return
+        if self.connection is not None:
+            self._feed(data)
+            return
+        answer = sasl.receive(data)
+        if answer and self._transport is not None:
+            self._transport.write(answer)
+        if sasl.phase is Phase.REFUSED:
+            _LOG.warning("%s was not let in: %s", self.peer, sasl.refusal)
+            if self._transport is not None:
+                self._finish(self._transport)
+        elif sasl.phase is Phase.DONE:
+            self.user = sasl.user
+            self._begin()
+            self._feed(sasl.rest)
+
+    # --- AMQP
+
+    def _begin(self) -> None:
+        owner = self._owner
+
+        def engine(events: Events) -> Engine:
+            made = self._engine = Engine(
+                events,
+                max_frame=self._limits.max_frame,
+                channels=self._limits.sessions,
+                idle_timeout_ms=owner.idle_timeout_ms,
+            )
+            return made
+
+        self.connection = Connection(
+            self, engine, owner.queue_manager, self._runner, self._limits, owner.memory_is_short
+        )
+
+    def _feed(self, data: bytes) -> None:
+        connection, engine = self.connection, self._engine
+        if connection is None or engine is None:
+            return
+        try:
+            octets = self._screen.feed(data)
+        except ScreenError as error:
+            connection.broken(Condition(error.condition, f"The connection cannot go on: {error.text}."))
+            self.flush()
+            return
+        if octets:
+            engine.push(octets)
+            connection.fed()
+        while self._screen.faults:
+            connection.fault(self._screen.faults.popleft())
+        while self._screen.echoes:
+            connection.echo(self._screen.echoes.popleft())
+        if self._tick is None or (connection.is_open and not self._beats):
+            self._beats = connection.is_open  # only now is it known how long the peer bears silence
+            self._beat()
+        if connection.is_open and self._limit is not None and not self._over:
+            self._limit()
+            self._limit = None
+        self.flush()
+
+    def _beat(self) -> None:
+        """Let the engine send heartbeats and notice a silent peer, now and whenever it says."""
+        if self._tick is not None:
+            self._tick()
+            self._tick = None
+        engine, connection = self._engine, self.connection
+        if engine is None or connection is None or self._over:
+            return
+        now_ns = self._runner.clock.monotonic_ns()
+        due_ms = engine.tick(now_ns // _NS_PER_MS)
+        if due_ms:
+            self._tick = self._runner.call_at(max(due_ms * _NS_PER_MS, now_ns + _NS_PER_MS), self._time_passed)
+
+    def _time_passed(self) -> None:
+        self._beat()
+        if self.connection is not None:
+            self.connection.fed()
+            self.flush()
+
+    def _look_stuck(self, transport: asyncio.Transport) -> None:
+        """A peer that lets too much wait is not read from until it has read itself."""
+        if not self._stuck and transport.get_write_buffer_size() > self._limits.stuck:
+            self._stuck = True
+            transport.pause_reading()
+
+    def _too_late(self) -> None:
+        self._limit = None
+        _LOG.info("%s did not open a connection within %s ms", self.peer, self._limits.login_ms)
+        if self.connection is None:
+            self.drop()
+        else:
+            self.connection.broken(Condition(FORCED, "The connection was not opened in time."))
+
+    def _within(self, limit_ms: int, job: Callable[[], None]) -> None:
+        if self._limit is not None:
+            self._limit()
+        due_ns = self._runner.clock.monotonic_ns() + limit_ms * _NS_PER_MS
+        self._limit = self._runner.call_at(due_ns, job)
+
+    def ending(self) -> None:
+        """We have closed: a peer that does not answer is cut off after a while."""
+        self._within(self._limits.close_ms, self.drop)

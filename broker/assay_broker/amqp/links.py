@@ -1,0 +1,358 @@
+"""Our end of a link: attaching, being refused, detaching, being expelled (OASIS AMQP 1.0, 2.6).
+
+`LinkEnd` holds the states that all links share, as one table; what flows over a link is its subclasses'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+from assay_broker.amqp.attaches import Attach, AttachEnd
+from assay_broker.amqp.conditions import NOT_IMPLEMENTED, Condition, condition
+from assay_broker.amqp.engine import Delivery, EngineLink
+from assay_broker.amqp.limits import AmqpLimits
+from assay_broker.core import commands
+from assay_broker.core.commands import Command
+from assay_broker.core.effects import Answer, Deliver
+from assay_sdk.driver import Outcome
+from assay_sdk.model.message import AddressKind
+from assay_sdk.model.reasons import Refused
+
+if TYPE_CHECKING:
+    from assay_broker.amqp.coordinator import Unit
+
+Answered = Callable[[Answer], None]
+
+
+class Context(Protocol):
+    """What a link needs of the connection that it belongs to."""
+
+    number: int
+    limits: AmqpLimits
+    units: dict[bytes, Unit]
+    """The open units of work, by their transaction ids."""
+
+    @property
+    def congested(self) -> bool:
+        """Whether more waits for the peer than is good."""
+        ...
+
+    def expel(self, why: Condition) -> None:
+        """Close the connection, for the peer's fault."""
+        ...
+
+    def starve(self, end: LinkEnd) -> None:
+        """There is no room for what a link has for the peer; it resumes when there is."""
+        ...
+
+    @property
+    def memory_is_short(self) -> bool:
+        """Whether senders get no new credit."""
+        ...
+
+    def kind_of(self, name: str) -> AddressKind:
+        """What a name means of which nobody says whether it is a queue's or a topic's."""
+        ...
+
+    def now_ms(self) -> int:
+        """Milliseconds since the epoch."""
+        ...
+
+    def next_number(self) -> int:
+        """A number that nothing else of this connection has."""
+        ...
+
+    def expect(self, answered: Answered) -> int:
+        """A token for a command; its answer goes where it is said."""
+        ...
+
+    def handle(self, command: Command) -> None:
+        """Have the queue manager do something."""
+        ...
+
+    def put(self, put: commands.Put) -> None:
+        """Put a message, together with others that follow at once."""
+        ...
+
+    def settle(self, link: int, delivery: int, outcome: Outcome) -> None:
+        """Settle a delivery, together with others that follow at once."""
+        ...
+
+    def later(self, end: LinkEnd) -> None:
+        """Have `LinkEnd.catch_up` called, once for all that happens now."""
+        ...
+
+    def forget(self, end: LinkEnd) -> None:
+        """The link is gone on both sides."""
+        ...
+
+    def steal(self, name: str, *, receives: bool) -> None:
+        """Take a link of this name away from the other connections of the same container (2.6.1)."""
+        ...
+
+
+class State(StrEnum):
+    """Where a link is."""
+
+    ATTACHING = "attaching"
+    """The queue manager has been asked."""
+    LEFT = "left"
+    """The same, and the peer has detached meanwhile."""
+    OPEN = "open"
+    LEAVING = "leaving"
+    """The peer has detached, and the queue manager is told."""
+    EXPELLED = "expelled"
+    """We have detached; the peer's detach is due."""
+    GONE = "gone"
+
+
+class Input(StrEnum):
+    """What can happen to a link."""
+
+    GRANTED = "granted"
+    REFUSED = "refused"
+    DETACHED = "detached"
+    RELEASED = "released"
+    EXPELLED = "expelled"
+    CUT = "cut"
+
+
+class Act(StrEnum):
+    """What is to be done about it."""
+
+    NOTHING = "nothing"
+    OPEN = "open"
+    REFUSE = "refuse"
+    LEAVE = "leave"
+    LEAVE_UNOPENED = "leave-unopened"
+    EXPEL = "expel"
+    WITHDRAW = "withdraw"
+    REFUSE_AND_END = "refuse-and-end"
+    END = "end"
+    END_HERE = "end-here"
+
+
+TABLE: Mapping[tuple[State, Input], tuple[State, Act]] = {
+    (State.ATTACHING, Input.GRANTED): (State.OPEN, Act.OPEN),
+    (State.ATTACHING, Input.REFUSED): (State.EXPELLED, Act.REFUSE),
+    (State.ATTACHING, Input.DETACHED): (State.LEFT, Act.NOTHING),
+    (State.ATTACHING, Input.EXPELLED): (State.EXPELLED, Act.REFUSE),
+    (State.ATTACHING, Input.CUT): (State.GONE, Act.END_HERE),
+    (State.LEFT, Input.GRANTED): (State.LEAVING, Act.LEAVE_UNOPENED),
+    (State.LEFT, Input.REFUSED): (State.GONE, Act.REFUSE_AND_END),
+    (State.LEFT, Input.EXPELLED): (State.LEFT, Act.NOTHING),
+    (State.LEFT, Input.CUT): (State.GONE, Act.END_HERE),
+    (State.OPEN, Input.DETACHED): (State.LEAVING, Act.LEAVE),
+    (State.OPEN, Input.EXPELLED): (State.EXPELLED, Act.EXPEL),
+    (State.OPEN, Input.CUT): (State.GONE, Act.END_HERE),
+    (State.LEAVING, Input.RELEASED): (State.GONE, Act.END),
+    (State.LEAVING, Input.EXPELLED): (State.LEAVING, Act.NOTHING),
+    (State.LEAVING, Input.CUT): (State.GONE, Act.END_HERE),
+    (State.EXPELLED, Input.DETACHED): (State.GONE, Act.END),
+    (State.EXPELLED, Input.EXPELLED): (State.EXPELLED, Act.NOTHING),
+    (State.EXPELLED, Input.GRANTED): (State.EXPELLED, Act.WITHDRAW),
+    (State.EXPELLED, Input.REFUSED): (State.EXPELLED, Act.NOTHING),
+    (State.EXPELLED, Input.CUT): (State.GONE, Act.END_HERE),
+    (State.GONE, Input.GRANTED): (State.GONE, Act.WITHDRAW),
+    (State.GONE, Input.REFUSED): (State.GONE, Act.NOTHING),
+    (State.GONE, Input.RELEASED): (State.GONE, Act.NOTHING),
+    (State.GONE, Input.EXPELLED): (State.GONE, Act.NOTHING),
+    (State.GONE, Input.CUT): (State.GONE, Act.NOTHING),
+}
+"""A pair that is missing cannot happen: the engine tells each of the peer's frames once, and ends a connection whose
+frames break the order; the queue manager answers each command once."""
+
+
+class LinkEnd:
+    """One link.
+
+    Args:
+        context: The connection.
+        engine: The engine's link.
+        attach: What the peer's attach says.
+        session: The number of the session that it belongs to.
+    """
+
+    def __init__(self, context: Context, engine: EngineLink, attach: Attach, session: int) -> None:
+        self.context = context
+        self.engine = engine
+        self.attach = attach
+        self.session = session
+        self.number = context.next_number()
+        self.state = State.ATTACHING
+        self.closes = False
+        """Whether the peer has detached for good."""
+        self.why: Condition | None = None
+        """Why the peer is refused or expelled; set before the table is asked."""
+        self._granted: Answer | None = None
+
+    # --- what happens
+
+    def begin(self) -> None:
+        """The peer has attached: ask the queue manager."""
+        raise NotImplementedError
+
+    def asked(self, answer: Answer) -> None:
+        """The queue manager has answered the attach."""
+        if answer.refused is not None:
+            self.why = self.why or condition(answer.refused)
+            self._step(Input.REFUSED)
+        else:
+            self._granted = answer
+            self._step(Input.GRANTED)
+
+    def refuse(self, why: Refused) -> None:
+        """It means nothing; the queue manager is not even asked."""
+        self.why = condition(why)
+        self._step(Input.REFUSED)
+
+    def detached(self, *, closed: bool) -> None:
+        """The peer has detached."""
+        self.closes = closed
+        self._step(Input.DETACHED)
+
+    def released(self, answer: Answer) -> None:
+        """The queue manager has let go of it, after the peer's detach."""
+        if answer.refused is not None:
+            self.why = condition(answer.refused)
+        self._step(Input.RELEASED)
+
+    def revoked(self, why: Refused) -> None:
+        """The queue manager closes it: it is gone there already."""
+        self.why = condition(why)
+        self._step(Input.EXPELLED)
+
+    def expel(self, why: Condition) -> None:
+        """We close it, for the peer's fault or in another's favour."""
+        if self.state is State.OPEN:
+            self.tell_left()
+        self.why = why
+        self._step(Input.EXPELLED)
+
+    def cut(self) -> None:
+        """Its session or connection is gone; the engine's link goes with that."""
+        if self.state in {State.ATTACHING, State.LEFT, State.OPEN}:
+            self.tell_left()
+        self._step(Input.CUT)
+
+    def flow(self) -> None:
+        """The peer has given or taken credit."""
+
+    def flowed(self) -> None:
+        """The peer has said how the link stands, and may want to know how it stands here."""
+        self.flow()
+        self._heed()
+
+    def _heed(self) -> None:
+        """Answer a flow that asks for one (2.7.4, echo); refuse one that wants what is not done."""
+        wishes = self.attach.wishes
+        if wishes.acquires and self.state is State.OPEN:
+            self.expel(Condition(NOT_IMPLEMENTED, "Deliveries are not acquired in units of work: accept them in one."))
+        elif wishes.echo and self.state is State.OPEN:
+            wishes.echo = False
+            self.engine.tell()
+
+    def changed(self, delivery: Delivery) -> None:
+        """A delivery has come or changed."""
+
+    def deliver(self, delivery: Deliver) -> None:
+        """The queue manager has a message for it."""
+
+    def resume(self) -> None:
+        """What was short is not any more: the line to the peer, or memory."""
+
+    def catch_up(self) -> None:
+        """Pass on what has been gathered of credit, as asked for by `Context.later`."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits for the peer, on the line or for its session's window, that no more is to be said."""
+        return self.context.congested or self.engine.session.unsent > self.context.limits.unsent
+
+    @property
+    def wants_drain(self) -> bool:
+        """Whether the peer still wants its credit used or given back, and has not been told that it is."""
+        return self.attach.wishes.drain and self.engine.draining
+
+    def end_drain(self) -> bool:
+        """Say that a drain is over; whether that could be said: not while something of it waits for the window."""
+        if self.engine.credit <= 0 and self.engine.queued > 0:
+            return False
+        if self.wants_drain:
+            self.attach.wishes.drain = self.attach.wishes.echo = False
+            self.engine.drained()
+        return True
+
+    # --- what subclasses say
+
+    def end(self, answer: Answer) -> AttachEnd:
+        """What our attach says, once the queue manager has granted the link."""
+        raise NotImplementedError
+
+    def opened(self) -> None:
+        """It is attached on both sides."""
+
+    def tell_left(self) -> None:
+        """Tell the queue manager that the link is over; nothing is answered."""
+        self.context.handle(commands.Detach(self.context.number, None, self.number))
+
+    def leave(self) -> None:
+        """The peer has detached: tell the queue manager, and call `released` with its answer."""
+        token = self.context.expect(self.released)
+        self.context.handle(commands.Detach(self.context.number, token, self.number))
+
+    def ended(self) -> None:
+        """Nothing goes over it any more."""
+
+    # --- the table
+
+    def _step(self, what: Input) -> None:  # noqa: C901  one case an act is the table
+        self.state, act = TABLE[self.state, what]
+        match act:
+            case Act.NOTHING:
+                pass
+            case Act.OPEN:
+                self._open()
+                self.opened()
+                self._heed()
+            case Act.REFUSE:
+                self._refuse()
+            case Act.LEAVE:
+                self.leave()
+            case Act.LEAVE_UNOPENED:
+                self._open()
+                self.leave()
+            case Act.EXPEL:
+                self.engine.close(self.why)
+                self.ended()
+            case Act.WITHDRAW:
+                self.tell_left()
+            case Act.REFUSE_AND_END:
+                self._refuse()
+                self._end()
+            case Act.END:
+                if self.closes:
+                    self.engine.close(self.why)
+                else:
+                    self.engine.detach()
+                self._end()
+            case Act.END_HERE:
+                self.ended()
+
+    def _open(self) -> None:
+        if self._granted is not None:
+            self.engine.open(self.end(self._granted))
+            self._granted = None
+
+    def _refuse(self) -> None:
+        """Attach without ends, and detach with the reason (2.6.3)."""
+        self.engine.open(AttachEnd(name=self.attach.name, snd_settle_mode=self.attach.snd_settle_mode))
+        self.engine.close(self.why)
+        self.ended()
+
+    def _end(self) -> None:
+        self.ended()
+        self.engine.free()
+        self.context.forget(self)

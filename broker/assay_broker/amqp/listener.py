@@ -1,0 +1,214 @@
+"""The AMQP listener: server sockets, and a line for each connection."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from weakref import WeakValueDictionary
+
+from msgspec import Struct
+
+from assay_broker.amqp.conditions import FORCED, Condition
+from assay_broker.amqp.door import Door
+from assay_broker.amqp.limits import AmqpLimits
+from assay_broker.amqp.line import READ, Line
+from assay_broker.security import Security
+from assay_broker.shell import QueueManager
+from assay_sdk.time import Runner
+
+_LOG = logging.getLogger(__name__)
+_BACKLOG = 512
+_MS = 1000
+_MEASURE_NS = 50_000_000
+"""How long a measurement of memory holds."""
+
+
+class ListenError(Exception):
+    """Nobody can be listened to there.
+
+    Args:
+        why: One sentence: what is wrong, where, what to do.
+    """
+
+
+class ConnectionView(Struct, frozen=True):
+    """What there is to see of one connection.
+
+    Args:
+        container: The client's container id; empty before it has opened.
+        user: Who has logged in; None for nobody.
+        peer: Where it comes from, ``host:port``.
+        links: Links that it has.
+        since_ns: When it came, in nanoseconds since the epoch.
+    """
+
+    container: str
+    user: str | None
+    peer: str
+    links: int
+    since_ns: int
+
+
+class _Twins(dict[Line, None]):
+    """The lines of one container; forgotten with the last of them."""
+
+
+class AmqpListener:
+    """Listens for AMQP 1.0 clients of one queue manager.
+
+    Args:
+        queue_manager: Who serves them.
+        runner: Jobs on the asyncio loop in which the listener is started.
+        security: Who is let in, and how.
+        limits: What peers can make grow.
+        idle_timeout_ms: How long a peer may be silent; 0 for ever.
+    """
+
+    def __init__(
+        self,
+        queue_manager: QueueManager,
+        runner: Runner,
+        *,
+        security: Security,
+        limits: AmqpLimits = AmqpLimits(),  # noqa: B008  a frozen value
+        idle_timeout_ms: int = 60_000,
+    ) -> None:
+        self.queue_manager = queue_manager
+        self.runner = runner
+        self.security = security
+        self.limits = limits
+        self.buffer = memoryview(bytearray(READ))
+        self.idle_timeout_ms = idle_timeout_ms
+        self._lines: dict[Line | Door, None] = {}
+        self._containers: WeakValueDictionary[str, _Twins] = WeakValueDictionary()
+        self._server: asyncio.Server | None = None
+        self._address = ("", 0)
+        self._draining = False
+        self._empty: asyncio.Event | None = None
+        self._measured_ns = 0
+        self._short = False
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Where it listens: host and port."""
+        return self._address
+
+    @property
+    def connections(self) -> tuple[ConnectionView, ...]:
+        """The connections that have logged in, the oldest first."""
+        views: list[ConnectionView] = []
+        for line in self._lines:
+            one = line.connection
+            if one is not None and isinstance(line, Line):
+                views.append(ConnectionView(one.container, line.user, line.peer, one.links, one.since_ns))
+        return tuple(views)
+
+    async def start(self, host: str, port: int) -> None:
+        """Begin to listen.
+
+        Args:
+            host: A numeric address, or a name of this machine.
+            port: 0 for any that is free.
+
+        Raises:
+            ListenError: It cannot be listened to there.
+            ExposedError: Without users, others than this machine could connect.
+        """
+        self.security.check_place(host)
+        loop = asyncio.get_running_loop()
+        self._empty = asyncio.Event()
+        try:
+            self._server = await loop.create_server(
+                self._caller,
+                host,
+                port,
+                backlog=_BACKLOG,
+            )
+        except OSError as error:
+            raise ListenError(
+                f"AMQP clients cannot be listened to at {host}:{port} ({error.strerror or error}): "
+                "end whoever listens there, or name another port."
+            ) from error
+        name = self._server.sockets[0].getsockname()
+        self._address = (str(name[0]), int(name[1]))
+        _LOG.info("AMQP clients are listened to at %s:%s", *self._address)
+
+    def _caller(self) -> Line | Door:
+        """Who hears of a new socket."""
+        tls = self.security.tls
+        return Line(self) if tls is None else Door(self, tls, lambda: Line(self))
+
+    async def drain(self) -> None:
+        """Take nobody in any more, and end every connection in order; who does not answer in time is cut off."""
+        self._draining = True
+        if self._server is not None:
+            self._server.close()
+        for line in tuple(self._lines):
+            if line.connection is None:
+                line.drop()
+            else:
+                line.connection.expel(Condition(FORCED, f"{self.queue_manager.name} is being stopped."))
+        if self._lines and self._empty is not None:
+            try:
+                await asyncio.wait_for(self._empty.wait(), self.limits.close_ms / _MS)
+            except TimeoutError:
+                _LOG.info("%s connections did not end in time", len(self._lines))
+        await self.close()
+
+    async def close(self) -> None:
+        """Cut everybody off."""
+        self._draining = True
+        if self._server is not None:
+            self._server.close()
+        for line in tuple(self._lines):
+            line.drop()
+        if self._lines and self._empty is not None:
+            await self._empty.wait()
+        if self._server is not None:
+            server, self._server = self._server, None
+            await server.wait_closed()
+
+    # --- what lines and doors need (`line.Owner`, `door.Owner`)
+
+    def came(self, caller: Line | Door) -> bool:
+        """Somebody has connected; whether there is room for him."""
+        self._lines[caller] = None
+        if self._empty is not None:
+            self._empty.clear()
+        return not self._draining and len(self._lines) <= self.limits.connections
+
+    def went(self, caller: Line | Door) -> None:
+        """A line is gone, or has come through its door."""
+        self._lines.pop(caller, None)
+        if not self._lines and self._empty is not None:
+            self._empty.set()
+
+    def twins(self, container: str) -> dict[Line, None]:
+        """The lines of one container, for the line to enter itself; without a name each has a container of its own."""
+        if not container:
+            return _Twins()
+        found = self._containers.get(container)
+        if found is None:
+            found = self._containers[container] = _Twins()
+        return found
+
+    def memory_is_short(self) -> bool:
+        """Whether messages take so much memory that senders get no new credit; they are told when that is over."""
+        now_ns = self.runner.clock.monotonic_ns()
+        if now_ns >= self._measured_ns + _MEASURE_NS:
+            self._measured_ns = now_ns
+            short = self.queue_manager.octets > self.limits.memory
+            was_short, self._short = self._short, short
+            if short and not was_short:
+                _LOG.warning("messages take more than %s octets: senders wait", self.limits.memory)
+                self.runner.call_at(now_ns + _MEASURE_NS, self._look_again)
+        return self._short
+
+    def _look_again(self) -> None:
+        """Measure until there is memory again."""
+        if self.memory_is_short():
+            self.runner.call_at(self.runner.clock.monotonic_ns() + _MEASURE_NS, self._look_again)
+            return
+        for line in tuple(self._lines):
+            if line.connection is not None:
+                line.connection.freed()

@@ -1,0 +1,368 @@
+"""Links over which the peer receives: deliveries of the queue manager out, outcomes back."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from functools import partial
+
+from assay_broker.amqp import attaches, engine, messages, termini
+from assay_broker.amqp.attaches import AttachEnd, Terminus
+from assay_broker.amqp.conditions import DECODE_ERROR, NOT_IMPLEMENTED, UNKNOWN_TRANSACTION, Condition, condition
+from assay_broker.amqp.coordinator import Unit, read_state
+from assay_broker.amqp.engine import Delivery, EngineLink, SettleMode
+from assay_broker.amqp.engine import State as Outcomes
+from assay_broker.amqp.links import Context, LinkEnd, State
+from assay_broker.amqp.termini import Reception
+from assay_broker.core import commands
+from assay_broker.core.effects import Answer, Deliver
+from assay_sdk.amqp import types
+from assay_sdk.amqp.codec import EncodeError
+from assay_sdk.amqp.terms import SHARED_SUBSCRIPTIONS
+from assay_sdk.amqp.types import DecodeError, Described
+from assay_sdk.driver import Durability, Outcome
+
+_OUTCOMES: Mapping[object, Outcome] = {
+    int(Outcomes.ACCEPTED): Outcome.ACCEPTED,
+    int(Outcomes.REJECTED): Outcome.REJECTED,
+    int(Outcomes.RELEASED): Outcome.RELEASED,
+    "amqp:accepted:list": Outcome.ACCEPTED,
+    "amqp:rejected:list": Outcome.REJECTED,
+    "amqp:released:list": Outcome.RELEASED,
+}
+"""Outcomes by their descriptors; of the fourth, modified, its fields decide."""
+_LOOK = 65_536
+"""Octets after which the engine is asked how much waits for the peer."""
+_MODIFIED = (int(Outcomes.MODIFIED), "amqp:modified:list")
+
+
+class OutgoingEnd(LinkEnd):
+    """One link over which the peer receives.
+
+    Args:
+        context: The connection.
+        link: The engine's link.
+        attach: What the peer's attach says.
+        session: The number of the session that it belongs to.
+        plan: What its source means.
+    """
+
+    def __init__(
+        self, context: Context, link: EngineLink, attach: attaches.Attach, session: int, plan: Reception
+    ) -> None:
+        super().__init__(context, link, attach, session)
+        self.plan = plan
+        self._settled = attach.snd_settle_mode == SettleMode.SETTLED
+        self._unsettled: dict[int, Delivery] = {}
+        self._enlisted: dict[int, Delivery | None] = {}
+        self._asked = 0
+        """Credit that the queue manager has, and has not used."""
+        self._unlooked = 0
+        """Octets sent since the engine was asked how much waits."""
+        self._draining = False
+        self._drain_due = False
+        """Whether the queue manager has no more for a drain, and something of it waits here or for the window."""
+        self._waiting: deque[Deliver] = deque()
+        """Deliveries that there is no room for on the way to the peer; their octets are still the queue manager's."""
+        self._settling: dict[int, Delivery] = {}
+        """Deliveries whose outcome is being stored."""
+
+    def begin(self) -> None:
+        """Ask for what the source means."""
+        plan = self.plan
+        token = self.context.expect(self.asked)
+        self.context.handle(
+            commands.Attach(
+                connection=self.context.number,
+                token=token,
+                link=self.number,
+                address=plan.address,
+                selector=plan.selector,
+                no_local=plan.no_local,
+                durability=plan.durability,
+                name=plan.name,
+                shared=plan.shared,
+                everybodys=plan.everybodys,
+                settled=self._settled,
+                session=self.session,
+                timeout_ms=plan.timeout_ms,
+                adopt=plan.made,
+            )
+        )
+
+    def end(self, answer: Answer) -> AttachEnd:
+        """The source as it is understood."""
+        del answer
+        return receiving_end(self.attach, self.plan.source)
+
+    def opened(self) -> None:
+        """Credit may have come with the attach."""
+        self.flow()
+
+    # --- credit
+
+    def flow(self) -> None:
+        """Pass credit on, as much at a time as is good; what is drained is answered."""
+        if self.state is not State.OPEN or self._draining:
+            return
+        credit, draining = self.engine.credit, self.wants_drain
+        full = self.is_full or bool(self._waiting)
+        wanted = min(credit - len(self._waiting), self.context.limits.window)
+        if full:
+            wanted = min(wanted, self._asked)
+        more = wanted - self._asked
+        if draining:
+            if full and credit > 0:
+                self.context.starve(self)
+                return  # `resume` comes back to it
+            self._draining = True
+            self._asked += more
+            token = self.context.expect(self._drained)
+            self.context.handle(commands.Flow(self.context.number, token, self.number, more, drain=True))
+        elif more < 0 or (more and more * 2 >= wanted):
+            self._asked += more
+            self.context.handle(commands.Flow(self.context.number, None, self.number, more))
+
+    def _drained(self, answer: Answer) -> None:
+        """The queue manager has sent what it had within the credit, and takes nothing more from it."""
+        del answer
+        self._draining = False
+        filled, self._asked = self._asked == 0, 0
+        if not self.wants_drain or (filled and self.engine.credit > len(self._waiting)):
+            self.flow()  # the peer has thought better of it, or there may be more than was asked for at once
+        else:
+            self._end_drain()
+
+    def _end_drain(self) -> None:
+        """Say that a drain is over, once all that it has brought has left."""
+        self._drain_due = bool(self._waiting) or not self.end_drain()
+        if self._drain_due:
+            self.context.starve(self)
+
+    def resume(self) -> None:
+        """There is room on the way to the peer again."""
+        self._unlooked = _LOOK
+        while self._waiting and self.state is State.OPEN and not self._has_filled:
+            self._send(self._waiting.popleft())
+        if self._waiting:
+            self.context.starve(self)
+        elif self._drain_due:
+            self._end_drain()
+        self.flow()
+
+    # --- deliveries
+
+    def deliver(self, delivery: Deliver) -> None:
+        """Send a message."""
+        if self.state is not State.OPEN:
+            return  # the queue manager has taken it back with the link
+        self._asked -= 1
+        if self._waiting or self._has_filled:
+            self._waiting.append(delivery)
+            self.context.starve(self)
+        else:
+            self._send(delivery)
+            self.context.later(self)
+
+    @property
+    def _has_filled(self) -> bool:
+        """Whether the peer has to read first; the engine is asked now and then only, when enough was sent to matter."""
+        if self._unlooked < _LOOK and not self.context.congested:
+            return False
+        self._unlooked = 0
+        return self.is_full
+
+    def catch_up(self) -> None:
+        """Pass credit on."""
+        self.flow()
+
+    def _send(self, delivery: Deliver) -> None:
+        message = delivery.message
+        now_ms = 0 if message.expiry_ms is None else self.context.now_ms()
+        try:
+            octets = messages.write(message, count=delivery.count, now_ms=now_ms)
+        except (EncodeError, DecodeError) as error:  # it came another way
+            self.expel(Condition(NOT_IMPLEMENTED, f"A message cannot be said in AMQP: {error}."))
+            return
+        self._unlooked += len(octets)
+        sent = self.engine.send(delivery.delivery.to_bytes(4), octets, settled=self._settled)
+        if sent is not None:
+            self._unsettled[delivery.delivery] = sent
+
+    def changed(self, delivery: Delivery) -> None:
+        """The peer says what became of a delivery."""
+        number = int.from_bytes(engine.tag_of(delivery))
+        state, settled = engine.state_of(delivery), engine.is_settled(delivery)
+        if number not in self._unsettled:
+            if settled and number in self._enlisted:
+                self._enlisted[number] = None
+            if settled:
+                self._settling.pop(number, None)
+            if settled:
+                engine.settle(delivery)
+            return
+        if state == Outcomes.TRANSACTIONAL:
+            self._enlist(delivery, number, settled=settled)
+            return
+        outcome = self._outcome(delivery, state, settled=settled)
+        if outcome is None:
+            return  # received in part, or nothing said
+        del self._unsettled[number]
+        leave_out = state == Outcomes.MODIFIED and engine.modified(delivery)[1]
+        if settled:
+            engine.settle(delivery)
+            self._settle(number, outcome, leave_out=leave_out)
+            return
+
+        self._settling[number] = delivery
+
+        def stored(_answer: Answer) -> None:
+            found = self._settling.pop(number, None)  # the peer may have settled it meanwhile, and then it is no more
+            if found is not None and self.engine.alive:
+                engine.settle(found)
+
+        token = self.context.expect(stored)
+        self.context.handle(
+            commands.Settle(self.context.number, token, self.number, (number,), outcome, leave_out=leave_out)
+        )
+
+    def _settle(self, number: int, outcome: Outcome, *, leave_out: bool) -> None:
+        if leave_out:
+            self.context.handle(
+                commands.Settle(self.context.number, None, self.number, (number,), outcome, leave_out=True)
+            )
+        else:
+            self.context.settle(self.number, number, outcome)
+
+    def _outcome(self, delivery: Delivery, state: int, *, settled: bool) -> Outcome | None:
+        outcome = _OUTCOMES.get(state)
+        if outcome is not None:
+            return outcome
+        if state == Outcomes.MODIFIED:
+            failed, _ = engine.modified(delivery)
+            return Outcome.MODIFIED if failed else Outcome.RELEASED
+        return self.plan.settled if settled else None
+
+    def _enlist(self, delivery: Delivery, number: int, *, settled: bool) -> None:
+        """A delivery gets its outcome within a unit of work."""
+        try:
+            txn_id, outcome = read_state(engine.state_fields(delivery))
+        except DecodeError as error:
+            self.expel(Condition(DECODE_ERROR, f"A delivery's state cannot be read: {error}."))
+            return
+        unit = self.context.units.get(txn_id)
+        if unit is None:
+            self.expel(Condition(UNKNOWN_TRANSACTION, "A delivery is settled in a unit of work that there is not."))
+            return
+        del self._unsettled[number]
+        self._enlisted[number] = None if settled else delivery
+        if settled:
+            engine.settle(delivery)
+        meant = _within(outcome)
+        if meant is Outcome.ACCEPTED:
+            unit.accepted.append((self, number))
+            token = self.context.expect(partial(self._joined, unit))
+            self.context.handle(commands.Settle(self.context.number, token, self.number, (number,), meant, unit.number))
+        else:
+            unit.others.append((self, number, meant, _leaves_out(outcome)))
+
+    def _joined(self, unit: Unit, answer: Answer) -> None:
+        if answer.refused is not None:
+            unit.broken = condition(answer.refused)
+
+    def unit_over(self, number: int, outcome: Outcome | None, *, leave_out: bool = False) -> None:
+        """The unit of work that held a delivery is committed.
+
+        Args:
+            number: The delivery.
+            outcome: What becomes of it; None where the queue manager knows already.
+            leave_out: Whether it is not to come here again.
+        """
+        delivery = self._enlisted.pop(number, None)
+        if delivery is not None and self.engine.alive:
+            engine.settle(delivery)
+        if outcome is not None and self.state is State.OPEN:
+            self._settle(number, outcome, leave_out=leave_out)
+
+    def unit_backed_out(self, number: int) -> None:
+        """The unit of work that held a delivery is backed out: it goes back if the peer has settled it."""
+        delivery = self._enlisted.pop(number, None)
+        if self.state is not State.OPEN:
+            return
+        if delivery is None:
+            self.context.settle(self.number, number, Outcome.MODIFIED)
+        else:
+            self._unsettled[number] = delivery
+
+    # --- its end
+
+    def leave(self) -> None:
+        """What is unsettled gets its default outcome; a subscription that is closed for good goes, too."""
+        plan = self.plan
+        self._give_back()
+        lasts = plan.durability is Durability.DURABLE and plan.name is not None
+        if not self.closes or not (plan.made or lasts):
+            super().leave()
+            return
+        self.tell_left()
+        token = self.context.expect(self.released)
+        if plan.made:
+            self.context.handle(commands.DeleteTemporary(self.context.number, token, plan.address))
+        else:
+            self.context.handle(
+                commands.Unsubscribe(self.context.number, token, str(plan.name), everybodys=plan.everybodys)
+            )
+
+    def tell_left(self) -> None:
+        """What is unsettled goes back first."""
+        self._give_back()
+        super().tell_left()
+
+    def _give_back(self) -> None:
+        """What is unsettled gets its default outcome."""
+        if not self._unsettled:
+            return
+        # With credit left, what goes back would come again to the link that leaves.
+        self.context.handle(commands.Flow(self.context.number, None, self.number, -self._asked))
+        self._asked = 0
+        for number in self._unsettled:
+            self.context.settle(self.number, number, self.plan.default)
+        self._unsettled.clear()
+
+    def ended(self) -> None:
+        """The deliveries are nobody's any more."""
+        self._unsettled.clear()
+        self._settling.clear()
+        self._waiting.clear()
+        self._enlisted = dict.fromkeys(self._enlisted)
+
+
+def _within(outcome: Described | None) -> Outcome:
+    """The outcome within a transactional state; accepted when it names none (4.4.2)."""
+    if outcome is None:
+        return Outcome.ACCEPTED
+    if outcome.descriptor in _MODIFIED:
+        failed = isinstance(outcome.value, list) and outcome.value[:1] == [True]
+        return Outcome.MODIFIED if failed else Outcome.RELEASED
+    return _OUTCOMES.get(outcome.descriptor, Outcome.ACCEPTED)
+
+
+def _leaves_out(outcome: Described | None) -> bool:
+    """Whether an outcome within a transactional state is modified with undeliverable-here."""
+    if outcome is None or outcome.descriptor not in _MODIFIED:
+        return False
+    return isinstance(outcome.value, list) and outcome.value[1:2] == [True]
+
+
+def receiving_end(attach: attaches.Attach, source: Terminus) -> AttachEnd:
+    """Our attach to a receiver of the peer's."""
+    target = attach.target
+    mode = attach.snd_settle_mode
+    return AttachEnd(
+        name=attach.name,
+        source=attaches.encode_terminus(source, attaches.SOURCE, termini.OUTCOMES),
+        target=attaches.encode_terminus(target, attaches.TARGET) if isinstance(target, Terminus) else b"",
+        offered=types.symbols((SHARED_SUBSCRIPTIONS,)),
+        snd_settle_mode=SettleMode.SETTLED if mode == SettleMode.SETTLED else SettleMode.UNSETTLED,
+        rcv_settle_mode=attach.rcv_settle_mode,
+    )

@@ -1,0 +1,197 @@
+"""What stands in the performatives, and in what they hold: the types of their fields, and which must be there.
+
+One table (OASIS AMQP 1.0, 2.7, 2.8.14, 3.5, 4.5.1).  The engine takes a field of a wrong type for one that is missing,
+and one that is missing for zero; what is checked here does not get so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from assay_sdk.amqp.types import DecodeError
+from assay_sdk.amqp.values import inside, skip
+
+OPEN, BEGIN, ATTACH, FLOW, TRANSFER, DISPOSITION, DETACH, END, CLOSE = range(0x10, 0x19)
+_ERROR, _SOURCE, _TARGET, _COORDINATOR = 0x1D, 0x28, 0x29, 0x30
+
+_NULL, _DESCRIBED, _SMALL_CODE = 0x40, 0x00, 0x53
+
+_Codes = frozenset[int]
+_BOOLEAN: _Codes = frozenset((0x41, 0x42, 0x56))
+_UBYTE: _Codes = frozenset((0x50,))
+_USHORT: _Codes = frozenset((0x60,))
+_UINT: _Codes = frozenset((0x43, 0x52, 0x70))
+_ULONG: _Codes = frozenset((0x44, 0x53, 0x80))
+_BINARY: _Codes = frozenset((0xA0, 0xB0))
+_STRING: _Codes = frozenset((0xA1, 0xB1))
+_SYMBOL: _Codes = frozenset((0xA3, 0xB3))
+_SYMBOLS: _Codes = _SYMBOL | {0xE0, 0xF0}
+_MAP: _Codes = frozenset((0xC1, 0xD1))
+_OTHER: _Codes = frozenset((_DESCRIBED,))
+
+
+class _Field(Struct, frozen=True):
+    """One field.
+
+    Args:
+        name: The specification's.
+        codes: The format codes that it may have besides null.
+        needed: Whether it must not be null.
+    """
+
+    name: str
+    codes: _Codes
+    needed: bool = False
+
+
+def _needed(name: str, codes: _Codes) -> _Field:
+    return _Field(name, codes, needed=True)
+
+
+_CAPABILITIES = (_Field("offered-capabilities", _SYMBOLS), _Field("desired-capabilities", _SYMBOLS))
+_PROPERTIES = _Field("properties", _MAP)
+_END_OF_LINK = (
+    _Field("address", _STRING),
+    _Field("durable", _UINT),
+    _Field("expiry-policy", _SYMBOL),
+    _Field("timeout", _UINT),
+    _Field("dynamic", _BOOLEAN),
+    _Field("dynamic-node-properties", _MAP),
+)
+
+FIELDS: Mapping[int, tuple[_Field, ...]] = {
+    OPEN: (
+        _needed("container-id", _STRING),
+        _Field("hostname", _STRING),
+        _Field("max-frame-size", _UINT),
+        _Field("channel-max", _USHORT),
+        _Field("idle-time-out", _UINT),
+        _Field("outgoing-locales", _SYMBOLS),
+        _Field("incoming-locales", _SYMBOLS),
+        *_CAPABILITIES,
+        _PROPERTIES,
+    ),
+    BEGIN: (
+        _Field("remote-channel", _USHORT),
+        _needed("next-outgoing-id", _UINT),
+        _needed("incoming-window", _UINT),
+        _needed("outgoing-window", _UINT),
+        _Field("handle-max", _UINT),
+        *_CAPABILITIES,
+        _PROPERTIES,
+    ),
+    ATTACH: (
+        _needed("name", _STRING),
+        _needed("handle", _UINT),
+        _needed("role", _BOOLEAN),
+        _Field("snd-settle-mode", _UBYTE),
+        _Field("rcv-settle-mode", _UBYTE),
+        _Field("source", _OTHER),
+        _Field("target", _OTHER),
+        _Field("unsettled", _MAP),
+        _Field("incomplete-unsettled", _BOOLEAN),
+        _Field("initial-delivery-count", _UINT),
+        _Field("max-message-size", _ULONG),
+        *_CAPABILITIES,
+        _PROPERTIES,
+    ),
+    FLOW: (
+        _Field("next-incoming-id", _UINT),
+        _needed("incoming-window", _UINT),
+        _needed("next-outgoing-id", _UINT),
+        _needed("outgoing-window", _UINT),
+        _Field("handle", _UINT),
+        _Field("delivery-count", _UINT),
+        _Field("link-credit", _UINT),
+        _Field("available", _UINT),
+        _Field("drain", _BOOLEAN),
+        _Field("echo", _BOOLEAN),
+        _PROPERTIES,
+    ),
+    TRANSFER: (
+        _needed("handle", _UINT),
+        _Field("delivery-id", _UINT),
+        _Field("delivery-tag", _BINARY),
+        _Field("message-format", _UINT),
+        _Field("settled", _BOOLEAN),
+        _Field("more", _BOOLEAN),
+        _Field("rcv-settle-mode", _UBYTE),
+        _Field("state", _OTHER),
+        _Field("resume", _BOOLEAN),
+        _Field("aborted", _BOOLEAN),
+        _Field("batchable", _BOOLEAN),
+    ),
+    DISPOSITION: (
+        _needed("role", _BOOLEAN),
+        _needed("first", _UINT),
+        _Field("last", _UINT),
+        _Field("settled", _BOOLEAN),
+        _Field("state", _OTHER),
+        _Field("batchable", _BOOLEAN),
+    ),
+    DETACH: (_needed("handle", _UINT), _Field("closed", _BOOLEAN), _Field("error", _OTHER)),
+    END: (_Field("error", _OTHER),),
+    CLOSE: (_Field("error", _OTHER),),
+    _ERROR: (_needed("condition", _SYMBOL), _Field("description", _STRING), _Field("info", _MAP)),
+    _SOURCE: (
+        *_END_OF_LINK,
+        _Field("distribution-mode", _SYMBOL),
+        _Field("filter", _MAP),
+        _Field("default-outcome", _OTHER),
+        _Field("outcomes", _SYMBOLS),
+        _Field("capabilities", _SYMBOLS),
+    ),
+    _TARGET: (*_END_OF_LINK, _Field("capabilities", _SYMBOLS)),
+    _COORDINATOR: (_Field("capabilities", _SYMBOLS),),
+}
+
+_NAMES: Mapping[bytes, int] = {
+    b"amqp:error:list": _ERROR,
+    b"amqp:source:list": _SOURCE,
+    b"amqp:target:list": _TARGET,
+    b"amqp:coordinator:list": _COORDINATOR,
+}
+_LISTS = frozenset((0x45, 0xC0, 0xD0))
+
+
+def check(code: int, octets: bytes, at: int) -> None:
+    """Check the fields of a composite value.
+
+    Args:
+        code: Its descriptor.
+        octets: What it stands in; all of it is well-formed.
+        at: Where its list begins.
+
+    Raises:
+        DecodeError: A field is missing, of a wrong type, or one too many.
+    """
+    known = FIELDS[code]
+    if octets[at] not in _LISTS:
+        raise DecodeError(f"the fields of 0x{code:02x} are no list")
+    at, count = inside(octets, at, skip(octets, at))
+    if count > len(known):
+        raise DecodeError(f"0x{code:02x} has {len(known)} fields and not {count}")
+    for position, field in enumerate(known):
+        form = octets[at] if position < count else _NULL
+        if form == _NULL:
+            if field.needed:
+                raise DecodeError(f"0x{code:02x} is without {field.name}")
+        elif form not in field.codes:
+            raise DecodeError(f"{field.name} of 0x{code:02x} is of format 0x{form:02x}")
+        elif form == _DESCRIBED:
+            _check_inner(octets, at)
+        if position < count:
+            at = skip(octets, at)
+
+
+def _check_inner(octets: bytes, at: int) -> None:
+    """Check a described field, if it is one of those in the table; states are checked by those who read them."""
+    if octets[at + 1] == _SMALL_CODE:
+        code, at = octets[at + 2], at + 3
+    else:
+        end = skip(octets, at + 1)
+        code, at = _NAMES.get(octets[at + 3 : end], 0), end
+    if code in {_ERROR, _SOURCE, _TARGET, _COORDINATOR}:
+        check(code, octets, at)

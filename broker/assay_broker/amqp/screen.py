@@ -1,0 +1,340 @@
+"""What comes off the wire is looked at before the engine sees it.
+
+Frames are cut out of the stream, so that the engine only gets whole ones.  Attaches are read with all their fields,
+because the engine does not know some of them.  What could hurt the engine stays outside: nesting without end (its
+decoder recurses on the stack), ranges of two thousand million deliveries (it counts through them).  And what it takes
+without a word although the specification has an error for it gets that error: a second open, a channel or a handle in
+use, a handle that nothing is attached to.  Pure.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from typing import cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from assay_broker.amqp import attaches, performatives
+from assay_broker.amqp.attaches import Attach
+from assay_broker.amqp.glimpse import (
+    HEAD_SIZE,
+    SHORT,
+    acquires,
+    count,
+    first_number,
+    flag,
+    is_short,
+    number,
+    numbers,
+    plain_number,
+    resumes,
+    symbols,
+)
+from assay_sdk.amqp import types
+from assay_sdk.amqp.frames import AMQP_FRAME, HEADER_SIZE, frame
+from assay_sdk.amqp.types import DecodeError, Described
+from assay_sdk.amqp.values import skip
+
+FRAMING_ERROR = "amqp:connection:framing-error"
+DECODE_ERROR = "amqp:decode-error"
+NOT_ALLOWED = "amqp:not-allowed"
+ILLEGAL_STATE = "amqp:illegal-state"
+HANDLE_IN_USE = "amqp:session:handle-in-use"
+UNATTACHED_HANDLE = "amqp:session:unattached-handle"
+RESOURCE_LIMIT = "amqp:resource-limit-exceeded"
+
+_OPEN, _BEGIN, _ATTACH, _FLOW, _TRANSFER, _DISPOSITION, _DETACH, _END, _CLOSE = range(0x10, 0x19)
+_MIN_OFFSET = 2
+_RANGE = 1 << 20
+"""Deliveries that one disposition may be about."""
+_WRAP = 1 << 32
+_HEAD = bytes((0x00, 0x53))
+"""How a performative with a small numeric descriptor begins; everybody writes them so."""
+_LENGTH = struct.Struct(">I").unpack_from
+_ROLE, _FIRST, _LAST = 0, 1, 2
+_HANDLE, _HANDLE_OF_FLOW = 0, 4
+_REMOTE_CHANNEL = 0
+_CREDIT, _MOST_CREDIT = 6, 1 << 30
+_DRAIN, _ECHO = 8, 9
+_TAG, _RESUME = 2, 8
+_HANDLE_MAX, _MOST_HANDLES = 4, (1 << 32) - 1
+_IDLE_TIMEOUT, _DESIRED = 4, 8
+_LEAST_IDLE_MS = 100
+"""Who wants to hear from us more often than so keeps us from serving others (2.4.5)."""
+
+
+class ScreenError(Exception):
+    """The peer breaks the protocol so that its connection ends.
+
+    Args:
+        condition: The error condition that says so.
+        text: What is wrong.
+    """
+
+    def __init__(self, condition: str, text: str) -> None:
+        super().__init__(text)
+        self.condition = condition
+        self.text = text
+
+
+_Handles = dict[int, Attach]
+"""What is attached, by handle."""
+
+
+class Fault(Struct, frozen=True):
+    """The peer breaks the protocol so that one of its sessions ends.
+
+    Args:
+        channel: The session's.
+        condition: The error condition that says so.
+        text: What is wrong.
+    """
+
+    channel: int
+    condition: str
+    text: str
+
+
+class Screen:
+    """One stream of frames.
+
+    Args:
+        max_frame: Octets of a frame that we take.
+        channels: Sessions at a time.
+        max_performative: Octets of a performative, without the message behind a transfer's: all of it is decoded while
+            others wait, and much of it is kept for as long as a link is attached.
+    """
+
+    def __init__(self, *, max_frame: int, channels: int, max_performative: int = 1 << 16) -> None:
+        self.attaches: deque[Attach] = deque()
+        """What the attaches say, in their order; whoever hears of a link from the engine takes the first."""
+        self.begins: deque[int] = deque()
+        """The channels of the begins, in their order; likewise."""
+        self._most_handles: dict[int, int] = {}
+        """By channel: the highest handle that the peer takes (2.7.2)."""
+        self.faults: deque[Fault] = deque()
+        """Sessions to be ended."""
+        self.echoes: deque[int] = deque()
+        """The channels of sessions whose peer wants to know how they stand."""
+        self.desired: tuple[str, ...] = ()
+        """Desired capabilities of the peer's open."""
+        self._max_frame = max_frame
+        self._most_channels = channels
+        self._max_performative = max_performative
+        self._rest = b""
+        self._header_due = True
+        self._opened = False
+        self._instead = b""
+        """What the engine is to have instead of a frame."""
+        self._renamed = 0
+        self._handles: dict[int, _Handles | None] = {}
+        """By channel: handles in use; None for a session that has broken the protocol, of which only the end counts."""
+
+    def feed(self, octets: bytes) -> bytes:
+        """Take octets; give back those that the engine is to have, whole frames of them.
+
+        Raises:
+            ScreenError: A frame is not to be had; nothing of this call is given back, and the stream is over.
+        """
+        data = self._rest + octets if self._rest else octets
+        size, at, kept_from = len(data), 0, 0
+        kept: list[bytes] = []
+        if self._header_due:
+            if size < HEADER_SIZE:
+                self._rest = data
+                return b""
+            self._header_due = False
+            if not data.startswith(b"AMQP"):
+                raise ScreenError(FRAMING_ERROR, "it does not begin with a protocol header")
+            at = HEADER_SIZE  # which version it says is the engine's affair
+        while size - at >= HEADER_SIZE:
+            (length,) = _LENGTH(data, at)
+            if not HEADER_SIZE <= length <= self._max_frame:
+                raise ScreenError(FRAMING_ERROR, f"a frame of {length} octets, and {self._max_frame} are taken at most")
+            if size - at < length:
+                break
+            if length > HEADER_SIZE and not self._look(data, at, at + length):
+                kept += (data[kept_from:at], self._instead)
+                self._instead = b""
+                kept_from = at + length
+            at += length
+        self._rest = data[at:]
+        if kept:
+            return b"".join((*kept, data[kept_from:at]))
+        return data[:at] if self._rest else data
+
+    def _look(self, data: bytes, begin: int, end: int) -> bool:  # noqa: C901  one branch a frequent frame
+        """Look at a frame; whether the engine is to have it as it is."""
+        offset, kind = data[begin + 4], data[begin + 5]
+        body = begin + offset * 4
+        if offset < _MIN_OFFSET or body > end or kind != AMQP_FRAME:
+            raise ScreenError(FRAMING_ERROR, f"a frame of type {kind} with its body at {offset * 4}")
+        if body == end:
+            return True  # a heartbeat
+        channel = data[begin + 6] << 8 | data[begin + 7]
+        if channel >= self._most_channels:
+            raise ScreenError(FRAMING_ERROR, f"channel {channel}, and {self._most_channels - 1} is the highest")
+        code = data[body + 2] if data.startswith(_HEAD, body, end) and end - body > HEAD_SIZE else 0
+        if code == _TRANSFER:
+            handle = first_number(data, body, end) if is_short(data, body + HEAD_SIZE) else None
+            if handle is not None:
+                if count(data, body) > _RESUME and resumes(data, body, end):
+                    return self._read(channel, data[body : min(end, body + self._max_performative)])
+                return self._may_send(channel, handle)
+        elif code == _DISPOSITION and end - body <= SHORT:
+            first = number(data, body, _FIRST)
+            if first is not None:
+                return self._disposes(channel, first, number(data, body, _LAST))
+        elif code == _FLOW and end - body <= SHORT:
+            flow = numbers(data, body)
+            if flow is not None and flow[_HANDLE_OF_FLOW] is not None and (flow[_CREDIT] or 0) <= _MOST_CREDIT:
+                if flow[_DRAIN] or flow[_ECHO]:
+                    self._wish(channel, flow[_HANDLE_OF_FLOW], drain=bool(flow[_DRAIN]), echo=bool(flow[_ECHO]))
+                return self._has(channel, flow[_HANDLE_OF_FLOW])
+        if code not in {_TRANSFER, 0} and end - body > self._max_performative:
+            raise ScreenError(
+                RESOURCE_LIMIT,
+                f"a frame of {end - begin} octets that is no transfer, and {self._max_performative} are taken",
+            )
+        return self._read(channel, data[body : min(end, body + self._max_performative)])
+
+    # --- frequent frames, of which only the first fields are looked at
+
+    def _has(self, channel: int, handle: int | None) -> bool:
+        """Whether a handle of a transfer or flow is attached; a flow may be about none."""
+        handles = self._handles.get(channel, _NONE)
+        if handles is None:
+            return False
+        if handle is None or handle in handles or handles is _NONE:
+            return True  # without a session the engine has the right error
+        return self._fault(channel, UNATTACHED_HANDLE, f"Nothing is attached to handle {handle}.")
+
+    def _may_send(self, channel: int, handle: int | None) -> bool:
+        """Whether a transfer comes over a link on which the peer is the sender."""
+        handles = self._handles.get(channel, _NONE)
+        attach = None if handles is None or handle is None else handles.get(handle)
+        if attach is None:
+            return self._has(channel, handle)
+        if not attach.receives:
+            return True
+        return self._fault(channel, NOT_ALLOWED, f"The peer is the receiver of the link at handle {handle}.")
+
+    def _wish(self, channel: int, handle: int | None, *, drain: bool = False, echo: bool = False) -> None:
+        """What a flow asks for besides credit."""
+        handles = self._handles.get(channel)
+        if handles is None:
+            return
+        if handle is not None and handle in handles:
+            wishes = handles[handle].wishes
+            wishes.drain, wishes.echo = wishes.drain or drain, wishes.echo or echo
+        elif handle is None and echo and channel not in self.echoes:
+            self.echoes.append(channel)
+
+    def _disposes(self, channel: int, first: int | None, last: int | None) -> bool:
+        if first is not None and (((first if last is None else last) - first) % _WRAP) >= _RANGE:
+            raise ScreenError(NOT_ALLOWED, f"a disposition of the deliveries from {first} to {last}")
+        return self._handles.get(channel, _NONE) is not None
+
+    def _fault(self, channel: int, condition: str, text: str) -> bool:
+        self._handles[channel] = None
+        self.faults.append(Fault(channel, condition, text))
+        return False
+
+    # --- other frames
+
+    def _read(self, channel: int, octets: bytes) -> bool:
+        try:
+            code, fields = _performative(octets)
+            performatives.check(code, octets, skip(octets, 1))
+            attach = attaches.read(fields) if code == _ATTACH else None
+        except DecodeError as error:
+            raise ScreenError(DECODE_ERROR, str(error)) from error
+        if self._opened is (code == _OPEN):
+            raise ScreenError(ILLEGAL_STATE, "a connection is opened once, and before anything else")
+        if code == _OPEN:
+            self._opened = True
+            self.desired = symbols(fields[_DESIRED] if len(fields) > _DESIRED else None)
+            if 0 < (plain_number(fields, _IDLE_TIMEOUT) or 0) < _LEAST_IDLE_MS:
+                raise ScreenError(RESOURCE_LIMIT, f"an idle time-out of less than {_LEAST_IDLE_MS} ms")
+        elif code == _BEGIN:
+            if plain_number(fields, _REMOTE_CHANNEL) is not None:
+                raise ScreenError(NOT_ALLOWED, "an answer to a session that was not begun")
+            if channel in self._handles:
+                raise ScreenError(NOT_ALLOWED, f"a session on channel {channel}, which has one")
+            self._handles[channel] = {}
+            most = plain_number(fields, _HANDLE_MAX)
+            self._most_handles[channel] = _MOST_HANDLES if most is None else most
+            self.begins.append(channel)
+        elif code == _END:
+            self._handles.pop(channel, None)
+        elif code != _CLOSE and channel in self._handles:
+            handles = self._handles[channel]
+            return handles is not None and self._within(channel, handles, code, fields, attach, octets)
+        return True  # where there is no session, the engine has the right error
+
+    def _within(  # noqa: PLR0917  a frame, and where it belongs
+        self, channel: int, handles: _Handles, code: int, fields: list[object], attach: Attach | None, octets: bytes
+    ) -> bool:
+        """A frame of a session."""
+        if attach is not None:
+            return self._attach(channel, handles, attach, octets)
+        if code == _DISPOSITION:
+            return self._disposes(channel, plain_number(fields, _FIRST), plain_number(fields, _LAST))
+        handle = plain_number(fields, _HANDLE_OF_FLOW if code == _FLOW else _HANDLE)
+        if code == _TRANSFER:
+            tag = fields[_TAG] if flag(fields, _RESUME) else None
+            if handle in handles and isinstance(tag, bytes):
+                handles[handle].wishes.resumed.add(tag)  # nothing of it is known here (2.6.13)
+            return self._may_send(channel, handle)
+        if not self._has(channel, handle):
+            return False
+        if code == _FLOW:
+            self._wish(channel, handle, drain=flag(fields, _DRAIN), echo=flag(fields, _ECHO))
+            if handle is not None and acquires(fields):
+                handles[handle].wishes.acquires = True
+        if code == _FLOW and (plain_number(fields, _CREDIT) or 0) > _MOST_CREDIT:
+            # The engine counts credit as a signed number: what is far beyond anybody's need would be none at all.
+            self._instead = frame(attaches.changed(octets, {_CREDIT: types.uint(_MOST_CREDIT)}), channel=channel)
+            return False
+        if code == _DETACH and handle is not None:
+            del handles[handle]
+        return True
+
+    def _attach(self, channel: int, handles: _Handles, attach: Attach, octets: bytes) -> bool:
+        if attach.handle in handles:
+            return self._fault(channel, HANDLE_IN_USE, f"Another link is attached to handle {attach.handle}.")
+        most = self._most_handles[channel]
+        if len(handles) > most:
+            return self._fault(channel, RESOURCE_LIMIT, f"There is no handle for another link: {most} is the highest.")
+        if "\0" in attach.name or any(
+            one.engine_name == attach.name and one.receives is attach.receives for one in handles.values()
+        ):
+            # The link is stolen (2.6.1).  The engine knows no such thing: it gets the new one under another name; and
+            # so it does where a name has in it what ends a text in C.
+            self._renamed += 1
+            attach = replace(attach, engine_name=f"{attach.name.replace(chr(0), '')}\x1f{self._renamed}")
+            self._instead = frame(attaches.changed(octets, {0: types.string(attach.engine_name)}), channel=channel)
+        handles[attach.handle] = attach
+        self.attaches.append(attach)
+        return not self._instead
+
+
+_NONE: _Handles = {}
+"""The handles where there is no session."""
+
+
+def _performative(octets: bytes) -> tuple[int, list[object]]:
+    """A performative's code and fields.
+
+    Raises:
+        DecodeError: It is none.
+    """
+    value = types.Reader(octets).value()
+    if not isinstance(value, Described) or not isinstance(value.value, list):
+        raise DecodeError("a frame without a performative")
+    code = value.descriptor
+    if not isinstance(code, int) or not _OPEN <= code <= _CLOSE:
+        raise DecodeError(f"no performative has the descriptor {code!r}")
+    return code, cast("list[object]", value.value)

@@ -1,0 +1,194 @@
+"""The sessions of one connection, and the links in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from assay_broker.amqp.attaches import Attach, Coordinator
+from assay_broker.amqp.browsing import BrowserEnd, LookupEnd
+from assay_broker.amqp.conditions import RESOURCE_LIMIT, STOLEN, Condition
+from assay_broker.amqp.coordinator import CoordinatorEnd
+from assay_broker.amqp.engine import EngineLink, EngineSession
+from assay_broker.amqp.incoming import IncomingEnd
+from assay_broker.amqp.links import Context, LinkEnd
+from assay_broker.amqp.outgoing import OutgoingEnd
+from assay_broker.amqp.screen import Fault
+from assay_broker.amqp.termini import reception
+from assay_sdk.model.reasons import Mqrc, Refused, refused
+
+_SHOWN = 80
+
+
+class Said(Protocol):
+    """What the peer's frames say of which the engine tells only that they have come."""
+
+    def next_begin(self) -> int:
+        """The channel of the next session."""
+        ...
+
+    def next_attach(self) -> Attach:
+        """What the next attach says."""
+        ...
+
+
+class SessionEnd:
+    """One session.
+
+    Args:
+        engine: The engine's session.
+        number: Its number on the connection, for the queue manager.
+        channel: Its channel, as the peer has it.
+    """
+
+    def __init__(self, engine: EngineSession, number: int, channel: int) -> None:
+        self.engine = engine
+        self.number = number
+        self.channel = channel
+        self.ends: dict[EngineLink, LinkEnd] = {}
+
+
+class Sessions:
+    """All sessions of a connection.
+
+    Args:
+        context: The connection.
+        said: What the peer's frames say.
+    """
+
+    def __init__(self, context: Context, said: Said) -> None:
+        self._context = context
+        self._said = said
+        self._sessions: dict[EngineSession, SessionEnd] = {}
+        self._links: dict[int, LinkEnd] = {}
+        self._names: dict[tuple[bool, str], LinkEnd] = {}
+
+    def __len__(self) -> int:
+        """How many links there are."""
+        return len(self._links)
+
+    def __iter__(self) -> Iterator[LinkEnd]:
+        """All links."""
+        return iter(tuple(self._links.values()))
+
+    def at(self, number: int) -> LinkEnd | None:
+        """A link by its number; None when it is gone."""
+        return self._links.get(number)
+
+    def find(self, link: EngineLink) -> LinkEnd | None:
+        """A link by the engine's; None when it is gone."""
+        session = self._sessions.get(link.session)
+        return None if session is None else session.ends.get(link)
+
+    # --- sessions
+
+    def begun(self, engine: EngineSession, *, wanted: bool) -> None:
+        """The peer has begun a session.
+
+        Args:
+            engine: The engine's session.
+            wanted: Whether it is of use: not on a connection that is being closed.
+        """
+        channel = self._said.next_begin()
+        if wanted:
+            self._sessions[engine] = SessionEnd(engine, self._context.next_number(), channel)
+            limits = self._context.limits
+            engine.open(limits.session_frames * limits.max_frame)
+
+    def ended(self, engine: EngineSession) -> None:
+        """The peer has ended a session."""
+        session = self._sessions.pop(engine, None)
+        if session is not None:
+            self._cut(session)
+
+    def fault(self, fault: Fault) -> None:
+        """A session has broken the protocol: it ends, and the others go on."""
+        for session in self._sessions.values():
+            if session.channel == fault.channel:
+                self._cut(session)
+                session.engine.close(Condition(fault.condition, fault.text))
+
+    def on(self, channel: int) -> EngineSession | None:
+        """The session on one of the peer's channels; None when there is none."""
+        for session in self._sessions.values():
+            if session.channel == channel:
+                return session.engine
+        return None
+
+    def cut(self) -> None:
+        """The connection is over, and so are all sessions."""
+        for session in self._sessions.values():
+            self._cut(session)
+
+    def _cut(self, session: SessionEnd) -> None:
+        """The links of a session are over, and the units of work that were declared over one of them."""
+        for end in tuple(session.ends.values()):
+            end.cut()
+            self.forget(end)
+
+    # --- links
+
+    def attached(self, link: EngineLink, *, wanted: bool) -> None:
+        """The peer has attached a link.
+
+        Args:
+            link: The engine's link.
+            wanted: Whether it is of use: not on a connection that is being closed.
+        """
+        attach, session = self._said.next_attach(), self._sessions.get(link.session)
+        if session is None or not wanted:
+            return
+        if attach.engine_name != link.name:
+            raise RuntimeError("the engine and the screen have seen different attaches")
+        end = self._end_for(link, attach, session.number)
+        self.lose(attach.name, receives=attach.receives)
+        self._context.steal(attach.name, receives=attach.receives)
+        self._names[attach.receives, attach.name] = session.ends[link] = self._links[end.number] = link.end = end
+        most = self._context.limits.links
+        if len(self._links) > 2 * most:
+            self._context.expel(Condition(RESOURCE_LIMIT, f"The connection goes on attaching links beyond its {most}."))
+        elif len(self._links) > most:
+            end.refuse(refused(Mqrc.RESOURCE_PROBLEM, f"The connection has {most} links; close one first."))
+        else:
+            end.begin()
+
+    def lose(self, name: str, *, receives: bool) -> None:
+        """A link of this name is attached somewhere else: it is that one from now on."""
+        stolen = self._names.get((receives, name))
+        if stolen is not None:
+            stolen.expel(Condition(STOLEN, f"The link {name[:_SHOWN]!r} is attached anew."))
+
+    def forget(self, end: LinkEnd) -> None:
+        """A link is gone on both sides."""
+        self._links.pop(end.number, None)
+        end.engine.end = None
+        session = self._sessions.get(end.engine.session)
+        if session is not None:
+            session.ends.pop(end.engine, None)
+        key = (end.attach.receives, end.attach.name)
+        if self._names.get(key) is end:
+            del self._names[key]
+
+    def _end_for(self, link: EngineLink, attach: Attach, session: int) -> LinkEnd:
+        context = self._context
+        if not attach.receives:
+            kind = CoordinatorEnd if isinstance(attach.target, Coordinator) else IncomingEnd
+            return kind(context, link, attach, session)
+        if attach.source is None:
+            return LookupEnd(context, link, attach, session)
+        plan = reception(attach, attach.source, context.kind_of)
+        if isinstance(plan, Refused):
+            return _RefusedEnd(context, link, attach, session, plan)
+        return (BrowserEnd if plan.browse else OutgoingEnd)(context, link, attach, session, plan)
+
+
+class _RefusedEnd(LinkEnd):
+    """A link that means nothing."""
+
+    def __init__(self, context: Context, link: EngineLink, attach: Attach, session: int, why: Refused) -> None:
+        super().__init__(context, link, attach, session)
+        self._refused = why
+
+    def begin(self) -> None:
+        """Say why."""
+        self.refuse(self._refused)

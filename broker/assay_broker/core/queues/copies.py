@@ -1,0 +1,49 @@
+"""What stands on a queue, measured: how much memory messages take is what senders are slowed down by."""
+
+from __future__ import annotations
+
+from assay_broker.core.messages.entries import Entry
+
+_OVERHEAD = 1_024
+"""Octets that a copy takes besides its body: the copy itself, its message, its places in tables (measured)."""
+
+
+_set, _delete = dict[int, Entry].__setitem__, dict[int, Entry].__delitem__
+
+
+def weight(entry: Entry) -> int:
+    """About how many octets of memory a copy takes; copies of one publication share a body, and each counts it."""
+    message = entry.message
+    body = message.body if message.encoded is None else message.encoded
+    return _OVERHEAD + len(body or b"")
+
+
+class Copies(dict[int, Entry]):
+    """Copies by their keys.
+
+    What a copy takes does not change while it stands here.
+    """
+
+    octets = 0
+    """About how much memory they take."""
+
+    def __setitem__(self, key: int, entry: Entry) -> None:
+        """A copy comes; it may be here already."""
+        if key not in self:
+            self.octets += weight(entry)
+        _set(self, key, entry)
+
+    def __delitem__(self, key: int) -> None:
+        """A copy goes."""
+        self.octets -= weight(self[key])
+        _delete(self, key)
+
+    def discard(self, key: int) -> None:
+        """A copy goes, if it is here."""
+        if key in self:
+            del self[key]
+
+    def clear(self) -> None:
+        """All go."""
+        super().clear()
+        self.octets = 0

@@ -1,0 +1,205 @@
+"""The application: who is let in, what is refused before a handler sees it, and how every answer is marked."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
+from importlib.resources import files
+from types import MappingProxyType
+from typing import TYPE_CHECKING, cast
+
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from assay_broker.http.bodies import Bodies
+from assay_broker.http.descriptor import VERSIONS
+from assay_broker.http.identity import OPEN, Gate, Security
+from assay_broker.http.limits import HttpLimits
+from assay_broker.http.operations import Operation
+from assay_broker.http.problems import Faults, HttpProblem
+from assay_broker.http.requests import Asked, Served, Views, json_answer
+from assay_broker.http.routes import OPERATIONS
+from assay_broker.shell import QueueManager
+from assay_sdk.model.reasons import Mqrc
+from assay_sdk.time import Runner
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_LOG = logging.getLogger(__name__)
+_LIMITS = HttpLimits()
+
+_MARKS: Mapping[str, str] = MappingProxyType(
+    {
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none';"
+        " form-action 'none'; frame-ancestors 'none'",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+    }
+)
+"""On every answer: a browser runs nothing of it, frames it nowhere and keeps it not."""
+
+_STYLE = "/status.css"
+
+
+def application(
+    queue_manager: QueueManager,
+    runner: Runner,
+    *,
+    security: Security = OPEN,
+    views: Views = tuple,
+    limits: HttpLimits = _LIMITS,
+    ready: Callable[[], bool] | None = None,
+    clear_passwords: bool = False,
+) -> Starlette:
+    """The application of one queue manager; it is to run on the loop that runs the queue manager.
+
+    Args:
+        queue_manager: Who is administered.
+        runner: The world's crank.
+        security: Who may log in; by default nobody needs to, on this machine alone.
+        views: Shows the connections of clients, for the status page.
+        limits: What callers can make grow.
+        ready: Whether requests are welcome, besides that the queue manager is up; None for always.
+        clear_passwords: Whether passwords may come without TLS from other machines.
+    """
+    served = Served(
+        queue_manager=queue_manager,
+        runner=runner,
+        limits=limits,
+        views=views,
+        ready=lambda: queue_manager.up and (ready is None or ready()),
+        secured=security.users is not None,
+    )
+    gate = Gate(security, limits.logins, clear_passwords=clear_passwords)
+    desk = _Desk(served, gate)
+    by_path: dict[str, dict[str, Operation]] = {}
+    for operation in OPERATIONS:
+        by_path.setdefault(operation.path, {})[operation.method] = operation
+    routes = [Route(path, desk.at(methods), methods=sorted(methods)) for path, methods in by_path.items()]
+    routes.append(Route(_STYLE, _style, methods=["GET"]))
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _unknown})
+    app.router.redirect_slashes = False
+    app.add_middleware(_Marking, requests=limits.requests)
+    return app
+
+
+class _Desk:
+    """Sees to each request before and after its handler."""
+
+    def __init__(self, served: Served, gate: Gate) -> None:
+        self._served = served
+        self._gate = gate
+        self._bodies = Bodies(served.limits)
+
+    def at(self, operations: Mapping[str, Operation]) -> Callable[[Request], Awaitable[Response]]:
+        """What answers on one path."""
+
+        async def answer(request: Request) -> Response:
+            operation = operations["GET" if request.method == "HEAD" else request.method]
+            try:
+                return await self._answered(request, operation)
+            except HttpProblem as problem:
+                return json_problem(problem)
+            except ClientDisconnect:
+                return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody hears it
+            except Exception:  # noqa: BLE001  logged whole, and the other requests are not to blame
+                _LOG.exception("%s %s failed", request.method, operation.path)
+                return json_problem(HttpProblem(Faults.FAILED, "The server failed at this request."))
+
+        return answer
+
+    async def _answered(self, request: Request, operation: Operation) -> Response:
+        user = ""
+        if not operation.everybodys:
+            user = await self._gate.user(request)
+            if operation.method != "GET":
+                self._gate.check_token(request)
+        self._check_path(request)
+        with self._bodies.reading() as reader:
+            return await operation.handler(Asked(request=request, user=user, reader=reader, served=self._served))
+
+    def _check_path(self, request: Request) -> None:
+        given = request.path_params
+        if given.get("version", "v2") not in VERSIONS:
+            raise HttpProblem(Faults.PATH, f"The interface has the versions {', '.join(VERSIONS)}.")
+        name = self._served.queue_manager.name
+        if given.get("qmgr", name) != name:
+            text = f"There is no queue manager {str(given['qmgr'])[:48]!a} here; this is {name}."
+            raise HttpProblem(Faults.NO_QUEUE_MANAGER, text, reason=int(Mqrc.Q_MGR_NAME_ERROR))
+
+
+def json_problem(problem: HttpProblem) -> Response:
+    """An answer that says what is wrong."""
+    answer = json_answer(problem.body(), problem.status)
+    answer.headers.update(problem.headers)
+    return answer
+
+
+async def _unknown(request: Request, error: Exception) -> Response:
+    """No such path, or no such method of it."""
+    found = cast("HTTPException", error)
+    headers = found.headers or {}
+    if found.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        problem = HttpProblem(Faults.METHOD, f"{request.method} is no method of this path.", headers=headers)
+    else:
+        problem = HttpProblem(Faults.PATH, "There is nothing at this path.", headers=headers)
+    return json_problem(problem)
+
+
+async def _style(_request: Request) -> Response:
+    text = files("assay_broker.http").joinpath("templates", "status.css").read_bytes()
+    return Response(text, media_type="text/css; charset=utf-8")
+
+
+class _Marking:
+    """Counts the requests under way, and marks every answer.
+
+    Args:
+        app: What answers.
+        requests: How many requests may be under way.
+    """
+
+    def __init__(self, app: ASGIApp, requests: int) -> None:
+        self._app = app
+        self._most = requests
+        self._under_way = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _MARKS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        if self._under_way >= self._most and scope["path"] not in _ALWAYS:
+            text = f"{self._most} requests are under way."
+            problem = HttpProblem(Faults.BUSY, text, headers={"Retry-After": "1", "Connection": "close"})
+            await json_problem(problem)(scope, receive, marked)
+            return
+        self._under_way += 1
+        try:
+            await self._app(scope, receive, marked)
+        except asyncio.CancelledError:
+            _LOG.info("%s was broken off: the server closes", scope["path"])
+        finally:
+            self._under_way -= 1
+
+
+_ALWAYS = frozenset({"/health", "/ready"})

@@ -1,0 +1,171 @@
+"""A request's connection to the queue manager: commands go in, and their answers are awaited.
+
+Queue manager and server share a loop and its thread, so a command is a call; only what must be durable first lets its
+answer wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from itertools import count
+
+from assay_broker.core.administration.changes import Change
+from assay_broker.core.commands import Administer, Command, Disconnect
+from assay_broker.core.effects import Answer, CloseLink, Deliver, Value
+from assay_broker.http.problems import Faults, HttpProblem, refusal_problem
+from assay_broker.shell import QueueManager
+from assay_sdk.model.reasons import Refused
+
+_CONNECT = 0
+
+
+class Asker:
+    """One connection (`assay_broker.facility.Peer`); `asking` opens and closes it.
+
+    Args:
+        queue_manager: Where it leads.
+        user: Whose authority counts.
+        answer_ms: How long an answer may take, in milliseconds.
+    """
+
+    def __init__(self, queue_manager: QueueManager, user: str | None, answer_ms: int) -> None:
+        self._queue_manager = queue_manager
+        self._user = user
+        self._answer_ms = answer_ms
+        self._loop = asyncio.get_running_loop()
+        self._tokens = count(_CONNECT + 1)
+        self._awaited: dict[int, asyncio.Future[Answer]] = {}
+        self._lost: Refused | None = None
+        self.number = 0
+        """The connection's number, for the commands that are asked."""
+
+    async def open(self) -> None:
+        """Connect.
+
+        Raises:
+            HttpProblem: The queue manager does not let the user in, or is stopped.
+        """
+        waiting = self._expect(_CONNECT)
+        self.number = self._queue_manager.connect(self, _CONNECT, None, self._user)
+        answer = await self._answer(waiting)
+        if answer.refused is not None:
+            raise refusal_problem(answer.refused)
+
+    def close(self) -> None:
+        """Leave; nothing is awaited any more."""
+        if self.number and self._lost is None:
+            self._queue_manager.handle(Disconnect(self.number, None, clean=True))
+        self._queue_manager.forget(self.number)
+
+    async def send(self, command: Callable[[int], Command]) -> Answer:
+        """Have a command carried out.
+
+        Args:
+            command: Makes it for a token.
+
+        Raises:
+            HttpProblem: There is no answer.
+        """
+        token = next(self._tokens)
+        waiting = self._expect(token)
+        self._queue_manager.handle(command(token))
+        return await self._answer(waiting)
+
+    async def administer(self, change: Change) -> Value | Refused:
+        """Have an administrative command carried out, on the user's authority.
+
+        Raises:
+            HttpProblem: There is no answer.
+        """
+        answer = await self.send(lambda token: Administer(self.number, token, change, checked=True))
+        return answer.value if answer.refused is None else answer.refused
+
+    async def must(self, change: Change) -> Value:
+        """The same where a refusal is the request's.
+
+        Raises:
+            HttpProblem: It is refused, or there is no answer.
+        """
+        value = await self.administer(change)
+        if isinstance(value, Refused):
+            raise refusal_problem(value)
+        return value
+
+    def _expect(self, token: int) -> asyncio.Future[Answer]:
+        waiting = self._awaited[token] = self._loop.create_future()
+        if self._lost is not None:
+            self.lost(self._lost)
+        return waiting
+
+    async def _answer(self, waiting: asyncio.Future[Answer]) -> Answer:
+        try:
+            async with asyncio.timeout(self._answer_ms / 1_000):
+                return await waiting
+        except TimeoutError:
+            text = f"{self._queue_manager.name} has not answered within {self._answer_ms} ms."
+            raise HttpProblem(Faults.BUSY, text) from None
+
+    # Peer ------------------------------------------------------------------------------------------------------------
+
+    def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
+        """A command is answered."""
+        waiting = self._awaited.pop(answer.token, None)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(answer)
+        sent()
+
+    def deliver(self, delivery: Deliver) -> None:
+        """Nothing is delivered: it has no receivers.
+
+        Raises:
+            RuntimeError: Something is.
+        """
+        raise RuntimeError(f"A message came to a request, which has no receiver {delivery.link}.")
+
+    def close_link(self, closed: CloseLink) -> None:
+        """A link of a request ends with the request; its commands are answered by themselves."""
+
+    def lost(self, why: Refused) -> None:
+        """The queue manager has stopped, or was cut off."""
+        self._lost = why
+        while self._awaited:
+            _, waiting = self._awaited.popitem()
+            if not waiting.done():
+                waiting.set_exception(refusal_problem(why))
+
+
+@asynccontextmanager
+async def asking(queue_manager: QueueManager, user: str | None, answer_ms: int) -> AsyncGenerator[Asker, None]:
+    """A connection for the length of a block.
+
+    Args:
+        queue_manager: Where it leads.
+        user: Whose authority counts.
+        answer_ms: How long an answer may take, in milliseconds.
+
+    Raises:
+        HttpProblem: The queue manager does not let the user in, or is stopped.
+    """
+    asker = Asker(queue_manager, user, answer_ms)
+    try:
+        await asker.open()
+        yield asker
+    finally:
+        asker.close()
+
+
+@contextmanager
+def doorbell(queue_manager: QueueManager) -> Generator[asyncio.Event, None, None]:
+    """An event that is set whenever the queue manager has done something.
+
+    Args:
+        queue_manager: Which.
+    """
+    rung = asyncio.Event()
+    queue_manager.after_turn.append(rung.set)
+    try:
+        yield rung
+    finally:
+        queue_manager.after_turn.remove(rung.set)

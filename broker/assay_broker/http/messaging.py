@@ -1,0 +1,169 @@
+"""Messages over HTTP: put, browse, list, take, publish.
+
+Whoever asks is an application of the queue manager's own interface, not a JMS client: there is no delivery delay for it
+(DD-20), and its authority is what an application's would be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assay_broker.core.administration.changes import NativeBrowse, NativePut, NativeTake
+from assay_broker.core.commands import AttachSender, Put
+from assay_broker.core.effects import Answer, Value
+from assay_broker.core.messages.descriptor import Described, native_id
+from assay_broker.http.asking import Asker, doorbell
+from assay_broker.http.bodies import message_answer, message_body, summary, whole
+from assay_broker.http.descriptor import DELAY, MESSAGE_ID, delay_ms, drafted, given_id, shown_id
+from assay_broker.http.problems import Faults, HttpProblem, refusal_problem
+from assay_broker.http.requests import Asked, json_answer
+from assay_sdk.model.message import Address, AddressKind, Message
+
+_LINK = 1
+_NOTHING = 204
+_CREATED = 201
+_REST_S = 0.01
+"""Between two looks of one request that waits, however busy the queue manager is."""
+_LOOK_S = 0.25
+"""How soon a request that waits sees that the server is being drained."""
+
+
+async def put(asked: Asked) -> Response:
+    """Put a message on a queue."""
+    queue = asked.path("queue")
+    delay = delay_ms(asked.request.headers)
+    message = await _draft(asked, Address(AddressKind.QUEUE, queue))
+    async with asked.asking() as asker:
+        await asker.must(NativePut(queue, message, delay))
+    return _created(asked, message)
+
+
+async def publish(asked: Asked) -> Response:
+    """Publish a message on a topic string."""
+    if DELAY in asked.request.headers:
+        raise HttpProblem(Faults.HEADER, f"{DELAY} is for messages to queues; leave it out.")
+    topic = Address(AddressKind.TOPIC, asked.path("topic"))
+    message = await _draft(asked, topic)
+    async with asked.asking() as asker:
+        number = asker.number
+        _granted(await asker.send(lambda token: AttachSender(number, token, _LINK, topic)))
+        _granted(await asker.send(lambda token: Put(number, token, _LINK, message)))
+    return _created(asked, message)
+
+
+def _granted(answer: Answer) -> None:
+    if answer.refused is not None:
+        raise refusal_problem(answer.refused)
+
+
+async def _draft(asked: Asked, to: Address) -> Message:
+    body = message_body(asked.request, await asked.body())
+    return drafted(asked.version, asked.request.headers, to, body, manager=asked.manager, now_ms=asked.now_ms)
+
+
+def _created(asked: Asked, message: Message) -> Response:
+    shown = shown_id(asked.version, native_id(message.message_id).hex())
+    return Response(status_code=_CREATED, headers={MESSAGE_ID: shown})
+
+
+async def browse(asked: Asked) -> Response:
+    """Look at the first message that fits."""
+    async with asked.asking() as asker:
+        value = await asker.must(NativeBrowse(asked.path("queue"), *_ids(asked), limit=1))
+    return _one(asked, value, in_full=_in_full(asked))
+
+
+async def listing(asked: Asked) -> Response:
+    """List messages."""
+    limits = asked.served.limits
+    limit = asked.number("limit", limits.messages, limits.messages)
+    async with asked.asking() as asker:
+        value = await asker.must(NativeBrowse(asked.path("queue"), *_ids(asked), limit=limit + 1))
+    found = list(_described(value))
+    show = whole if _in_full(asked) else summary
+    shown: list[dict[str, object]] = []
+    octets = 0
+    for one in found[:limit]:
+        item = show(asked.version, one)
+        octets += len(str(item.get("body", "")))
+        if shown and octets > limits.answer:
+            break
+        shown.append(item)
+    return json_answer({"messages": shown, "more": len(found) > len(shown)})
+
+
+async def take(asked: Asked) -> Response:
+    """Take the first message that fits; wait for one if that is asked for."""
+    change = NativeTake(asked.path("queue"), *_ids(asked))
+    in_full = _in_full(asked)
+    wait_ms = asked.number("wait", 0, asked.served.limits.wait_ms)
+    async with asked.asking() as asker:
+        value = await asker.must(change)
+        if not value and wait_ms:
+            value = await _later(asked, asker, change, wait_ms)
+    return _one(asked, value, in_full=in_full)
+
+
+async def _later(asked: Asked, asker: Asker, change: NativeTake, wait_ms: int) -> Value:
+    """Look again whenever the queue manager has done something; nothing is taken for a caller who has gone."""
+    gone = asyncio.create_task(_hang_up(asked.request))
+    clock = asyncio.get_running_loop().time
+    until = clock() + wait_ms / 1_000
+    value: Value = ()
+    try:
+        with doorbell(asked.served.queue_manager) as rung:
+            while not value and (left := until - clock()) > 0 and asked.served.ready():
+                await _either(rung, gone, min(left, _LOOK_S))
+                if gone.done():
+                    break
+                if rung.is_set():
+                    rung.clear()
+                    value = await asker.must(change)
+                    await asyncio.sleep(0 if value else _REST_S)
+    finally:
+        gone.cancel()
+    return value
+
+
+async def _either(rung: asyncio.Event, gone: asyncio.Task[None], at_most_s: float) -> None:
+    ringing = asyncio.create_task(rung.wait())
+    await asyncio.wait((ringing, gone), timeout=at_most_s, return_when=asyncio.FIRST_COMPLETED)
+    ringing.cancel()
+
+
+async def _hang_up(request: Request) -> None:
+    """Return when the caller has gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _ids(asked: Asked) -> tuple[bytes | None, bytes | None]:
+    """CorrelId and MsgId that are asked for."""
+    names = ("correlationId", "messageId")
+    given = ((name, asked.query(name)) for name in names)
+    found = [None if value is None else given_id(asked.version, value, name) for name, value in given]
+    return found[0], found[1]
+
+
+def _in_full(asked: Asked) -> bool:
+    """Whether everything that is known of a message is asked for."""
+    given = asked.query("detail")
+    if given not in {None, "full"}:
+        raise HttpProblem(Faults.QUERY, "detail is full, or is not given.")
+    return given == "full"
+
+
+def _one(asked: Asked, value: Value, *, in_full: bool) -> Response:
+    for described in _described(value):
+        if in_full:
+            return json_answer(whole(asked.version, described))
+        return message_answer(asked.version, described, asked.served.limits)
+    return Response(status_code=_NOTHING)
+
+
+def _described(value: Value) -> Iterator[Described]:
+    return (one for one in value or () if isinstance(one, Described))

@@ -1,0 +1,21 @@
+"""Which addresses are this machine's own."""
+
+from __future__ import annotations
+
+import ipaddress
+
+
+def is_loopback(host: str) -> bool:
+    """Whether nobody but this machine can reach an address, or come from it.
+
+    Args:
+        host: A numeric address, or ``localhost``; any other name might lead anywhere.
+    """
+    if host == "localhost":
+        return True
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback

@@ -1,0 +1,229 @@
+"""Who may log in: a TOML file with what SCRAM-SHA-256 keeps of each password (RFC 5802, RFC 7677), never the password.
+
+.. code-block:: toml
+
+    [users.alice]
+    salt = "…"
+    iterations = 10000
+    stored_key = "…"
+    server_key = "…"
+
+Salt and keys are base64.  From a stored key a password can be guessed, though not read: the file should be readable
+for the server only (`Users.exposed`), and one that anybody may write to is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+import stat
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+import msgspec
+from msgspec import Struct
+from scramp import ScramException, ScramMechanism
+from scramp.utils import saslprep
+
+from assay_broker.security.errors import UsersError
+
+MECHANISM = "SCRAM-SHA-256"
+ITERATIONS = 10_000
+"""For new entries: a few milliseconds for who logs in with a password, and for who guesses.  RFC 7677 asks for 4096 at
+least; far more would hold up everybody else, since PLAIN and HTTP logins are computed where messages are moved."""
+
+MOST_ITERATIONS = 1_000_000
+LEAST_ITERATIONS = 4_096
+_SALT_BYTES = 16
+_LEAST_SALT_BYTES = 12
+_KEY_BYTES = 32
+
+
+class ScramKeys(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a server keeps of a password.
+
+    Args:
+        salt: Random octets, of this user alone.
+        iterations: How often the password is hashed.
+        stored_key: Checks what a client proves.
+        server_key: Proves to the client that the server knows the user.
+    """
+
+    salt: bytes
+    iterations: int
+    stored_key: bytes
+    server_key: bytes
+
+    def __repr__(self) -> str:
+        """Never the keys."""
+        return f"ScramKeys(iterations={self.iterations})"
+
+
+class Users:
+    """Who may log in.
+
+    Args:
+        keys: What is kept of each user's password, by name.
+        exposed: Whether others than the server's user can read where that came from.
+
+    Raises:
+        UsersError: A name is one that no client can send.
+    """
+
+    def __init__(self, keys: Mapping[str, ScramKeys], *, exposed: bool = False) -> None:
+        self._keys = {_usable(name): kept for name, kept in keys.items()}
+        self._secret = secrets.token_bytes(_KEY_BYTES)
+        self._iterations = next((kept.iterations for kept in self._keys.values()), ITERATIONS)
+        self._seen: dict[str, bytes] = {}
+        self.exposed = exposed
+        """Whether other users of this machine can read the file; worth a warning."""
+
+    @classmethod
+    def read(cls, path: Path) -> Users:
+        """Users from a file.
+
+        Raises:
+            UsersError: It cannot be read, or says something that makes no sense.
+        """
+        try:
+            mode = path.stat().st_mode
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise UsersError(
+                f"the file of users {path} cannot be read ({error.strerror}); correct its path."
+            ) from error
+        except UnicodeDecodeError as error:
+            raise UsersError(f"the file of users {path} is no text in UTF-8; write it anew.") from error
+        if mode & stat.S_IWOTH:
+            raise UsersError(f"anybody may write to the file of users {path}; take that right away (chmod o-w).")
+        try:
+            found = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise UsersError(f"the file of users {path} is no TOML: {error}; correct it there.") from error
+        return cls(_entries(path, found), exposed=bool(mode & stat.S_IROTH))
+
+    def check(self, user: str, password: str) -> bool:
+        """Whether this is the user's password; an unknown user costs as much as a wrong password.
+
+        A password that was right is remembered as a keyed hash, so that a client which logs in with each request
+        (HTTP) costs the hashing once.
+        """
+        user = prepared(user)
+        proof = hmac.digest(self._secret, f"{len(user)}:{user}{password}".encode(errors="surrogatepass"), "sha256")
+        if hmac.compare_digest(self._seen.get(user, b""), proof):
+            return True
+        kept = self._keys.get(user) or self.decoy(user)
+        right = hmac.compare_digest(_stored_key(password, kept), kept.stored_key)
+        if right and user in self._keys:
+            self._seen[user] = proof
+            return True
+        return False
+
+    def scram(self, user: str) -> ScramKeys | None:
+        """What is kept of a user's password; None for nobody."""
+        return self._keys.get(user)
+
+    def decoy(self, user: str) -> ScramKeys:
+        """What a user who is none seems to have: always the same, so that nobody learns who is one."""
+        salt = hmac.digest(self._secret, b"salt" + user.encode(errors="surrogatepass"), "sha256")[:_SALT_BYTES]
+        return ScramKeys(salt, self._iterations, secrets.token_bytes(_KEY_BYTES), secrets.token_bytes(_KEY_BYTES))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Who there is."""
+        return tuple(self._keys)
+
+
+def keys_of(password: str, iterations: int = ITERATIONS) -> ScramKeys:
+    """What to keep of a password.
+
+    Args:
+        password: The password.
+        iterations: How often it is hashed.
+
+    Raises:
+        UsersError: It is empty, or holds what no client may send (RFC 4013).
+    """
+    try:
+        if not saslprep(password):
+            raise UsersError("the password is empty; choose one.")
+        salt, stored_key, server_key, count = ScramMechanism(MECHANISM).make_auth_info(
+            password, iteration_count=iterations, salt=secrets.token_bytes(_SALT_BYTES)
+        )
+    except ScramException as error:
+        raise UsersError(f"the password cannot be used ({error.args[0]}); choose another.") from error
+    return ScramKeys(bytes(salt), int(count), bytes(stored_key), bytes(server_key))
+
+
+def entry(user: str, password: str, iterations: int = ITERATIONS) -> str:
+    """The lines of a file of users for one user.
+
+    Args:
+        user: The name.
+        password: The password; it is not in the lines.
+        iterations: How often it is hashed.
+
+    Raises:
+        UsersError: Name or password cannot be used.
+    """
+    name, keys = _usable(user), keys_of(password, iterations)
+    fields = cast("dict[str, str | int]", msgspec.to_builtins(keys))
+    lines = [f"{field} = {json.dumps(value)}" for field, value in fields.items()]
+    return "\n".join((f"[users.{json.dumps(name, ensure_ascii=False)}]", *lines, ""))
+
+
+def prepared(name: str) -> str:
+    """A user's name in the one form that counts (RFC 4013); empty for a name that no client may send."""
+    try:
+        return str(saslprep(name))
+    except ScramException:
+        return ""
+
+
+def _usable(name: str) -> str:
+    found = prepared(name)
+    if not found:
+        raise UsersError(f"the user name {name!r} is empty or holds what no client may send; choose another.")
+    return found
+
+
+def _stored_key(password: str, kept: ScramKeys) -> bytes:
+    """What would be kept of a password with this salt; one that no client may send is like a wrong one."""
+    try:
+        octets = str(saslprep(password)).encode()
+    except ScramException:
+        octets = b""
+    salted = hashlib.pbkdf2_hmac("sha256", octets, kept.salt, kept.iterations)
+    return hashlib.sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()
+
+
+def _entries(path: Path, found: dict[str, object]) -> dict[str, ScramKeys]:
+    users = found.pop("users", {})
+    if found or not isinstance(users, dict):
+        what = next(iter(found), "users")
+        raise UsersError(f"the file of users {path} has {what!r} where only tables [users.NAME] belong; remove it.")
+    return {name: _entry(path, name, fields) for name, fields in cast("dict[str, object]", users).items()}
+
+
+def _entry(path: Path, name: str, fields: object) -> ScramKeys:
+    where = f"users.{name} in {path}"
+    if isinstance(fields, dict) and "password" in fields:
+        raise UsersError(f"{where} holds a password; take it out, and let `assay broker` write the entry.")
+    try:
+        keys = msgspec.convert(fields, ScramKeys)
+    except msgspec.ValidationError as error:
+        raise UsersError(f"{where} is no entry of a user ({error}); let `assay broker` write it.") from error
+    if len(keys.stored_key) != _KEY_BYTES or len(keys.server_key) != _KEY_BYTES:
+        raise UsersError(f"{where} has a key that is not {_KEY_BYTES} octets long; write the entry anew.")
+    if len(keys.salt) < _LEAST_SALT_BYTES:
+        raise UsersError(f"{where} has a salt shorter than {_LEAST_SALT_BYTES} octets; write the entry anew.")
+    if not LEAST_ITERATIONS <= keys.iterations <= MOST_ITERATIONS:
+        raise UsersError(
+            f"{where} has {keys.iterations} iterations, not {LEAST_ITERATIONS} to {MOST_ITERATIONS}; "
+            "write the entry anew."
+        )
+    return keys

@@ -1,0 +1,58 @@
+"""What a fresh queue manager of a server begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from assay_broker.core.objects.factory import factory
+from assay_broker.core.settings import Settings
+from assay_broker.mqsc.defaults import default_settings
+from assay_broker.mqsc.script import run_script
+from assay_broker.mqsc.sketch import Sketch
+from assay_broker.server.errors import OptionsError
+from assay_broker.server.options import FACTORY, ServerOptions
+
+
+def settings_of(options: ServerOptions) -> Settings:
+    """The settings of a server's queue manager: `default.mqsc`, or nothing, and then the scripts asked for.
+
+    A queue manager that is there already keeps what was changed in it since.
+
+    Args:
+        options: What is asked.
+
+    Raises:
+        OptionsError: A script cannot be read, or a command in it would be refused.
+    """
+    first, scripts = options.mqsc[:1] == (FACTORY,), [one for one in options.mqsc if isinstance(one, Path)]
+    if first:
+        settings = Settings(name=options.name, platform=options.platform, level=options.level)
+    else:
+        settings = default_settings(options.name, platform=options.platform, level=options.level)
+    settings = replace(settings, opmode=options.opmode, **options.limits)
+    return _with_scripts(settings, scripts) if scripts else settings
+
+
+def _with_scripts(settings: Settings, scripts: Sequence[Path]) -> Settings:
+    sketch = Sketch(settings.objects or factory(settings.name, zos=settings.platform == "zos"), settings.host)
+    for record in settings.authorities:
+        sketch.authorities.put(record)
+    for path in scripts:
+        refused = run_script(_text(path), sketch.ask, settings.host).refused
+        if refused:
+            one, more = refused[0], len(refused) - 1
+            also = f", and {more} more of its commands cannot be carried out" if more else ""
+            raise OptionsError(f"{path}, line {one.at.line}, column {one.at.column}: {one.text.rstrip('.')}{also}")
+    return replace(settings, objects=tuple(sketch.directory), authorities=tuple(sketch.authorities))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise OptionsError(f"{path} cannot be read: {error.strerror}; name a script of MQSC, or none") from error
+    except UnicodeDecodeError as error:
+        raise OptionsError(f"{path} is not UTF-8 at byte {error.start}; save it as UTF-8") from error

@@ -1,0 +1,197 @@
+"""A server's TOML file and its command's flags: the same names, and a flag wins."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import fields, replace
+
+from assay_broker.core.settings import Settings
+from assay_broker.server.addresses import HostPort
+from assay_broker.server.errors import OptionsError
+from assay_broker.server.options import FACTORY, ZOS_NAME, ServerOptions, check, check_word
+
+NOWHERE = "none"
+"""The word for a listener that is not wanted."""
+
+LogForm = Literal["json", "console"]
+LOG_FORMS: tuple[LogForm, ...] = ("json", "console")
+
+LIMITS = tuple(one.name for one in fields(Settings) if one.name.startswith("max_"))
+"""The queue manager's limits that a file may set."""
+
+_HIGHEST_LIMIT = 2**31 - 1
+
+
+class Launch(Struct, frozen=True, kw_only=True):
+    """A server, and how the command runs it.
+
+    Args:
+        server: What it is asked to be.
+        log: How its log is written; None for people on a terminal and for machines elsewhere.
+        ready_file: A file that says in JSON where it listens, for as long as it does; None for none.
+    """
+
+    server: ServerOptions
+    log: LogForm | None = None
+    ready_file: Path | None = None
+
+
+class Asked(Struct, frozen=True, kw_only=True, rename="kebab"):
+    """What a file or the flags ask for; the names are those of the flags.
+
+    Args:
+        data: See `ServerOptions`; texts are read as the flags' are.
+        amqp: ``HOST:PORT``, or ``none``.
+        http: The same.
+        mqsc: A script, ``none``, or several.
+        log: ``json`` or ``console``.
+        ready_file: See `Launch`.
+        limits: The queue manager's limits, in kebab case: ``max-queues``.
+        amqp_limits: AMQP's, in kebab case.
+        drain_ms: See `ServerOptions`.
+    """
+
+    data: str | UnsetType = UNSET
+    amqp: str | UnsetType = UNSET
+    http: str | UnsetType = UNSET
+    name: str | UnsetType = UNSET
+    level: str | UnsetType = UNSET
+    platform: str | UnsetType = UNSET
+    opmode: str | UnsetType = UNSET
+    mqsc: str | list[str] | UnsetType = UNSET
+    users: str | UnsetType = UNSET
+    tls_certificate: str | UnsetType = UNSET
+    tls_key: str | UnsetType = UNSET
+    clear_passwords: bool | UnsetType = UNSET
+    defect: str | UnsetType = UNSET
+    log: str | UnsetType = UNSET
+    ready_file: str | UnsetType = UNSET
+    drain_ms: int | UnsetType = UNSET
+    limits: dict[str, int] | UnsetType = UNSET
+    amqp_limits: dict[str, int] | UnsetType = UNSET
+
+
+_PATHS = ("data", "users", "tls_certificate", "tls_key", "ready_file")
+_NAMES = {one.encode_name: one.name for one in fields(Asked)}
+
+
+def read_file(path: Path) -> Asked:
+    """Read a server's TOML file; paths in it are seen from its folder.
+
+    Args:
+        path: The file.
+
+    Raises:
+        OptionsError: It cannot be read, or asks for something that there is not.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OptionsError(f"{path} cannot be read: {error.strerror}; name a TOML file") from error
+    except UnicodeDecodeError as error:
+        raise OptionsError(f"{path} is not UTF-8 at byte {error.start}; save it as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise OptionsError(f"{path} is no TOML: {error}") from error
+    try:
+        return _seen_from(path.parent, asked(table))
+    except OptionsError as error:
+        raise OptionsError(f"{path}: {error}") from error
+
+
+def asked(table: Mapping[str, Any]) -> Asked:
+    """What a table asks for.
+
+    Args:
+        table: Of a file, or of flags.
+
+    Raises:
+        OptionsError: It has a key that there is not, or a value of another kind than the key's.
+    """
+    for key in table:
+        check_word("key", key, _NAMES)
+    try:
+        return msgspec.convert(dict(table), Asked)
+    except msgspec.ValidationError as error:
+        text, _, place = str(error).partition(" - at `$.")
+        raise OptionsError(f"{place.rstrip('`')}: {text[:1].lower()}{text[1:]}") from error
+
+
+def launch(flags: Asked, file: Asked | None = None) -> Launch:
+    """What the command runs.
+
+    Args:
+        flags: What the command's flags ask for.
+        file: What its file asks for; None without one.
+
+    Raises:
+        OptionsError: It cannot be meant.
+    """
+    given = {} if file is None else _set(file)
+    given |= _set(flags)
+    log = given.pop("log", None)
+    ready_file = given.pop("ready_file", None)
+    if log is not None:
+        check_word("form of a log", log, LOG_FORMS)
+    for name in given.keys() & {"data", "users", "tls_certificate", "tls_key"}:
+        given[name] = Path(given[name])
+    for name in given.keys() & {"amqp", "http"}:
+        given[name] = None if given[name] == NOWHERE else HostPort.read(given[name])
+    if "mqsc" in given:
+        given["mqsc"] = tuple(one if one == FACTORY else Path(one) for one in _several(given["mqsc"]))
+    given["limits"] = limits(given.get("limits", {}), LIMITS)
+    given["amqp_limits"] = _amqp_limits(given.get("amqp_limits", {}))
+    if given.get("platform") == "zos":
+        given.setdefault("name", ZOS_NAME)
+    server = ServerOptions(**given)
+    check(server)
+    return Launch(server=server, log=log, ready_file=None if ready_file is None else Path(ready_file))
+
+
+def limits(table: Mapping[str, int], known: tuple[str, ...]) -> dict[str, int]:
+    """Limits by the names of the code.
+
+    Args:
+        table: By the names of a file, in kebab case.
+        known: The limits there are.
+
+    Raises:
+        OptionsError: There is no such limit, or it allows nothing.
+    """
+    names = {name.replace("_", "-"): name for name in known}
+    for key, value in table.items():
+        check_word("limit", key, names)
+        if not 1 <= value <= _HIGHEST_LIMIT:
+            raise OptionsError(f"the limit {key} is from 1 to {_HIGHEST_LIMIT:,}, and {value} is not")
+    return {names[key]: value for key, value in table.items()}
+
+
+def _amqp_limits(table: Mapping[str, int]) -> dict[str, int]:
+    if not table:
+        return {}
+    from assay_broker.amqp.limits import AmqpLimits
+
+    return limits(table, tuple(one.name for one in fields(AmqpLimits)))
+
+
+def _set(one: Asked) -> dict[str, Any]:
+    return {name: value for name in _NAMES.values() if (value := getattr(one, name)) is not UNSET}
+
+
+def _several(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
+
+
+def _seen_from(folder: Path, one: Asked) -> Asked:
+    """The same with paths as they are seen from another folder."""
+    seen: dict[str, Any] = {
+        name: str(folder / value) for name in _PATHS if isinstance(value := getattr(one, name), str)
+    }
+    if isinstance(one.mqsc, str | list):
+        seen["mqsc"] = [script if script == FACTORY else str(folder / script) for script in _several(one.mqsc)]
+    return replace(one, **seen)

@@ -1,0 +1,129 @@
+"""A server's log: one event a line on standard error, for people or for machines.
+
+The modules of this package log through the standard library; structlog writes what they say, and what asyncio and
+uvicorn have to complain about.  What clients have sent never stands in it but for names, and those are shortened and
+made printable, so that nobody can write lines of his own.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import MutableMapping
+from typing import Any, TextIO
+
+import structlog
+
+from assay_broker.server.files import LogForm
+
+LONGEST = 500
+"""How many characters of a value are written."""
+
+SECRET = frozenset({"authorization", "body", "content", "cookie", "credentials", "key", "octets", "password", "token"})
+"""What a value is never written under, whoever tries."""
+
+_OURS = ("assay_broker", "assay_sdk")
+_OTHERS = ("asyncio", "uvicorn.error")
+"""Of these only warnings are of interest."""
+
+_Event = MutableMapping[str, Any]
+
+
+def set_up(form: LogForm | None = None, stream: TextIO | None = None) -> logging.Handler:
+    """Write this process's log.
+
+    Args:
+        form: How; None for people on a terminal and for machines elsewhere.
+        stream: Where to; None for standard error.
+
+    Returns:
+        What writes it; `take_down` ends that.
+    """
+    target = stream or sys.stderr
+    people = form == "console" or (form is None and target.isatty())
+    handler = logging.StreamHandler(target)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=_CHAIN,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *(_FOR_PEOPLE if people else _FOR_MACHINES),
+                structlog.dev.ConsoleRenderer(colors=people and target.isatty())
+                if people
+                else structlog.processors.JSONRenderer(),
+            ],
+        )
+    )
+    for name, level in (*((one, logging.INFO) for one in _OURS), *((one, logging.WARNING) for one in _OTHERS)):
+        logger = logging.getLogger(name)
+        logger.addHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = False
+    return handler
+
+
+def take_down(handler: logging.Handler) -> None:
+    """Write no more.
+
+    Args:
+        handler: What `set_up` has returned.
+    """
+    for name in (*_OURS, *_OTHERS):
+        logger = logging.getLogger(name)
+        logger.removeHandler(handler)
+        logger.setLevel(logging.NOTSET)
+        logger.propagate = True
+    handler.close()
+
+
+def get_logger(name: str) -> structlog.stdlib.BoundLogger:
+    """What a module logs events with their values by.
+
+    Args:
+        name: The module's name.
+    """
+    logger: structlog.stdlib.BoundLogger = structlog.wrap_logger(
+        logging.getLogger(name),
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *_CHAIN,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        wrapper_class=structlog.stdlib.BoundLogger,
+    )
+    return logger
+
+
+def printable(value: object) -> object:
+    """A value as it may stand in a line: short, and without control characters.
+
+    Args:
+        value: What is to be written; numbers are left alone.
+    """
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"({len(value)} octets)"
+    text = value if isinstance(value, str) else str(value)
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]}... ({len(text)} characters)"
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
+def _discreet(_logger: object, _method: str, event: _Event) -> _Event:
+    for name, value in event.items():
+        if name.startswith("_") or name == "exc_info":
+            continue
+        event[name] = "(kept out)" if name.lower() in SECRET else printable(value)
+    return event
+
+
+_CHAIN: list[Any] = [
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.add_logger_name,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.stdlib.PositionalArgumentsFormatter(),
+    _discreet,
+]
+_FOR_PEOPLE: list[Any] = []
+_FOR_MACHINES: list[Any] = [structlog.processors.format_exc_info, structlog.processors.EventRenamer("message")]

@@ -1,0 +1,131 @@
+"""What a server is asked to be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from msgspec import Struct
+
+from assay_broker.core.objects.naming import check_queue_manager_name
+from assay_broker.core.refusals import RefusalError
+from assay_broker.core.settings import Opmode, Platform
+from assay_broker.defects import DEFECTS
+from assay_broker.server.addresses import HostPort
+from assay_broker.server.errors import OptionsError
+
+AMQP_ADDRESS = HostPort("127.0.0.1", 5672)
+HTTP_ADDRESS = HostPort("127.0.0.1", 9443)
+
+FACTORY = "none"
+"""The word for factory settings, in a script's place."""
+
+ZOS_NAME = "MQ01"
+"""What a queue manager on z/OS is called whom nobody gives a name: names have four characters there."""
+
+PLATFORMS: tuple[Platform, ...] = ("distributed", "zos")
+OPMODES: tuple[Opmode, ...] = ("NEWFUNC", "COMPAT")
+
+LEVEL = re.compile(r"[1-9][0-9]?\.[0-9](\.[0-9]){0,2}")
+_SHOWN = 12
+
+
+class ServerOptions(Struct, frozen=True, kw_only=True):
+    """What a server is asked to be.
+
+    Args:
+        data: The folder of its store; None keeps everything in memory.
+        amqp: Where it listens for AMQP 1.0; None for nowhere.
+        http: Where it listens for its administrators; None for nowhere.
+        users: The users' file; None lets everybody in, from this machine only.
+        tls_certificate: A certificate chain in PEM; None for no TLS.
+        tls_key: The certificate's private key in PEM.
+        clear_passwords: Whether passwords may come in clear text from other machines too, as in a network of
+            containers.
+        mqsc: Scripts that a fresh queue manager begins with, one after the other, behind `default.mqsc`; with
+            ``none`` in front, behind nothing but factory settings.
+        name: The queue manager's name.
+        level: Its command level, as ``8.0``.
+        platform: Which platform's rules hold.
+        opmode: z/OS's OPMODE.
+        defect: A named misbehaviour; None for none.
+        limits: What clients can make grow, by the names of `assay_broker.core.settings.Settings` (``max_queues``).
+        amqp_limits: The same for AMQP, by the names of `assay_broker.amqp.limits.AmqpLimits`.
+        drain_ms: How long clients have to go in at an orderly end, in milliseconds.
+    """
+
+    data: Path | None = None
+    amqp: HostPort | None = AMQP_ADDRESS
+    http: HostPort | None = HTTP_ADDRESS
+    users: Path | None = None
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    clear_passwords: bool = False
+    mqsc: tuple[Path | Literal["none"], ...] = ()
+    name: str = "ASSAY"
+    level: str = "8.0"
+    platform: Platform = "distributed"
+    opmode: Opmode = "NEWFUNC"
+    defect: str | None = None
+    limits: Mapping[str, int] = MappingProxyType({})
+    amqp_limits: Mapping[str, int] = MappingProxyType({})
+    drain_ms: int = 5_000
+
+
+def check(options: ServerOptions) -> None:
+    """Refuse what cannot be meant, as far as that shows without touching the machine.
+
+    Args:
+        options: What is asked.
+
+    Raises:
+        OptionsError: It cannot be meant.
+    """
+    if LEVEL.fullmatch(options.level) is None:
+        raise OptionsError(f"{options.level!r} is no level: give one such as 8.0 or 9.4.2")
+    check_word("platform", options.platform, PLATFORMS)
+    check_word("OPMODE", options.opmode, OPMODES)
+    try:
+        check_queue_manager_name(options.name, zos=options.platform == "zos")
+    except RefusalError as error:
+        raise OptionsError(str(error).partition(": ")[2].rstrip(".")) from error
+    if options.defect is not None:
+        check_word("defect", options.defect, DEFECTS)
+    if options.amqp is None and options.http is None:
+        raise OptionsError("nobody could reach a server without AMQP and without HTTP: leave one of the two in place")
+    if (options.tls_certificate is None) != (options.tls_key is None):
+        given, missing = ("certificate", "key") if options.tls_key is None else ("key", "certificate")
+        raise OptionsError(f"a TLS {given} is of no use without its {missing}: name both files, or neither")
+    for address in (options.amqp, options.http):
+        if address is not None and not address.loopback and options.users is None:
+            raise OptionsError(
+                f"{address} can be reached from other machines, and without a users' file everybody would be let in: "
+                "name one (assay broker --users FILE --add-user NAME makes it), or listen on 127.0.0.1"
+            )
+
+
+def check_word(what: str, word: str, known: Iterable[str]) -> None:
+    """Refuse a word that nobody knows, and name the nearest that is known.
+
+    Args:
+        what: What it names.
+        word: What was written.
+        known: The words there are.
+
+    Raises:
+        OptionsError: There is no such word.
+    """
+    names = list(known)
+    if word in names:
+        return
+    near = get_close_matches(word.lower(), {name.lower(): name for name in names}, n=1)
+    if near:
+        hint = f"did you mean {next(name for name in names if name.lower() == near[0])!r}?"
+    else:
+        shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+        hint = f"there is {shown}"
+    raise OptionsError(f"there is no {what} {word!r}; {hint}")

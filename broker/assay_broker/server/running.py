@@ -1,0 +1,129 @@
+"""A server as the process of a command: signals, and what says that it is ready."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from assay_broker.server.errors import OptionsError
+from assay_broker.server.files import Launch
+from assay_broker.server.options import ServerOptions
+from assay_broker.server.parts import Parts
+from assay_broker.server.server import BrokerServer, open_store
+from assay_broker.stores import Store
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_YOUNG = 50_000
+"""Objects that are made, less those that have gone, before the collector looks at them."""
+_KILLED = 128
+"""What a shell adds to the number of the signal that has ended a process."""
+
+
+class Ready(Struct, frozen=True, kw_only=True):
+    """What says that a server is ready; as JSON, what a ready file holds.
+
+    Args:
+        name: The queue manager's name.
+        amqp: Where AMQP clients connect; None for nowhere.
+        http: Where administrators do; None for nowhere.
+        data: The folder of its store; None for memory.
+        pid: The process.
+    """
+
+    name: str
+    amqp: str | None
+    http: str | None
+    data: str | None
+    pid: int
+
+    @property
+    def sentence(self) -> str:
+        """The same for people."""
+        kept = (
+            "keeps everything in memory, which ends with it" if self.data is None else f"keeps its data in {self.data}"
+        )
+        where = " and ".join(one for one in (self.amqp, self.http) if one is not None)
+        return f"{self.name} is ready at {where}; it {kept}."
+
+
+async def run(
+    launch: Launch,
+    told: Callable[[Ready], None],
+    parts: Parts | None = None,
+    store: Callable[[ServerOptions], Store] = open_store,
+) -> None:
+    """Run a server until SIGTERM or SIGINT, which stop it in order; a second one ends the process at once.
+
+    Args:
+        launch: What to run.
+        told: Told when it is ready.
+        parts: What it is put together from; None for the real ones.
+        store: Opens its store.
+
+    Raises:
+        ServerError: It cannot be started, or could not keep everything.
+    """
+    leave = asyncio.Event()
+
+    def signalled(number: int) -> None:
+        if leave.is_set():
+            os._exit(_KILLED + number)
+        leave.set()
+
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # so a shell shields what it starts in the background
+            loop.add_signal_handler(number, signalled, number)
+    server = BrokerServer(launch.server, parts, store)
+    await server.start()
+    _spare_collector()
+    try:
+        ready = Ready(
+            name=launch.server.name,
+            amqp=server.amqp_url or None,
+            http=server.http_url or None,
+            data=None if launch.server.data is None else str(launch.server.data),
+            pid=os.getpid(),
+        )
+        with _announced(ready, launch.ready_file):
+            told(ready)
+            await leave.wait()
+    finally:
+        await server.stop()
+
+
+def _spare_collector() -> None:
+    """Have the collector of cycles look less often, and never at what was there before the first message.
+
+    A broker allocates for each message, and messages that wait are many objects: with Python's own thresholds the
+    collector takes a fifth of its time.  Nothing here relies on it: what a message needs is let go by its last user.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_YOUNG, 20, 100)
+
+
+@contextmanager
+def _announced(ready: Ready, path: Path | None) -> Generator[None]:
+    """Have a file say that the server is ready, as long as it is."""
+    if path is None:
+        yield
+        return
+    beginning = path.with_name(f"{path.name}.{ready.pid}")
+    try:
+        beginning.write_bytes(msgspec.json.encode(ready) + b"\n")
+        beginning.replace(path)  # whoever waits for it never sees half of it
+    except OSError as error:
+        raise OptionsError(f"the ready file {path} cannot be written: {error.strerror}; name another place") from error
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)

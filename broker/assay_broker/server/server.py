@@ -1,0 +1,226 @@
+"""One server: a store, a queue manager on it, and its listeners, in one asyncio loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
+
+from assay_broker.defects import DEFECTS
+from assay_broker.seams import NO_SEAMS
+from assay_broker.server.addresses import HostPort
+from assay_broker.server.beginning import settings_of
+from assay_broker.server.errors import MachineError, OptionsError
+from assay_broker.server.logs import get_logger
+from assay_broker.server.options import ServerOptions, check
+from assay_broker.server.parts import AmqpGate, Gate, Parts
+from assay_broker.shell import QueueManager
+from assay_broker.stores import Store, StoreError
+from assay_broker.stores.errors import ForeignError, NoDatabaseError
+from assay_broker.stores.memory import MemoryStore
+from assay_broker.stores.sqlite import SqliteStore
+from assay_sdk.runners.asynchronous import AsyncioRunner
+
+if TYPE_CHECKING:
+    from assay_broker.http.requests import ConnectionView
+
+T = TypeVar("T")
+
+_LOG = get_logger(__name__)
+
+
+def open_store(options: ServerOptions) -> Store:
+    """Open a server's store.
+
+    Args:
+        options: What the server is asked to be.
+
+    Raises:
+        StoreError: It cannot be opened.
+    """
+    return MemoryStore() if options.data is None else SqliteStore(options.data, options.name)
+
+
+class BrokerServer:
+    """One server; it is started once, and stopped once.
+
+    Args:
+        options: What it is asked to be.
+        parts: What it is put together from; None for the real ones.
+        store: Opens its store.
+    """
+
+    def __init__(
+        self, options: ServerOptions, parts: Parts | None = None, store: Callable[[ServerOptions], Store] = open_store
+    ) -> None:
+        self.options = options
+        self._open_store = store
+        self._parts = parts or _real_parts()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._runner: AsyncioRunner | None = None
+        self._store: Store | None = None
+        self._queue_manager: QueueManager | None = None
+        self.amqp: AmqpGate | None = None
+        """Where AMQP clients come in; None for nowhere."""
+        self.http: Gate | None = None
+        """Where administrators come in; None for nowhere."""
+
+    @property
+    def queue_manager(self) -> QueueManager:
+        """The queue manager; everything with it is to be done on the server's loop.
+
+        Raises:
+            RuntimeError: The server has not been started.
+        """
+        if self._queue_manager is None:
+            raise RuntimeError("the server has not been started")
+        return self._queue_manager
+
+    @property
+    def amqp_url(self) -> str:
+        """Where AMQP clients connect; empty for nowhere."""
+        return self._url(self.amqp, self.options.amqp, "amqp")
+
+    @property
+    def http_url(self) -> str:
+        """Where administrators do; empty for nowhere."""
+        return self._url(self.http, self.options.http, "http")
+
+    async def start(self) -> None:
+        """Start, and return when clients can come; where that fails, nothing is left behind.
+
+        Raises:
+            OptionsError: What is asked cannot be meant.
+            MachineError: The machine stands in the way.
+        """
+        check(self.options)
+        self._parts.secure(self.options)
+        try:
+            self._begin()
+            await self._open()
+        except BaseException:
+            with suppress(MachineError):  # of two errors the first one counts
+                await self._end(drain=False)
+            raise
+        _LOG.info(
+            "ready",
+            queue_manager=self.options.name,
+            amqp=self.amqp_url,
+            http=self.http_url,
+            data=None if self.options.data is None else str(self.options.data),
+            defect=self.options.defect,
+        )
+
+    async def stop(self, *, drain: bool = True) -> None:
+        """Stop in order: units of work are backed out, and what was written is flushed.
+
+        Args:
+            drain: Whether clients are asked to go, and have a moment to do so.
+
+        Raises:
+            MachineError: The store cannot keep everything.
+        """
+        _LOG.info("stopping", queue_manager=self.options.name)
+        await self._end(drain=drain)
+        _LOG.info("stopped", queue_manager=self.options.name)
+
+    async def ask(self, job: Callable[[QueueManager], T]) -> T:
+        """Do something with the queue manager.
+
+        Args:
+            job: What; it is called on the server's loop.
+        """
+        return job(self.queue_manager)
+
+    def call(self, job: Callable[[QueueManager], T]) -> T:
+        """Do something with the queue manager, from another thread, and wait for it.
+
+        Args:
+            job: What; it is called on the server's loop.
+
+        Raises:
+            RuntimeError: The server has not been started.
+        """
+        if self._loop is None:
+            raise RuntimeError("the server has not been started")
+        return asyncio.run_coroutine_threadsafe(self.ask(job), self._loop).result()
+
+    # inside ----------------------------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        settings = settings_of(self.options)
+        seams = NO_SEAMS if self.options.defect is None else DEFECTS[self.options.defect].apply()
+        self._loop = asyncio.get_running_loop()
+        self._runner = AsyncioRunner(self._loop)
+        try:
+            self._store = self._open_store(self.options)
+            self._queue_manager = QueueManager(self._runner, self._store, settings, seams, flush_ns=0)
+        except (ForeignError, NoDatabaseError) as error:
+            raise OptionsError(str(error)) from error
+        except StoreError as error:
+            raise MachineError(str(error)) from error
+
+    async def _open(self) -> None:
+        """Let clients in first, and then administrators, who see them."""
+        options, queue_manager, runner = self.options, self.queue_manager, self._runner
+        if runner is None:
+            raise RuntimeError("the server has not been started")
+        if options.amqp is not None:
+            self.amqp = amqp = self._parts.amqp(options, queue_manager, runner)
+            await amqp.start(options.amqp.host, options.amqp.port)
+        if options.http is not None:
+            self.http = http = self._parts.http(options, queue_manager, runner, self._views)
+            await http.start(options.http.host, options.http.port)
+
+    def _views(self) -> Sequence[ConnectionView]:
+        return () if self.amqp is None else self.amqp.views()
+
+    def _url(self, gate: Gate | None, asked: HostPort | None, scheme: str) -> str:
+        if gate is None or asked is None:
+            return ""
+        return HostPort(asked.host, gate.address[1]).url(scheme + ("s" if self.options.tls_certificate else ""))
+
+    async def _end(self, *, drain: bool) -> None:
+        gates = [gate for gate in (self.amqp, self.http) if gate is not None]
+        self.amqp = self.http = None
+        try:
+            for trouble in await asyncio.gather(
+                *(self._shut(gate, drain=drain) for gate in gates), return_exceptions=True
+            ):
+                if trouble is not None:
+                    _LOG.error("a listener has failed to close", exc_info=trouble)
+        finally:
+            self._finish()
+
+    async def _shut(self, gate: Gate, *, drain: bool) -> None:
+        try:
+            if drain:
+                async with asyncio.timeout(self.options.drain_ms / 1000):
+                    await gate.drain()
+        except TimeoutError:
+            _LOG.warning("clients have not gone in time", waited_ms=self.options.drain_ms)
+        finally:
+            await gate.close()
+
+    def _finish(self) -> None:
+        queue_manager, store, runner = self._queue_manager, self._store, self._runner
+        self._store = self._runner = None
+        try:
+            try:
+                if queue_manager is not None and queue_manager.up:
+                    queue_manager.stop()
+            finally:
+                if isinstance(store, SqliteStore):
+                    store.close()
+        except StoreError as error:
+            raise MachineError(str(error)) from error
+        finally:
+            if runner is not None:
+                runner.close()
+
+
+def _real_parts() -> Parts:
+    from assay_broker.server.wiring import Wiring
+
+    return Wiring()

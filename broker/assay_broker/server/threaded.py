@@ -1,0 +1,56 @@
+"""A server in a thread of its own, for tests and whoever else is not in a loop himself."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Generator
+from concurrent.futures import Future
+from contextlib import contextmanager
+
+from assay_broker.server.options import ServerOptions
+from assay_broker.server.parts import Parts
+from assay_broker.server.server import BrokerServer
+
+
+@contextmanager
+def serving(options: ServerOptions, parts: Parts | None = None) -> Generator[BrokerServer]:
+    """A server for the length of a block; at its end it is stopped in order.
+
+    Args:
+        options: What it is asked to be; with port 0 it takes ports that are free.
+        parts: What it is put together from; None for the real ones.
+
+    Raises:
+        ServerError: It cannot be started, or could not keep everything.
+    """
+    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+    ended: Future[None] = Future()
+    server = BrokerServer(options, parts)
+
+    async def serve() -> None:
+        leave = asyncio.Event()
+        await server.start()
+        started.set_result((asyncio.get_running_loop(), leave))
+        await leave.wait()
+        await server.stop()
+
+    def live() -> None:
+        try:
+            asyncio.run(serve())
+        except BaseException as error:  # noqa: BLE001  raised where the server was asked for
+            (ended if started.done() else started).set_exception(error)
+        else:
+            ended.set_result(None)
+
+    thread = threading.Thread(target=live, name=f"assay-broker-{options.name}", daemon=True)
+    thread.start()
+    try:
+        loop, leave = started.result()
+        try:
+            yield server
+        finally:
+            loop.call_soon_threadsafe(leave.set)
+            ended.result()
+    finally:
+        thread.join()

@@ -1,0 +1,136 @@
+"""What a real server is put together from."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+
+from msgspec import Struct
+
+from assay_broker.amqp.limits import AmqpLimits
+from assay_broker.amqp.listener import AmqpListener
+from assay_broker.amqp.listener import ListenError as AmqpListenError
+from assay_broker.http.listener import HttpListener
+from assay_broker.http.listener import ListenError as HttpListenError
+from assay_broker.http.requests import ConnectionView
+from assay_broker.security import Security, SecurityError, Users, server_context
+from assay_broker.server.errors import MachineError, OptionsError
+from assay_broker.server.options import ServerOptions
+from assay_broker.shell import QueueManager
+from assay_sdk.time import Runner
+
+_LOG = logging.getLogger(__name__)
+_NS_PER_MS = 1_000_000
+
+
+class Shown(Struct, frozen=True, kw_only=True):
+    """An AMQP connection, as the status page shows it.
+
+    Args:
+        container_id: What the client calls itself.
+        user: Who has logged in; None for nobody.
+        peer: The other end's address.
+        links: How many links are open.
+        since_ms: Since when, in milliseconds since the epoch.
+    """
+
+    container_id: str
+    user: str | None
+    peer: str
+    links: int
+    since_ms: int
+
+
+class Wiring:
+    """The real parts of one server."""
+
+    def __init__(self) -> None:
+        self._security = Security()
+
+    def secure(self, options: ServerOptions) -> None:
+        """Read users and certificates.
+
+        Raises:
+            OptionsError: Something is wrong with them.
+        """
+        with complaints():
+            users = None if options.users is None else Users.read(options.users)
+            tls = None
+            if options.tls_certificate is not None and options.tls_key is not None:
+                tls = server_context(options.tls_certificate, options.tls_key)
+        if users is not None and users.exposed:
+            _LOG.warning("everybody on this machine can read %s; take that right away (chmod o-r)", options.users)
+        self._security = Security(users, tls, options.clear_passwords)
+
+    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> AmqpGate:
+        """Make the gate for AMQP clients."""
+        limits = AmqpLimits(**options.amqp_limits)
+        return AmqpGate(queue_manager, runner, security=self._security, limits=limits)
+
+    def http(
+        self,
+        options: ServerOptions,
+        queue_manager: QueueManager,
+        runner: Runner,
+        views: Callable[[], Sequence[ConnectionView]],
+    ) -> HttpGate:
+        """Make the gate for administrators, who see the connections of clients."""
+        return HttpGate(
+            queue_manager, runner, security=self._security, views=views, clear_passwords=options.clear_passwords
+        )
+
+
+class AmqpGate(AmqpListener):
+    """The listener of AMQP clients, whose complaints are a server's."""
+
+    async def start(self, host: str, port: int) -> None:
+        """Listen.
+
+        Raises:
+            ServerError: It cannot.
+        """
+        with complaints():
+            await super().start(host, port)
+
+    def views(self) -> tuple[Shown, ...]:
+        """Who is connected, as the status page shows it."""
+        return tuple(
+            Shown(
+                container_id=one.container,
+                user=one.user,
+                peer=one.peer,
+                links=one.links,
+                since_ms=one.since_ns // _NS_PER_MS,
+            )
+            for one in self.connections
+        )
+
+
+class HttpGate(HttpListener):
+    """The listener of administrators, whose complaints are a server's."""
+
+    async def start(self, host: str, port: int) -> None:
+        """Listen.
+
+        Raises:
+            ServerError: It cannot.
+        """
+        with complaints():
+            await super().start(host, port)
+
+
+@contextmanager
+def complaints() -> Generator[None]:
+    """Say in a server's own way why a listener cannot listen.
+
+    Raises:
+        OptionsError: It was asked for what it must not do.
+        MachineError: The machine stands in the way.
+    """
+    try:
+        yield
+    except SecurityError as error:
+        raise OptionsError(str(error)) from error
+    except (AmqpListenError, HttpListenError) as error:
+        raise MachineError(str(error)) from error

@@ -1,0 +1,137 @@
+"""``assay broker``: the reference broker as a server."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.exits import CannotRunError, Exit, UsageProblem
+from assay.terminal import hush
+from assay_broker.server.errors import OptionsError, ServerError
+from assay_broker.server.files import Launch, asked, launch, read_file
+
+if TYPE_CHECKING:
+    from assay_broker.server.running import Ready
+
+
+def broker(
+    data: Annotated[str | None, typer.Option(metavar="DIR", help="The store's folder; without it, memory.")] = None,
+    amqp: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="AMQP 1.0; 127.0.0.1:5672, or none.")] = None,
+    http: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="HTTP; 127.0.0.1:9443, or none.")] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML with these options; flags win.")] = None,
+    name: Annotated[str | None, typer.Option(help="The queue manager's name; ASSAY, on z/OS MQ01.")] = None,
+    level: Annotated[str | None, typer.Option(help="The queue manager's level; 8.0.")] = None,
+    platform: Annotated[str | None, typer.Option(help="distributed or zos.")] = None,
+    mqsc: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="A script to begin with, after default.mqsc; none: without that one."),
+    ] = None,
+    users: Annotated[str | None, typer.Option(metavar="FILE", help="Who may come; without it, anybody, here.")] = None,
+    tls_certificate: Annotated[str | None, typer.Option(metavar="FILE", help="A certificate chain, PEM.")] = None,
+    tls_key: Annotated[str | None, typer.Option(metavar="FILE", help="Its private key, PEM.")] = None,
+    clear_passwords: Annotated[
+        bool, typer.Option("--clear-passwords", help="Take passwords without TLS from other machines too.")
+    ] = False,
+    defect: Annotated[str | None, typer.Option(help="Switch a named defect on.")] = None,
+    log: Annotated[str | None, typer.Option(help="json or console.")] = None,
+    ready_file: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Says in JSON where it listens, while it does.")
+    ] = None,
+    add_user: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Write a user and a password into the users' file, and end.")
+    ] = None,
+) -> Exit:
+    """Run the reference broker as a server, until SIGTERM or Ctrl-C."""
+    flags = {
+        "data": data,
+        "amqp": amqp,
+        "http": http,
+        "name": name,
+        "level": level,
+        "platform": platform,
+        "mqsc": mqsc or None,
+        "users": users,
+        "tls-certificate": tls_certificate,
+        "tls-key": tls_key,
+        "clear-passwords": clear_passwords or None,
+        "defect": defect,
+        "log": log,
+        "ready-file": ready_file,
+    }
+    with told():
+        given = asked({key: value for key, value in flags.items() if value is not None})
+        file = None if config is None else read_file(config)
+        if add_user is not None:
+            named = given.users if file is None else (given.users or file.users)
+            return _add_user(add_user, named or None)
+        _serve(launch(given, file))
+    return Exit.AS_EXPECTED
+
+
+@contextmanager
+def told() -> Generator[None]:
+    """Say what a server has to complain about in the command's own way.
+
+    Raises:
+        UsageProblem: What was asked for cannot be meant.
+        CannotRunError: This machine stands in the way, or lacks a package.
+    """
+    try:
+        yield
+    except ServerError as error:
+        text = str(error) if str(error).endswith((".", "?")) else f"{error}."
+        kind = UsageProblem if isinstance(error, OptionsError) else CannotRunError
+        raise kind(text) from error
+    except ImportError as error:
+        if error.name is None or error.name.partition(".")[0].startswith("assay"):
+            raise
+        text = f"a server needs {error.name}: install it with pip install 'assay-mq[server]'"
+        raise CannotRunError(text) from error
+
+
+def _serve(what: Launch) -> None:
+    from assay_broker.server.logs import set_up, take_down
+    from assay_broker.server.running import run
+
+    handler = set_up(what.log)
+    try:
+        asyncio.run(run(what, _say))
+    finally:
+        take_down(handler)
+
+
+def _say(ready: Ready) -> None:
+    try:
+        sys.stdout.write(f"{ready.sentence}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        hush()
+
+
+def _add_user(name: str, file: str | None) -> Exit:
+    """Write a user into a users' file; the password comes from whoever sits there, or from standard input."""
+    from assay_broker.server.accounts import add_user
+
+    if file is None:
+        raise OptionsError("there is no users' file to write into: name one, as in --users users.toml")
+    path = Path(file)
+    replaced = add_user(path, name, _password(name))
+    verb = "has another password in" if replaced else "is in"
+    sys.stdout.write(f"{name} {verb} {path}.\n")
+    return Exit.AS_EXPECTED
+
+
+def _password(name: str) -> str:
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().removesuffix("\n")
+    password = getpass.getpass(f"Password of {name}: ")
+    if getpass.getpass("Again: ") != password:
+        raise OptionsError("the two passwords are not the same; nothing was written")
+    return password

@@ -1,0 +1,95 @@
+"""``assay receive``: messages from a queue or a topic."""
+
+from __future__ import annotations
+
+import sys
+import time
+from base64 import b64encode
+from typing import Annotated
+
+import msgspec
+import typer
+
+from assay.exits import Exit, UsageProblem
+from assay.messages import connected, destination, milliseconds
+from assay.remote import User, login
+from assay.terminal import hush
+from assay_sdk import AckMode, Context, Message
+from assay_sdk.model.message import Body
+
+
+def receive(
+    name: Annotated[str, typer.Argument(help="The queue, or with --topic the topic string.", metavar="QUEUE")],
+    url: Annotated[str, typer.Option(help="The broker, as amqp://127.0.0.1:5672.")] = "amqp://127.0.0.1:5672",
+    user: User = None,
+    topic: Annotated[bool, typer.Option("--topic", help="Subscribe to a topic for that long.")] = False,
+    count: Annotated[int, typer.Option(help="How many messages.")] = 1,
+    timeout: Annotated[
+        str, typer.Option(help="How long to wait for all of them, as 5s; 0 takes what is there.")
+    ] = "5s",
+    selector: Annotated[str | None, typer.Option(help="Which messages: a JMS selector.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="A line of JSON for each message, with its headers.")] = False,
+) -> Exit:
+    """Receive messages and print their bodies, each on a line; exit 1 when fewer came than were asked for."""
+    if count < 1:
+        raise UsageProblem(f"--count is at least 1, not {count}.")
+    place = destination(name, topic=topic)
+    timeout_ms = milliseconds("--timeout", timeout) or 0
+    with connected(url, login(user), AckMode.CLIENT) as context, context.create_consumer(place, selector) as consumer:
+        until = time.monotonic() + timeout_ms / 1_000
+        for _ in range(count):
+            left_ms = max(int((until - time.monotonic()) * 1_000), 0)
+            message = consumer.receive(left_ms)
+            if message is None:
+                return Exit.NOT_AS_EXPECTED
+            if not _written(message, json=json):
+                _give_back(context)
+                return Exit.AS_EXPECTED
+            message.acknowledge()  # not before it is out: what nobody has seen comes again
+    return Exit.AS_EXPECTED
+
+
+def _give_back(context: Context) -> None:
+    """The reader has gone: the message is for somebody else."""
+    context.recover()
+
+
+def _written(message: Message[Body], *, json: bool) -> bool:
+    """Write a message to standard output.
+
+    Returns:
+        Whether somebody reads it.
+    """
+    octets = msgspec.json.encode(_shown(message)) if json else _octets(message.body)
+    try:
+        sys.stdout.buffer.write(octets + b"\n")
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        hush()
+        return False
+    return True
+
+
+def _octets(body: Body) -> bytes:
+    return body.encode(errors="replace") if isinstance(body, str) else body or b""
+
+
+def _shown(message: Message[Body]) -> dict[str, object]:
+    body = message.body
+    return {
+        "message_id": message.message_id,
+        "correlation_id": message.correlation_id,
+        "timestamp": message.timestamp,
+        "delivery_mode": message.delivery_mode.name.lower().replace("_", "-"),
+        "priority": message.priority,
+        "expiration": message.expiration,
+        "delivery_time": message.delivery_time,
+        "redelivered": message.redelivered,
+        "delivery_count": message.delivery_count,
+        "properties": {
+            key: b64encode(value).decode() if isinstance(value, bytes) else value
+            for key, value in message.properties.items()
+        },
+        "body": b64encode(body).decode() if isinstance(body, bytes) else body,
+        "body_encoding": "base64" if isinstance(body, bytes) else "text",
+    }

@@ -1,0 +1,79 @@
+"""``assay send``: a message to a queue or a topic."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from assay.exits import Exit, UsageProblem
+from assay.messages import connected, destination, milliseconds
+from assay.remote import User, login
+from assay.terminal import Terminal
+from assay_sdk import AS_DESTINATION, AckMode, DeliveryMode, Message, Receipt
+from assay_sdk.model.message import Body
+
+
+def send(
+    name: Annotated[str, typer.Argument(help="The queue, or with --topic the topic string.", metavar="QUEUE")],
+    text: Annotated[str, typer.Argument(help="The body; - reads standard input.")] = "-",
+    url: Annotated[str, typer.Option(help="The broker, as amqp://127.0.0.1:5672.")] = "amqp://127.0.0.1:5672",
+    user: User = None,
+    topic: Annotated[bool, typer.Option("--topic", help="Publish on a topic.")] = False,
+    delay: Annotated[str | None, typer.Option(help="Delivery delay, as 5s or 200ms; a number is milliseconds.")] = None,
+    ttl: Annotated[str | None, typer.Option(help="Time to live, in the same forms.")] = None,
+    persistent: Annotated[
+        bool | None,
+        typer.Option("--persistent/--non-persistent", help="Default: as the destination defines (DEFPSIST)."),
+    ] = None,
+    priority: Annotated[int | None, typer.Option(help="0 to 9; default: as the destination defines.")] = None,
+    correlation_id: Annotated[str | None, typer.Option(help="JMSCorrelationID.")] = None,
+) -> Exit:
+    """Send a message, and print its id when the broker has it."""
+    place = destination(name, topic=topic)
+    delay_ms, ttl_ms = milliseconds("--delay", delay), milliseconds("--ttl", ttl)
+    with connected(url, login(user), AckMode.AUTO) as context:
+        producer = context.create_producer(
+            place,
+            delivery_mode=_mode(persistent),
+            priority=AS_DESTINATION if priority is None else priority,
+            time_to_live=ttl_ms,
+            delivery_delay=delay_ms,
+        )
+        message: Message[Body] = Message(_body(text), correlation_id=correlation_id)
+        _show(producer.send(message))
+    return Exit.AS_EXPECTED
+
+
+def _mode(persistent: bool | None) -> DeliveryMode:
+    if persistent is None:
+        return DeliveryMode.AS_DESTINATION
+    return DeliveryMode.PERSISTENT if persistent else DeliveryMode.NON_PERSISTENT
+
+
+def _body(text: str) -> Body:
+    """The text that is given, or what standard input has: text where it is UTF-8, octets where it is not.
+
+    Raises:
+        UsageProblem: Standard input cannot be read.
+    """
+    if text != "-":
+        return text
+    try:
+        octets = sys.stdin.buffer.read()
+    except OSError as error:
+        raise UsageProblem(f"Standard input cannot be read: {error.strerror}; give the text after the name.") from error
+    try:
+        return octets.decode()
+    except UnicodeDecodeError:
+        return octets
+
+
+def _show(receipt: Receipt) -> None:
+    terminal = Terminal(soft_wrap=True)
+    terminal.print(receipt.message_id, markup=False)
+    if receipt.delivery_time is not None:
+        due = datetime.fromtimestamp(receipt.delivery_time / 1_000, UTC)
+        terminal.print(f"not before {due:%Y-%m-%d %H:%M:%S.%f}"[:-3] + " UTC", markup=False)

@@ -1,0 +1,120 @@
+"""Messages from the shell: how it connects, names destinations and durations, and which exit code a refusal has."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+
+from assay.exits import CannotRunError, CommandError, Exit, UsageProblem
+from assay_sdk import (
+    AckMode,
+    Context,
+    DestinationError,
+    JmsErrorKind,
+    Login,
+    MessagingRuntimeError,
+    Queue,
+    Topic,
+    connect,
+)
+from assay_sdk.model.converters import OCTETS, TEXT
+from assay_sdk.model.durations import DurationError, parse_duration
+from assay_sdk.model.message import Body
+
+
+class RefusedMessageError(CommandError):
+    """The broker was reached and did not do what was asked."""
+
+    code = Exit.NOT_AS_EXPECTED
+
+
+_ENDS: Mapping[JmsErrorKind, type[CommandError]] = {
+    JmsErrorKind.CONNECTION_LOST: CannotRunError,
+    JmsErrorKind.SECURITY: CannotRunError,
+    JmsErrorKind.UNSUPPORTED: CannotRunError,
+    JmsErrorKind.INVALID_SELECTOR: UsageProblem,
+}
+"""What does not say that the broker has refused a message."""
+
+
+class AsItIs:
+    """A body as it came: text, octets, or nothing (`assay_sdk.Converter`)."""
+
+    def encode(self, value: Body) -> tuple[Body, str | None]:
+        """The body itself."""
+        if value is None:
+            return None, None
+        return value, TEXT if isinstance(value, str) else OCTETS
+
+    def decode(self, body: Body, content_type: str | None) -> Body:
+        """The body itself."""
+        del content_type
+        return body
+
+
+Place = Queue[Body] | Topic[Body]
+
+
+def destination(name: str, *, topic: bool) -> Place:
+    """A destination by its name.
+
+    Raises:
+        UsageProblem: The name cannot be one.
+    """
+    try:
+        return Topic(name, converter=AsItIs()) if topic else Queue(name, converter=AsItIs())
+    except DestinationError as error:
+        raise UsageProblem(str(error)) from error
+
+
+def milliseconds(option: str, given: str | None) -> int | None:
+    """A duration: ``5s``, ``200ms``, or milliseconds.
+
+    Args:
+        option: Which option it was given with.
+        given: The text; None for none.
+
+    Raises:
+        UsageProblem: It is no duration.
+    """
+    if given is None:
+        return None
+    text = f"{given} ms" if given.isascii() and given.isdecimal() else given
+    try:
+        return parse_duration(text)
+    except DurationError as error:
+        raise UsageProblem(f"{option}: {error}") from error
+
+
+@contextmanager
+def connected(url: str, login: Login | None, mode: AckMode) -> Generator[Context, None, None]:
+    """A connection with a session for the length of a block.
+
+    Args:
+        url: ``amqp://host:port``.
+        login: Who connects; None for nobody.
+        mode: The session's acknowledgement mode.
+
+    Raises:
+        UsageProblem: The URL is none that a driver serves.
+        CannotRunError: The broker is not reached, or lets nobody in.
+        RefusedMessageError: It refuses what is asked.
+    """
+    try:
+        context = connect(url, login=login, session_mode=mode)
+    except ValueError as error:
+        raise UsageProblem(f"{error}.") from error
+    except MessagingRuntimeError as error:
+        if error.kind is JmsErrorKind.UNSUPPORTED and "://" not in url:
+            raise UsageProblem(_sentence(error)) from error
+        raise CannotRunError(_sentence(error)) from error
+    try:
+        with context:
+            yield context
+    except MessagingRuntimeError as error:
+        raise _ENDS.get(error.kind, RefusedMessageError)(_sentence(error)) from error
+
+
+def _sentence(error: MessagingRuntimeError) -> str:
+    text = str(error)
+    return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -1,0 +1,213 @@
+"""A queue manager behind IBM MQ's REST interface: ours, or the real one."""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+import sys
+from base64 import b64encode
+from getpass import getpass
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, Self, TypeVar
+from urllib.parse import SplitResult, quote, urlsplit
+
+import msgspec
+import typer
+from msgspec import Struct
+
+from assay.exits import CannotRunError, UsageProblem
+from assay_sdk import Login
+
+PASSWORD = "ASSAY_PASSWORD"  # noqa: S105 - the variable's name
+"""The environment variable that holds a user's password."""
+
+User = Annotated[str | None, typer.Option(help=f"Who asks; the password comes from ${PASSWORD}, or is asked for.")]
+"""The option that every command has which logs in."""
+
+T = TypeVar("T")
+
+_PATH = "/ibmmq/rest/v2/admin"
+_TIMEOUT_S = 60.0
+_MOST = 256 * 1024 * 1024
+
+
+def login(user: str | None) -> Login | None:
+    """The login of a user; None for nobody.
+
+    Raises:
+        UsageProblem: There is no password, and nobody who could be asked for it.
+    """
+    if user is None:
+        return None
+    given = os.environ.get(PASSWORD)
+    if given is None and not sys.stdin.isatty():
+        raise UsageProblem(f"There is no password for {user}: put it into the environment variable {PASSWORD}.")
+    return Login(user, getpass(f"Password of {user}: ") if given is None else given)
+
+
+class Item(Struct, frozen=True, rename="camel", kw_only=True):
+    """One answer to a command.
+
+    Args:
+        completion_code: MQCC: 0 for done.
+        reason_code: MQRC or MQRCCF.
+        text: What runmqsc would have said.
+        column: Where in the command it is wrong, from 1; 0 where nobody says.
+        syntax_error: Whether it was no command at all.
+    """
+
+    completion_code: int
+    reason_code: int
+    text: tuple[str, ...] = ()
+    column: int = 0
+    syntax_error: bool = False
+
+
+class Answer(Struct, frozen=True, rename="camel", kw_only=True):
+    """The answer to a command.
+
+    Args:
+        command_response: An item for each object that is shown, one for any other command.
+        overall_completion_code: MQCC: 0 for done.
+    """
+
+    command_response: tuple[Item, ...]
+    overall_completion_code: int
+
+
+class _Fault(Struct, frozen=True):
+    message: str = ""
+
+
+class _Faults(Struct, frozen=True):
+    error: tuple[_Fault, ...]
+
+
+class _Manager(Struct, frozen=True):
+    name: str
+
+
+class _Managers(Struct, frozen=True):
+    qmgr: tuple[_Manager, ...]
+
+
+class RemoteManager:
+    """A queue manager behind HTTP, on one connection that is kept.
+
+    Args:
+        url: ``http://host:port`` or ``https://host:port``.
+        name: The queue manager's name; None for the only one that there is.
+        login: Who asks; None for nobody.
+        authority: The certificates that the server's is checked against; None for those of the system.
+
+    Raises:
+        UsageProblem: The URL is none, or the certificates cannot be read.
+    """
+
+    def __init__(
+        self, url: str, *, name: str | None = None, login: Login | None = None, authority: Path | None = None
+    ) -> None:
+        place = _place(url)
+        self._url = url
+        self._name = name
+        self._headers = {"Content-Type": "application/json", "ibm-mq-rest-csrf-token": "assay"}
+        if login is not None:
+            octets = f"{login.user}:{login.password}".encode()
+            self._headers["Authorization"] = f"Basic {b64encode(octets).decode()}"
+        self._line = _line(place, authority)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self._line.close()
+
+    @property
+    def name(self) -> str:
+        """The queue manager's name.
+
+        Raises:
+            CannotRunError: Nobody answers, or not as a queue manager does.
+            UsageProblem: There are several.
+        """
+        if self._name is None:
+            found = self._decoded(self._ask("GET", f"{_PATH}/qmgr"), _Managers).qmgr
+            if len(found) != 1:
+                names = ", ".join(one.name for one in found) or "none"
+                raise UsageProblem(f"{self._url} has not one queue manager, but {names}: say with --name which.")
+            self._name = found[0].name
+        return self._name
+
+    def run(self, command: str) -> Answer:
+        """Have a command carried out.
+
+        Raises:
+            CannotRunError: Nobody answers, or not as a queue manager does.
+        """
+        body = json.dumps({"type": "runCommand", "parameters": {"command": command}})
+        name = quote(self.name, safe="").replace(".", "%2E")
+        return self._decoded(self._ask("POST", f"{_PATH}/action/qmgr/{name}/mqsc", body), Answer)
+
+    def _ask(self, method: str, path: str, body: str | None = None) -> bytes:
+        try:
+            self._line.request(method, path, None if body is None else body.encode(), self._headers)
+            answer = self._line.getresponse()
+            octets = answer.read(_MOST)
+        except (OSError, HTTPException) as error:
+            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise CannotRunError(
+                f"{self._url} does not answer ({_plain(why)}): see that the server runs, and where."
+            ) from error
+        if answer.status == 200:  # noqa: PLR2004  OK
+            return octets
+        raise CannotRunError(f"{self._url} has refused the request ({answer.status}): {_said(octets, answer.reason)}")
+
+    def _decoded(self, octets: bytes, kind: type[T]) -> T:
+        try:
+            return msgspec.json.decode(octets, type=kind)
+        except msgspec.DecodeError as error:
+            raise CannotRunError(
+                f"{self._url} does not answer as IBM MQ's REST interface does ({error}): see what the URL leads to."
+            ) from error
+
+
+def _said(octets: bytes, reason: str) -> str:
+    try:
+        return _plain(" ".join(one.message for one in msgspec.json.decode(octets, type=_Faults).error) or reason)
+    except msgspec.DecodeError:
+        return f"{_plain(reason) or 'without a reason'}."
+
+
+def _plain(text: str) -> str:
+    """What a server says, on one line and without anything that a terminal would obey."""
+    return "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
+
+
+def _place(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise UsageProblem(f"{url!r} is no URL ({error}); write http://127.0.0.1:9443.") from error
+    del port
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path not in {"", "/"} or parts.query:
+        raise UsageProblem(f"{url!r} is no server's URL; write http://127.0.0.1:9443.")
+    if parts.username is not None:
+        raise UsageProblem("The URL holds a user: give it with --user, so that it appears in no log.")
+    return parts
+
+
+def _line(place: SplitResult, authority: Path | None) -> HTTPConnection:
+    host = place.hostname or ""
+    if place.scheme == "http":
+        return HTTPConnection(host, place.port or 80, timeout=_TIMEOUT_S)
+    try:
+        context = ssl.create_default_context(cafile=authority)
+    except (OSError, ssl.SSLError) as error:
+        raise UsageProblem(f"{authority} holds no certificates ({error}); name a PEM file.") from error
+    return HTTPSConnection(host, place.port or 443, timeout=_TIMEOUT_S, context=context)

@@ -1,0 +1,58 @@
+"""The body of an encoded message: had without decoding the rest (OASIS AMQP 1.0, 3.2.6 to 3.2.8)."""
+
+from __future__ import annotations
+
+from assay_sdk.amqp.sections import DATA, SEQUENCE, VALUE, split
+from assay_sdk.amqp.values import BINARIES, NULL, PLAIN_VALUES, STRINGS, simple
+from assay_sdk.model.message import Body
+
+
+def body(octets: bytes) -> Body:
+    """The body of an encoded message as `Message.body` has it: text, octets, or None for anything else.
+
+    Raises:
+        DecodeError: The message is malformed.
+    """
+    parts = [span for span in split(octets) if DATA <= span.code <= VALUE]
+    if not parts:
+        return None
+    first = parts[0]
+    if first.code == DATA:
+        # One data section is cut out once; several are joined without being cut out before.
+        view = octets if len(parts) == 1 else memoryview(octets)
+        pieces = [view[_content(octets, span.value) : span.end] for span in parts]
+        return bytes(pieces[0]) if len(pieces) == 1 else b"".join(pieces)
+    if octets[first.value] not in STRINGS | BINARIES:
+        return None
+    value, _ = simple(octets, first.value)
+    return value if isinstance(value, str | bytes) else None
+
+
+def is_plain(octets: bytes) -> bool:
+    """Whether the body of an encoded message is text, octets or nothing, which `Message.body` can hold.
+
+    Raises:
+        DecodeError: The message is malformed.
+    """
+    kinds = {(span.code, octets[span.value] if span.code == VALUE else None) for span in split(octets)}
+    return not any(code == SEQUENCE or (code == VALUE and form not in PLAIN_VALUES) for code, form in kinds)
+
+
+def body_size(octets: bytes) -> int:
+    """How many octets the body has: those of its text or its data, or else all of its sections.
+
+    Raises:
+        DecodeError: The message is malformed.
+    """
+    total = 0
+    for span in split(octets):
+        if span.code == DATA or (span.code == VALUE and octets[span.value] in STRINGS | BINARIES):
+            total += span.end - _content(octets, span.value)
+        elif span.code in (SEQUENCE, VALUE) and octets[span.value] != NULL:
+            total += span.end - span.begin
+    return total
+
+
+def _content(octets: bytes, at: int) -> int:
+    """Where the octets of a text or of binary data begin."""
+    return at + (5 if octets[at] & 0x10 else 2)

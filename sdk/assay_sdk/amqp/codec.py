@@ -1,0 +1,376 @@
+"""`Message` to AMQP 1.0 message sections and back, in the JMS mapping.
+
+Sections: OASIS AMQP 1.0, 3.2.  The mapping of JMS headers is that of the AMQP JMS mapping working draft as Apache Qpid
+JMS carries it out (``AmqpJmsMessageFacade``, ``AmqpMessageSupport``, ``AmqpDestinationHelper``): destination and
+message type as annotations, a delay as the absolute ``x-opt-delivery-time``.  Encoded by hand and not by
+`proton.Message`, which leaves an explicit ``durable=false`` out, cannot tell an absent field from a zero one, and
+truncates milliseconds.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from msgspec import Struct
+
+from assay_sdk.amqp import terms, types
+from assay_sdk.amqp.identifiers import identifier, identifier_text
+from assay_sdk.amqp.sections import (
+    APPLICATION_PROPERTIES,
+    DATA,
+    FOOTER,
+    HEADER,
+    MESSAGE_ANNOTATIONS,
+    NAMES,
+    PROPERTIES,
+    SEQUENCE,
+    VALUE,
+)
+from assay_sdk.amqp.types import DecodeError, Described
+from assay_sdk.model.message import Address, AddressKind, Body, Message, Property
+
+_MESSAGE_TYPE = types.symbol(terms.MESSAGE_TYPE)
+_DESTINATION = types.symbol(terms.DESTINATION)
+_REPLY_TO = types.symbol(terms.REPLY_TO)
+_DELIVERY_TIME = types.symbol(terms.DELIVERY_TIME)
+_PRIORITY = types.symbol(terms.PRIORITY)
+
+_TYPE_PLAIN, _TYPE_BYTES, _TYPE_TEXT = 0, 3, 5
+
+_KIND_NUMBERS: Mapping[AddressKind, int] = {
+    AddressKind.QUEUE: 0,
+    AddressKind.TOPIC: 1,
+    AddressKind.TEMPORARY_QUEUE: 2,
+    AddressKind.TEMPORARY_TOPIC: 3,
+}
+KINDS: Mapping[int, AddressKind] = {number: kind for kind, number in _KIND_NUMBERS.items()}
+"""What the annotations that tell destinations apart mean."""
+
+MAX_TTL_MS = 2**32 - 1
+"""The header's ttl is a uint (3.2.1): a longer one travels as absolute-expiry-time alone."""
+
+
+class Prefixes(Struct, frozen=True):
+    """What a broker wants in front of names, from its Open's ``queue-prefix`` and ``topic-prefix``."""
+
+    queue: str = ""
+    topic: str = ""
+
+    def of(self, kind: AddressKind) -> str:
+        """The prefix for one kind of destination; temporary ones are named by the broker."""
+        return {AddressKind.QUEUE: self.queue, AddressKind.TOPIC: self.topic}.get(kind, "")
+
+
+class Received(Struct, frozen=True):
+    """A message off the wire, with the header's delivery-count."""
+
+    message: Message
+    count: int
+
+
+_UNFIT = "a field of the message does not fit into its AMQP type"
+
+
+class EncodeError(ValueError):
+    """A message that AMQP cannot carry; the text says which part of it."""
+
+
+def wire_name(address: Address, prefixes: Prefixes) -> str:
+    """A destination's name as the broker wants it."""
+    return prefixes.of(address.kind) + address.name
+
+
+# --- encoding
+
+
+def encode(message: Message, prefixes: Prefixes = Prefixes()) -> bytes:  # noqa: B008  a frozen value
+    """The sections of a message.
+
+    Args:
+        message: What to send; `Message.encoded` goes out untouched when there is one.
+        prefixes: What the broker wants in front of names.
+
+    Raises:
+        EncodeError: AMQP cannot carry a part of it.
+    """
+    if message.encoded is not None:
+        return message.encoded
+    try:
+        header = _header(message)
+    except struct.error as error:
+        raise EncodeError(f"{_UNFIT}: {error}") from error
+    return header + without_header(message, prefixes)
+
+
+def without_header(message: Message, prefixes: Prefixes = Prefixes()) -> bytes:  # noqa: B008  a frozen value
+    """The sections of a message behind the header: annotations and the bare message, made from its fields.
+
+    Args:
+        message: The message; its `Message.encoded` is not looked at.
+        prefixes: What the broker wants in front of names.
+
+    Raises:
+        EncodeError: AMQP cannot carry a part of it.
+    """
+    try:
+        return b"".join(
+            (
+                _annotations(message),
+                _properties(message, prefixes),
+                application_properties(message.properties),
+                _body(message.body),
+            )
+        )
+    except (struct.error, UnicodeEncodeError) as error:
+        raise EncodeError(f"{_UNFIT}: {error}") from error
+
+
+def _or_null(encoder: Callable[..., bytes], value: object) -> bytes:
+    return types.null() if value is None else encoder(value)
+
+
+def _header(message: Message) -> bytes:
+    ttl_ms = message.ttl_ms if message.ttl_ms and message.ttl_ms <= MAX_TTL_MS else None
+    if message.durable is None and message.priority is None and ttl_ms is None:
+        return b""
+    # An explicit false: RabbitMQ 4 takes an absent durable for true.
+    return types.described(
+        HEADER,
+        types.fields(
+            (
+                _or_null(types.boolean, message.durable),
+                _or_null(types.ubyte, message.priority),
+                _or_null(types.uint, ttl_ms),
+            )
+        ),
+    )
+
+
+def _annotations(message: Message) -> bytes:
+    body = message.body
+    number = _TYPE_TEXT if isinstance(body, str) else _TYPE_PLAIN if body is None else _TYPE_BYTES
+    annotations = {_MESSAGE_TYPE: types.byte(number)}
+    if message.to is not None:
+        annotations[_DESTINATION] = types.byte(_KIND_NUMBERS[message.to.kind])
+    if message.reply_to is not None:
+        annotations[_REPLY_TO] = types.byte(_KIND_NUMBERS[message.reply_to.kind])
+    if message.delivery_time_ms is not None:
+        annotations[_DELIVERY_TIME] = types.long(message.delivery_time_ms)
+    if message.priority is None:
+        annotations[_PRIORITY] = types.byte(terms.AS_DEFINED)
+    return types.described(MESSAGE_ANNOTATIONS, types.mapping(annotations))
+
+
+def _properties(message: Message, prefixes: Prefixes) -> bytes:
+    expiry_ms = message.expiry_ms
+    if expiry_ms is None and message.ttl_ms and message.creation_ms is not None:
+        expiry_ms = message.creation_ms + message.ttl_ms
+    to = None if message.to is None else wire_name(message.to, prefixes)
+    reply_to = None if message.reply_to is None else wire_name(message.reply_to, prefixes)
+    return types.described(
+        PROPERTIES,
+        types.fields(
+            (
+                _or_null(identifier, message.message_id),
+                types.null(),  # user-id: the broker knows who is logged in
+                _or_null(types.string, to),
+                _or_null(types.string, message.subject),
+                _or_null(types.string, reply_to),
+                _or_null(identifier, message.correlation_id),
+                _or_null(types.symbol, message.content_type),
+                types.null(),  # content-encoding
+                _or_null(types.timestamp, expiry_ms),
+                _or_null(types.timestamp, message.creation_ms),
+                _or_null(types.string, message.group_id),
+                _or_null(types.uint, message.group_sequence),
+            )
+        ),
+    )
+
+
+def application_properties(properties: Mapping[str, Property]) -> bytes:
+    """The section of application properties; nothing for none.
+
+    Raises:
+        EncodeError: A number is too long.
+        UnicodeEncodeError: A text is none.
+    """
+    if not properties:
+        return b""
+    encoded = {types.string(name): _property(name, value) for name, value in properties.items()}
+    return types.described(APPLICATION_PROPERTIES, types.mapping(encoded))
+
+
+_INT_BITS, _LONG_BITS = 31, 63
+
+
+def _property(name: str, value: Property) -> bytes:  # noqa: PLR0911  one return a type is the table
+    match value:
+        case None:
+            return types.null()
+        case bool():
+            return types.boolean(value)
+        case int():
+            if -(1 << _INT_BITS) <= value < 1 << _INT_BITS:
+                return types.integer(value)
+            if -(1 << _LONG_BITS) <= value < 1 << _LONG_BITS:
+                return types.long(value)
+            raise EncodeError(f"property {name!r} does not fit into 64 bits: send it as a string")
+        case float():
+            return types.double(value)
+        case str():
+            return types.string(value)
+        case bytes():
+            return types.binary(value)
+
+
+def _body(body: Body) -> bytes:
+    match body:
+        case None:
+            return types.described(VALUE, types.null())
+        case str():
+            return types.described(VALUE, types.string(body))
+        case bytes():
+            return types.described(DATA, types.binary(body))
+
+
+# --- decoding
+
+
+def decode(
+    octets: bytes,
+    link: Address | None = None,
+    prefixes: Prefixes = Prefixes(),  # noqa: B008  a frozen value
+    *,
+    now_ms: int | None = None,
+) -> Received:
+    """Read a message off the wire.
+
+    A body that is neither text nor octets (a map, a sequence) leaves `Message.body` None and keeps the whole message
+    in `Message.encoded`, so that nothing is lost.
+
+    Args:
+        octets: The sections.
+        link: What the receiver consumes: the destination when the message names none.
+        prefixes: What the broker puts in front of names.
+        now_ms: When the message came, in milliseconds since the epoch: a time to live without an expiry time counts
+            from there, since whoever passes a message on leaves of the one what is left (3.2.1); None where that is not
+            known, and then the message has no expiry time.
+
+    Raises:
+        DecodeError: They are malformed.
+    """
+    sections, body, plain = _split(octets)
+    header = _Fields(sections.get(HEADER), "header")
+    properties = _Fields(sections.get(PROPERTIES), "properties")
+    annotations = _map(sections.get(MESSAGE_ANNOTATIONS), "message annotations")
+    creation_ms, ttl_ms = properties.number(9), header.number(2)
+    expiry_ms = properties.number(8)
+    if expiry_ms is None and ttl_ms and now_ms is not None:
+        expiry_ms = now_ms + ttl_ms
+    kind = link.kind if link is not None else AddressKind.QUEUE
+    to = _address(properties.text(2), annotations.get(terms.DESTINATION), kind, prefixes)
+    message = Message(
+        message_id=identifier_text(properties.at(0)),
+        correlation_id=identifier_text(properties.at(5)),
+        to=to or link,
+        reply_to=_address(properties.text(4), annotations.get(terms.REPLY_TO), kind, prefixes),
+        subject=properties.text(3),
+        durable=header.flag(0),
+        priority=header.number(1),
+        ttl_ms=ttl_ms,
+        creation_ms=creation_ms,
+        expiry_ms=expiry_ms,
+        delivery_time_ms=_optional_number(annotations.get(terms.DELIVERY_TIME), terms.DELIVERY_TIME),
+        group_id=properties.text(10),
+        group_sequence=properties.number(11),
+        properties=_plain_properties(_map(sections.get(APPLICATION_PROPERTIES), "application properties")),
+        content_type=properties.text(6),
+        body=body,
+        encoded=None if plain else octets,
+    )
+    return Received(message, header.number(4) or 0)
+
+
+def _split(octets: bytes) -> tuple[dict[int, object], Body, bool]:
+    """The sections by code, the body, and whether the body is text, octets or nothing."""
+    reader = types.Reader(octets)
+    sections: dict[int, object] = {}
+    data: list[bytes] = []
+    while reader.more:
+        section = reader.value()
+        if not isinstance(section, Described):
+            raise DecodeError("a message section without a descriptor")
+        name = section.descriptor
+        code = NAMES.get(name) if isinstance(name, str) else name
+        if not isinstance(code, int) or not HEADER <= code <= FOOTER:
+            raise DecodeError(f"no message section has the descriptor {section.descriptor!r}")
+        if code == DATA:
+            if not isinstance(section.value, bytes):
+                raise DecodeError("a data section that holds no octets")
+            data.append(section.value)
+        else:
+            sections[code] = section.value
+    if data:
+        return sections, b"".join(data), True
+    value = sections.get(VALUE)
+    if SEQUENCE in sections or not (value is None or isinstance(value, str | bytes)):
+        return sections, None, False
+    return sections, value, True
+
+
+class _Fields:
+    """The fields of a composite section, by position."""
+
+    def __init__(self, value: object, section: str) -> None:
+        if value is not None and not isinstance(value, list):
+            raise DecodeError(f"{section} that is no list")
+        self._values = cast("list[object]", value or [])
+        self._section = section
+
+    def at(self, position: int) -> object:
+        return self._values[position] if position < len(self._values) else None
+
+    def number(self, position: int) -> int | None:
+        return _optional_number(self.at(position), f"{self._section}, field {position}")
+
+    def text(self, position: int) -> str | None:
+        value = self.at(position)
+        if value is not None and not isinstance(value, str):
+            raise DecodeError(f"{self._section}, field {position} is no text")
+        return None if value is None else str(value)
+
+    def flag(self, position: int) -> bool | None:
+        value = self.at(position)
+        if value is not None and not isinstance(value, bool):
+            raise DecodeError(f"{self._section}, field {position} is no boolean")
+        return value
+
+
+def _optional_number(value: object, where: str) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise DecodeError(f"{where} is no whole number")
+    return value
+
+
+def _map(value: object, section: str) -> dict[object, object]:
+    if value is not None and not isinstance(value, dict):
+        raise DecodeError(f"{section} that are no map")
+    return cast("dict[object, object]", value or {})
+
+
+def _address(name: str | None, kind: object, default: AddressKind, prefixes: Prefixes) -> Address | None:
+    if name is None:
+        return None
+    known = KINDS.get(kind, default) if isinstance(kind, int) else default
+    return Address(known, name.removeprefix(prefixes.of(known)))
+
+
+def _plain_properties(properties: dict[object, object]) -> dict[str, Property]:
+    """Application properties; types that JMS does not know become text."""
+    return {
+        str(name): value if value is None or isinstance(value, str | int | float | bytes) else str(value)
+        for name, value in properties.items()
+    }

@@ -1,0 +1,100 @@
+"""Encoded messages with a few values changed: all others stay octet for octet, and so keep their types.
+
+For what a broker changes of a message that it otherwise passes on as it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+from assay_sdk.amqp import types
+from assay_sdk.amqp.sections import Span, split
+from assay_sdk.amqp.types import DecodeError
+from assay_sdk.amqp.values import Simple, inside, simple, skip
+
+
+def with_entries(
+    octets: bytes, code: int, added: Mapping[str, bytes], dropped: Collection[str], *, name: Callable[[str], bytes]
+) -> bytes:
+    """A message whose annotations or application properties have other entries.
+
+    Args:
+        octets: The message.
+        code: Which of its sections.
+        added: Encoded values by name, in place of what stands under these names.
+        dropped: Names whose entries go.
+        name: How a name is encoded: as a symbol or as a string.
+
+    Raises:
+        DecodeError: The message is malformed.
+    """
+    at, span = _find(octets, code)
+    kept = [] if span is None else [part for key, *part in _entries(octets, span) if key not in {*added, *dropped}]
+    parts = [piece for pair in kept for piece in pair]
+    for key, value in added.items():
+        parts += (name(key), value)
+    section = types.described(code, types.compound(parts, of_map=True)) if parts else b""
+    return b"".join((octets[:at], section, memoryview(octets)[at if span is None else span.end :]))
+
+
+def with_fields(octets: bytes, code: int, changed: Mapping[int, bytes]) -> bytes:
+    """A message whose header or properties have other fields.
+
+    Args:
+        octets: The message.
+        code: Which of its sections.
+        changed: Encoded values by position.
+
+    Raises:
+        DecodeError: The message is malformed.
+    """
+    at, span = _find(octets, code)
+    parts = [] if span is None else _fields(octets, span)
+    parts += [types.null()] * (max(changed, default=-1) + 1 - len(parts))
+    for position, value in changed.items():
+        parts[position] = value
+    section = types.described(code, types.fields(parts))
+    return b"".join((octets[:at], section, memoryview(octets)[at if span is None else span.end :]))
+
+
+def _find(octets: bytes, code: int) -> tuple[int, Span | None]:
+    """Where a section stands or would stand."""
+    for span in split(octets):
+        if span.code >= code:
+            return span.begin, span if span.code == code else None
+    return len(octets), None
+
+
+def _entries(octets: bytes, span: Span) -> list[tuple[Simple, bytes, bytes]]:
+    """Keys, and keys and values as they are encoded."""
+    at, count = inside(octets, span.value, span.end)
+    found: list[tuple[Simple, bytes, bytes]] = []
+    try:
+        for _ in range(count // 2):
+            key, middle = simple(octets, at)
+            end = skip(octets, middle)
+            found.append((key, octets[at:middle], octets[middle:end]))
+            at = end
+    except IndexError:
+        raise DecodeError(f"an entry is cut off (in the section at octet {span.begin})") from None
+    _check_end(at, span)
+    return found
+
+
+def _fields(octets: bytes, span: Span) -> list[bytes]:
+    at, count = inside(octets, span.value, span.end)
+    found: list[bytes] = []
+    try:
+        for _ in range(count):
+            end = skip(octets, at)
+            found.append(octets[at:end])
+            at = end
+    except IndexError:
+        raise DecodeError(f"a field is cut off (in the section at octet {span.begin})") from None
+    _check_end(at, span)
+    return found
+
+
+def _check_end(at: int, span: Span) -> None:
+    if at != span.end:
+        raise DecodeError(f"a list or map ends at octet {at} and says {span.end}")

@@ -1,0 +1,108 @@
+"""Frames (OASIS AMQP 1.0, 2.3): cut out of a stream, put around performatives, shown as text."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from assay_sdk.amqp import types
+from assay_sdk.amqp.types import DecodeError, Described
+
+PROTOCOL_HEADER = b"AMQP\x00\x01\x00\x00"
+SASL_HEADER = b"AMQP\x03\x01\x00\x00"
+
+HEADER_SIZE = 8
+"""Octets of a protocol header, and of the fixed part of a frame."""
+
+AMQP_FRAME, SASL_FRAME = 0, 1
+
+_NAMES: Mapping[tuple[int, int], str] = {
+    (AMQP_FRAME, 0x10): "open",
+    (AMQP_FRAME, 0x11): "begin",
+    (AMQP_FRAME, 0x12): "attach",
+    (AMQP_FRAME, 0x13): "flow",
+    (AMQP_FRAME, 0x14): "transfer",
+    (AMQP_FRAME, 0x15): "disposition",
+    (AMQP_FRAME, 0x16): "detach",
+    (AMQP_FRAME, 0x17): "end",
+    (AMQP_FRAME, 0x18): "close",
+    (SASL_FRAME, 0x40): "sasl-mechanisms",
+    (SASL_FRAME, 0x41): "sasl-init",
+    (SASL_FRAME, 0x42): "sasl-challenge",
+    (SASL_FRAME, 0x43): "sasl-response",
+    (SASL_FRAME, 0x44): "sasl-outcome",
+}
+_SECRET = {"sasl-init", "sasl-challenge", "sasl-response"}
+"""Frames that may hold a password: neither their fields nor their octets are shown."""
+
+
+class Splitter:
+    """Cuts a stream into protocol headers and frames."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    @property
+    def rest(self) -> bytes:
+        """What has come and is no complete frame yet, or is none at all."""
+        return bytes(self._rest)
+
+    def feed(self, octets: bytes) -> Iterator[bytes]:
+        """The protocol headers and frames that are complete with these octets.
+
+        Raises:
+            DecodeError: A frame says that it is shorter than its own head.
+        """
+        self._rest += octets
+        at = 0
+        try:
+            while len(self._rest) - at >= HEADER_SIZE:
+                size = HEADER_SIZE
+                if not self._rest.startswith(b"AMQP", at):
+                    size = int.from_bytes(self._rest[at : at + 4])
+                    if size < HEADER_SIZE:
+                        raise DecodeError(f"a frame of {size} octets")
+                if len(self._rest) - at < size:
+                    break
+                frame = bytes(self._rest[at : at + size])
+                at += size
+                yield frame
+        finally:
+            del self._rest[:at]
+
+
+def frame(performative: bytes, *, sasl: bool = False, channel: int = 0) -> bytes:
+    """A frame around an encoded performative."""
+    return struct.pack(">IBBH", HEADER_SIZE + len(performative), 2, int(sasl), channel) + performative
+
+
+class Shown(Struct, frozen=True):
+    """A frame as evidence: one line of text, and the octets unless they hold a secret."""
+
+    text: str
+    octets: bytes
+
+
+def show(octets: bytes) -> Shown:
+    """A protocol header or frame as evidence; never a password."""
+    if octets.startswith(b"AMQP"):
+        return Shown("header " + ".".join(str(number) for number in octets[4:]), octets)
+    kind, channel = octets[5], int.from_bytes(octets[6:8])
+    body = octets[octets[4] * 4 :]
+    if not body:
+        return Shown("heartbeat", octets)
+    try:
+        reader = types.Reader(body)
+        performative = reader.value()
+    except DecodeError as error:
+        return Shown(f"channel {channel} undecodable: {error}", octets)
+    if not isinstance(performative, Described) or not isinstance(performative.descriptor, int):
+        return Shown(f"channel {channel} no performative", octets)
+    name = _NAMES.get((kind, performative.descriptor), f"0x{performative.descriptor:02x}")
+    if name in _SECRET:
+        return Shown(f"{name} (not shown)", b"")
+    payload = len(body) - reader.at
+    tail = f" payload={payload}" if payload else ""
+    return Shown(f"channel {channel} {name} {performative.value!r}{tail}", octets)

@@ -1,0 +1,51 @@
+"""Message and correlation ids as text: AMQP has four types of them, JMS one (Qpid JMS, ``AmqpMessageIdHelper``)."""
+
+from __future__ import annotations
+
+import uuid
+
+from assay_sdk.amqp import types
+from assay_sdk.amqp.types import DecodeError
+
+_ULONG_ID, _UUID_ID, _BINARY_ID = "ID:AMQP_ULONG:", "ID:AMQP_UUID:", "ID:AMQP_BINARY:"
+
+
+def identifier(text: str) -> bytes:
+    """A message or correlation id: text, unless it says that it was another type on some wire before.
+
+    Raises:
+        UnicodeEncodeError: It is no text.
+    """
+    try:
+        if text.startswith(_ULONG_ID):
+            number = int(text.removeprefix(_ULONG_ID))
+            if 0 <= number < 1 << 64:
+                return types.ulong(number)
+        elif text.startswith(_UUID_ID):
+            return b"\x98" + uuid.UUID(text.removeprefix(_UUID_ID)).bytes
+        elif text.startswith(_BINARY_ID):
+            return types.binary(bytes.fromhex(text.removeprefix(_BINARY_ID)))
+    except ValueError:
+        pass  # it only looks like one of ours: then it is text
+    return types.string(text)
+
+
+def identifier_text(value: object) -> str | None:
+    """A message or correlation id as text, from whatever of the four types it is (3.2.11 to 3.2.14).
+
+    Raises:
+        DecodeError: It is of another type.
+    """
+    match value:
+        case None | str():
+            return value
+        case bool():
+            raise DecodeError("an id that is a boolean")
+        case int():
+            return f"{_ULONG_ID}{value}"
+        case uuid.UUID():
+            return f"{_UUID_ID}{value}"
+        case bytes():
+            return f"{_BINARY_ID}{value.hex().upper()}"
+        case _:
+            raise DecodeError(f"an id of a type that is none: {type(value).__name__}")

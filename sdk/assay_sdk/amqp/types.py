@@ -1,0 +1,339 @@
+"""AMQP 1.0's types as bytes (OASIS AMQP 1.0, part 1): as much as messages and SASL frames need.
+
+Encoders are one function a type, because AMQP tells types apart that Python does not.  `decode` gives plain Python
+values; only symbols and described values keep a class of their own.  Pure: no socket, no engine.
+"""
+
+from __future__ import annotations
+
+import struct
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+
+from msgspec import Struct
+
+MAX_DEPTH = 32
+"""How deep values may be nested.  Messages need 3; Qpid's own decoders stop at comparable depths, and Python's stack
+would end at some thousand."""
+
+_SMALL = 256
+"""Sizes, counts and small numbers below this have one-octet forms."""
+
+_VOID = b"\x40"
+_LIST0 = b"\x45"
+
+
+class DecodeError(ValueError):
+    """Bytes that are no AMQP value; the text says where."""
+
+
+class Symbol(str):
+    """An AMQP symbol: a name from a constrained domain, not text."""
+
+    __slots__ = ()
+
+
+class Described(Struct, frozen=True):
+    """A value with a descriptor that says what it means."""
+
+    descriptor: object
+    value: object
+
+
+def null() -> bytes:
+    """Nothing."""
+    return _VOID
+
+
+def boolean(value: bool) -> bytes:
+    """True or false."""
+    return b"\x41" if value else b"\x42"
+
+
+def ubyte(value: int) -> bytes:
+    """0 to 255."""
+    return struct.pack(">BB", 0x50, value)
+
+
+def byte(value: int) -> bytes:
+    """-128 to 127."""
+    return struct.pack(">Bb", 0x51, value)
+
+
+def uint(value: int) -> bytes:
+    """0 to 2^32 - 1."""
+    if value == 0:
+        return b"\x43"
+    return struct.pack(">BB", 0x52, value) if value < _SMALL else struct.pack(">BI", 0x70, value)
+
+
+def ulong(value: int) -> bytes:
+    """0 to 2^64 - 1."""
+    if value == 0:
+        return b"\x44"
+    return struct.pack(">BB", 0x53, value) if value < _SMALL else struct.pack(">BQ", 0x80, value)
+
+
+def integer(value: int) -> bytes:
+    """-2^31 to 2^31 - 1."""
+    return struct.pack(">Bi", 0x71, value)
+
+
+def long(value: int) -> bytes:
+    """-2^63 to 2^63 - 1."""
+    return struct.pack(">Bq", 0x81, value)
+
+
+def double(value: float) -> bytes:
+    """An IEEE 754 double."""
+    return struct.pack(">Bd", 0x82, value)
+
+
+def timestamp(value_ms: int) -> bytes:
+    """A time of day, in milliseconds since the epoch."""
+    return struct.pack(">Bq", 0x83, value_ms)
+
+
+def _variable(short: int, wide: int, octets: bytes) -> bytes:
+    size = len(octets)
+    if size < _SMALL:
+        return bytes((short, size)) + octets
+    return struct.pack(">BI", wide, size) + octets
+
+
+def binary(value: bytes) -> bytes:
+    """Octets."""
+    return _variable(0xA0, 0xB0, value)
+
+
+def string(value: str) -> bytes:
+    """Text.
+
+    Raises:
+        UnicodeEncodeError: It holds a lone surrogate.
+    """
+    return _variable(0xA1, 0xB1, value.encode())
+
+
+def symbol(value: str) -> bytes:
+    """A symbol.
+
+    Raises:
+        UnicodeEncodeError: It is not ASCII.
+    """
+    return _variable(0xA3, 0xB3, value.encode("ascii"))
+
+
+def compound(items: Iterable[bytes], *, of_map: bool = False) -> bytes:
+    """A list of encoded values, or a map of encoded keys and values in turn."""
+    parts = tuple(items)
+    if not parts and not of_map:
+        return _LIST0
+    octets = b"".join(parts)
+    size, count = len(octets), len(parts)
+    if size + 1 < _SMALL and count < _SMALL:
+        return struct.pack(">BBB", 0xC1 if of_map else 0xC0, size + 1, count) + octets
+    return struct.pack(">BII", 0xD1 if of_map else 0xD0, size + 4, count) + octets
+
+
+def fields(items: Iterable[bytes]) -> bytes:
+    """A list without the nulls at its end, as composite types are written (1.4)."""
+    parts = list(items)
+    while parts and parts[-1] == _VOID:
+        parts.pop()
+    return compound(parts)
+
+
+def mapping(items: Mapping[bytes, bytes]) -> bytes:
+    """A map of encoded keys to encoded values."""
+    return compound((part for pair in items.items() for part in pair), of_map=True)
+
+
+def symbols(values: Iterable[str]) -> bytes:
+    """An array of symbols."""
+    octets = [value.encode("ascii") for value in values]
+    body = b"".join(struct.pack(">I", len(item)) + item for item in octets)
+    return struct.pack(">BIIB", 0xF0, len(body) + 5, len(octets), 0xB3) + body
+
+
+def described(descriptor: int, value: bytes) -> bytes:
+    """An encoded value behind a numeric descriptor."""
+    return b"\x00" + ulong(descriptor) + value
+
+
+def _character(octets: bytes) -> str:
+    try:
+        return octets.decode("utf-32-be")
+    except UnicodeDecodeError as error:
+        raise DecodeError(f"a char that is none: {octets.hex()}") from error
+
+
+_FIXED: Mapping[int, tuple[int, Callable[[bytes], object]]] = {
+    0x40: (0, lambda _: None),
+    0x41: (0, lambda _: True),
+    0x42: (0, lambda _: False),
+    0x43: (0, lambda _: 0),
+    0x44: (0, lambda _: 0),
+    0x50: (1, lambda o: o[0]),
+    0x51: (1, lambda o: int.from_bytes(o, signed=True)),
+    0x52: (1, lambda o: o[0]),
+    0x53: (1, lambda o: o[0]),
+    0x54: (1, lambda o: int.from_bytes(o, signed=True)),
+    0x55: (1, lambda o: int.from_bytes(o, signed=True)),
+    0x56: (1, lambda o: o != b"\0"),
+    0x60: (2, int.from_bytes),
+    0x61: (2, lambda o: int.from_bytes(o, signed=True)),
+    0x70: (4, int.from_bytes),
+    0x71: (4, lambda o: int.from_bytes(o, signed=True)),
+    0x72: (4, lambda o: struct.unpack(">f", o)[0]),
+    0x73: (4, _character),
+    0x74: (4, bytes),
+    0x80: (8, int.from_bytes),
+    0x81: (8, lambda o: int.from_bytes(o, signed=True)),
+    0x82: (8, lambda o: struct.unpack(">d", o)[0]),
+    0x83: (8, lambda o: int.from_bytes(o, signed=True)),
+    0x84: (8, bytes),
+    0x94: (16, bytes),
+    0x98: (16, lambda o: uuid.UUID(bytes=o)),
+}
+"""Format code to width in octets and reading, for values of a fixed width (1.6)."""
+
+
+class Reader:
+    """Reads encoded values one after the other.
+
+    Args:
+        octets: What to read.
+    """
+
+    def __init__(self, octets: bytes) -> None:
+        self._octets = bytes(octets)  # proton hands out bytearrays now and then
+        self._end = len(octets)
+        self.at = 0
+        """Where the next value begins."""
+
+    @property
+    def more(self) -> bool:
+        """Whether there is another value."""
+        return self.at < self._end
+
+    def value(self, depth: int = 0) -> object:
+        """Read one value.
+
+        Raises:
+            DecodeError: There is none, or it is malformed.
+        """
+        code = self._take(1)[0]
+        if code == 0:
+            if depth >= MAX_DEPTH:
+                raise DecodeError(f"values nested deeper than {MAX_DEPTH}")
+            descriptor = self._descriptor(depth)
+            return Described(descriptor, self.value(depth + 1))
+        return self._of(code, depth)
+
+    def _descriptor(self, depth: int) -> object:
+        """What a described value is: a number or a name; anything else means nothing (1.3)."""
+        at = self.at
+        descriptor = self.value(depth + 1)
+        if isinstance(descriptor, bool) or not isinstance(descriptor, int | str):
+            raise DecodeError(f"a descriptor that is neither a number nor a symbol (at octet {at})")
+        return descriptor
+
+    def _of(self, code: int, depth: int) -> object:  # noqa: PLR0911  one return a type is the table
+        fixed = _FIXED.get(code)
+        if fixed is not None:
+            width, read = fixed
+            return read(self._take(width))
+        wide = code & 0x10
+        match code & 0xEF:
+            case 0xA0:
+                return self._take(self._number(wide))
+            case 0xA1:
+                return self._text(wide, "utf-8")
+            case 0xA3:
+                return Symbol(self._text(wide, "ascii"))
+            case 0xC0:
+                return self._items(wide, depth)
+            case 0xC1:
+                return self._map(wide, depth)
+            case 0xE0:
+                return self._array(wide, depth)
+            case _:
+                if code == 0x45:  # noqa: PLR2004  list0, the one fixed-width compound
+                    return []
+                raise DecodeError(f"no AMQP type has the format code 0x{code:02x} (at octet {self.at - 1})")
+
+    def _take(self, size: int) -> bytes:
+        begin, end = self.at, self.at + size
+        if end > self._end:
+            raise DecodeError(f"{end - self._end} octets are missing at the end")
+        self.at = end
+        return self._octets[begin:end]
+
+    def _number(self, wide: int) -> int:
+        return int.from_bytes(self._take(4 if wide else 1))
+
+    def _text(self, wide: int, encoding: str) -> str:
+        octets = self._take(self._number(wide))
+        try:
+            return octets.decode(encoding)
+        except UnicodeDecodeError as error:
+            raise DecodeError(f"text that is no {encoding} (before octet {self.at})") from error
+
+    def _items(self, wide: int, depth: int) -> list[object]:
+        if depth >= MAX_DEPTH:
+            raise DecodeError(f"values nested deeper than {MAX_DEPTH}")
+        size = self._number(wide)
+        end = self.at + size
+        if end > self._end:
+            raise DecodeError(f"{end - self._end} octets are missing at the end")
+        count = self._number(wide)
+        if count > size:
+            raise DecodeError(f"{count} values in {size} octets")
+        items = [self.value(depth + 1) for _ in range(count)]
+        if self.at != end:
+            raise DecodeError(f"a list or map ends at octet {self.at} and says {end}")
+        return items
+
+    def _map(self, wide: int, depth: int) -> dict[object, object]:
+        items = self._items(wide, depth)
+        if len(items) % 2:
+            raise DecodeError("a map with a key that has no value")
+        try:
+            return dict(zip(items[::2], items[1::2], strict=True))
+        except TypeError as error:
+            raise DecodeError("a map with a list or map as its key") from error
+
+    def _array(self, wide: int, depth: int) -> list[object]:
+        if depth >= MAX_DEPTH:
+            raise DecodeError(f"values nested deeper than {MAX_DEPTH}")
+        size = self._number(wide)
+        end = self.at + size
+        if end > self._end:
+            raise DecodeError(f"{end - self._end} octets are missing at the end")
+        count = self._number(wide)
+        if count > size:
+            raise DecodeError(f"{count} values in {size} octets")
+        code = self._take(1)[0]
+        if code == 0:
+            descriptor = self._descriptor(depth)
+            code = self._take(1)[0]
+            items: list[object] = [Described(descriptor, self._of(code, depth + 1)) for _ in range(count)]
+        else:
+            items = [self._of(code, depth + 1) for _ in range(count)]
+        if self.at != end:
+            raise DecodeError(f"an array ends at octet {self.at} and says {end}")
+        return items
+
+
+def decode(octets: bytes) -> object:
+    """The one value that these octets are.
+
+    Raises:
+        DecodeError: They are none, or more than one.
+    """
+    reader = Reader(octets)
+    value = reader.value()
+    if reader.more:
+        raise DecodeError(f"{len(octets) - reader.at} octets too many")
+    return value

@@ -1,0 +1,90 @@
+"""Temporary destinations: made by a connection, and gone with it (Jakarta Messaging 3.1, 6.2.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay_sdk.driver import CloseLink, OpenSender, OpenSession
+from assay_sdk.engine.calls import RefusedError
+from assay_sdk.engine.checks import need
+from assay_sdk.engine.operations import Operation, result_of
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+
+if TYPE_CHECKING:
+    from assay_sdk.engine.connection import Connection
+    from assay_sdk.engine.session import Session
+
+
+class Temporaries:
+    """The temporary destinations of one connection.
+
+    Each hangs on a link of its own, in a session that ends with the connection and not before.
+
+    Args:
+        connection: Whose they are.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._session: int | None = None
+        self._links: dict[Address, int] = {}
+
+    def make(self, by: Session, kind: AddressKind) -> Operation[Address]:
+        """Make one; the broker gives it a name.
+
+        Args:
+            by: The session that asks; what is made outlives it.
+            kind: A temporary queue, or a temporary topic.
+
+        Raises:
+            RefusedError: The session is closed or lost, or there are none here.
+        """
+        by.use()
+        connection = self._connection
+        need(Capability.TEMPORARY_DESTINATION, connection.capabilities)
+        if self._session is None:
+            session = connection.next_number()
+            yield from result_of(connection.submit(lambda token: OpenSession(token, session)))
+            self._session = session
+        here, link = self._session, connection.next_number()
+        nameless = Address(kind, "")
+        answer = yield from result_of(
+            connection.submit(lambda token: OpenSender(token, here, link, nameless, dynamic=True))
+        )
+        address = Address(kind, str(answer.value))
+        self._links[address] = link
+        return address
+
+    def delete(self, by: Session, address: Address) -> Operation[None]:
+        """Delete one before its connection ends.
+
+        Args:
+            by: The session that asks.
+            address: Which.
+
+        Raises:
+            RefusedError: The session is closed or lost; the connection has none of that name, or a consumer of it.
+        """
+        by.use()
+        connection = self._connection
+        if address not in self._links:
+            raise RefusedError(
+                Refused(
+                    JmsErrorKind.INVALID_DESTINATION,
+                    f"{address} is no temporary destination of this connection: only who has made one deletes it",
+                    objects=(address.name,),
+                )
+            )
+        consumers = (one for session in connection.sessions.values() for one in session.consumers.values())
+        if any(one.source.address == address for one in consumers):
+            raise RefusedError(
+                Refused(
+                    JmsErrorKind.ILLEGAL_STATE,
+                    f"{address} has a consumer: close that first",
+                    objects=(address.name,),
+                )
+            )
+        link = self._links.pop(address)
+        yield from result_of(connection.submit(lambda token: CloseLink(token, link)))

@@ -1,0 +1,65 @@
+"""The fixture ``reference_broker``: the reference broker as anybody's test double.
+
+In this process it has a clock of its own, which moves only when somebody waits: no port, no thread, and a delay of
+hours passes at once.  As a server it listens on free ports of the loopback address, in real time, for clients of any
+kind; in a container it is the image.  Each test has a fresh one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from assay_sdk.driver import Login
+
+
+class ReferenceBroker(Struct, frozen=True, kw_only=True):
+    """The reference broker that a test has.
+
+    Args:
+        url: Where clients connect.
+        login: As whom; None where nobody needs to log in.
+        http_url: Where administrators connect; None in this process.
+        admin: As whom; None where nobody needs to log in.
+    """
+
+    url: str
+    login: Login | None = None
+    http_url: str | None = None
+    admin: Login | None = None
+
+
+@contextmanager
+def _in_process() -> Generator[ReferenceBroker]:
+    from assay_broker.inprocess import in_process_broker
+
+    with in_process_broker() as broker:
+        yield ReferenceBroker(url=broker.url)
+
+
+@contextmanager
+def _server() -> Generator[ReferenceBroker]:
+    from assay_broker.server.addresses import HostPort
+    from assay_broker.server.options import ServerOptions
+    from assay_broker.server.threaded import serving
+
+    anywhere = HostPort("127.0.0.1", 0)
+    with serving(ServerOptions(amqp=anywhere, http=anywhere)) as server:
+        yield ReferenceBroker(url=server.amqp_url, http_url=server.http_url)
+
+
+@contextmanager
+def _container() -> Generator[ReferenceBroker]:
+    from assay_adapters.reference_container import ReferenceBrokerContainer
+
+    with ReferenceBrokerContainer() as broker:
+        yield ReferenceBroker(url=broker.amqp_url, login=broker.login, http_url=broker.http_url, admin=broker.admin)
+
+
+PLACES: Mapping[str, Callable[[], AbstractContextManager[ReferenceBroker]]] = MappingProxyType(
+    {"in-process": _in_process, "server": _server, "container": _container}
+)
+"""Where the broker can run, by the option's words."""

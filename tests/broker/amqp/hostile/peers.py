@@ -1,0 +1,162 @@
+"""What the tests of hostile peers share: a probe that is served all along, and what the server says to the offender."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tests.broker.amqp.serving import (
+    ATTACH,
+    CLOSE,
+    DETACH,
+    DISPOSITION,
+    END,
+    LIMIT_S,
+    RECEIVER,
+    SENDER,
+    TRANSFER,
+    Raw,
+    Seen,
+    Serving,
+    message,
+    serving,
+    source,
+    target,
+)
+
+from assay_broker.amqp.connection import Connection
+from assay_broker.amqp.engine import Engine, EngineLink, EngineSession
+from assay_broker.amqp.limits import AmqpLimits
+from assay_broker.amqp.line import Line
+from assay_broker.amqp.links import LinkEnd
+from assay_broker.security import Security
+from assay_sdk.amqp.frames import PROTOCOL_HEADER
+from assay_sdk.amqp.types import DecodeError
+
+SLOW_S = 5.0
+"""How long one round trip of the probe may take on a busy machine; a probe that is not served takes `LIMIT_S`."""
+
+_KEPT = (Connection, Engine, EngineLink, EngineSession, Line, LinkEnd)
+
+
+class Probe:
+    """A client with a queue of its own: it sends and receives, one message after the other, until it is to stop."""
+
+    def __init__(self, port: int, *, header: bytes = PROTOCOL_HEADER) -> None:
+        self._client = Raw(port, header=header)
+        self._stopping = threading.Event()
+        self.trips = 0
+        self.slowest_s = 0.0
+        self.failure: BaseException | None = None
+        self._client.open("probe")
+        self._client.begin()
+        self._client.attach("probe-out", SENDER, 0, target=target("PROBE"))
+        self._client.wait(0x13)
+        self._client.attach("probe-in", RECEIVER, 1, source=source("PROBE"))
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _trip(self) -> None:
+        began = time.monotonic()
+        number = self.trips
+        self._client.credit(1, 1, count=number)
+        self._client.transfer(number, message(f"probe {number}"), 0)
+        sent = received = False
+        while not (sent and received):
+            seen = self._client.read()
+            assert seen is not None, "the server hung up on the probe"
+            assert seen.code not in {CLOSE, END, DETACH}, seen
+            sent |= seen.code == DISPOSITION
+            if seen.code == TRANSFER:
+                self._client.settle(seen.at(1))
+                received = True
+        self.trips += 1  # read by the test's thread
+        self.slowest_s = max(self.slowest_s, time.monotonic() - began)
+
+    def _run(self) -> None:
+        try:
+            while not self._stopping.wait(0.005):
+                self._trip()
+        except BaseException as error:  # noqa: BLE001  told in the test's own thread, by `stop`
+            self.failure = error
+
+    def stop(self) -> None:
+        """End it; it must have been served all along."""
+        self.close()
+        if self.failure is not None:
+            raise AssertionError("the probe was not served") from self.failure
+        assert self.trips, "the probe did not get to its first message"
+        assert self.slowest_s < SLOW_S, f"the probe waited {self.slowest_s:.1f} s"
+
+    def close(self) -> None:
+        """End it, whatever became of it."""
+        self._stopping.set()
+        self._thread.join(LIMIT_S * 2)
+        self._client.socket.close()
+
+
+def kept() -> int:
+    """How many objects of the server's connections there are."""
+    gc.collect()
+    return sum(isinstance(one, _KEPT) for one in gc.get_objects())
+
+
+@contextmanager
+def besieged(
+    *,
+    limits: AmqpLimits = AmqpLimits(),  # noqa: B008  a frozen value
+    security: Security = Security(),  # noqa: B008  as above
+    idle_timeout_ms: int = 60_000,
+) -> Iterator[Serving]:
+    """A server whose probe is served while the block runs, and which keeps nothing of those who were there."""
+    with serving(limits=limits, security=security, idle_timeout_ms=idle_timeout_ms) as server:
+        probe = Probe(server.port)
+        before = kept()
+        try:
+            yield server
+            until(lambda: server.do(lambda: len(server.listener.connections)) <= 1, "the others' connections are gone")
+            until(lambda: kept() <= before, "the others' objects are gone")
+            probe.stop()
+        finally:
+            probe.close()
+
+
+def until(reached: Callable[[], bool], what: str, limit_s: float = 10.0) -> None:
+    """Wait for something that must come."""
+    end = time.monotonic() + limit_s
+    while not reached():
+        assert time.monotonic() < end, f"not within {limit_s} s: {what}"
+        threading.Event().wait(0.02)
+
+
+def last_words(client: Raw) -> Seen | None:
+    """What the server closes the connection with, if with anything; it must hang up."""
+    said: Seen | None = None
+    while True:
+        try:
+            seen = client.read()
+        except DecodeError as error:
+            raise AssertionError("the server says what is no AMQP") from error
+        if seen is None:
+            return said
+        if seen.code == CLOSE:
+            said = seen
+
+
+def closed_with(client: Raw) -> str:
+    """The condition that the server closes the connection with, before it hangs up."""
+    said = last_words(client)
+    assert said is not None, "the server hung up without a close"
+    return said.error()[0]
+
+
+def ended_with(client: Raw, code: int) -> str:
+    """The condition of the next detach or end of the server's."""
+    said = client.wait(code)
+    return said.error(2 if code == DETACH else 0)[0]
+
+
+__all__ = ["ATTACH", "Probe", "besieged", "closed_with", "ended_with", "kept", "last_words", "until"]

@@ -1,0 +1,473 @@
+"""Links over which a client receives, frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.broker.amqp.serving import (
+    ACCEPTED,
+    DETACH,
+    DISPOSITION,
+    FLOW,
+    MODIFIED,
+    RECEIVER,
+    REJECTED,
+    RELEASED,
+    SENDER,
+    TRANSFER,
+    Raw,
+    Seen,
+    Serving,
+    message,
+    performative,
+    raw,
+    serving,
+    source,
+    target,
+)
+
+from assay_broker.amqp.limits import AmqpLimits
+from assay_sdk.amqp import types
+from assay_sdk.amqp.types import Described
+
+NULLS = (b"",) * 5
+FAILED = performative(MODIFIED, types.boolean(value=True))
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Serving]:
+    with serving() as found:
+        yield found
+
+
+@pytest.fixture
+def client(server: Serving) -> Iterator[Raw]:
+    with raw(server) as found:
+        yield found
+
+
+def put(client: Raw, address: str, *texts: str, handle: int = 20) -> None:
+    client.attach(f"put-{address}", SENDER, handle, target=target(address))
+    for number, text in enumerate(texts):
+        client.transfer(number, message(text), handle)
+    done = 0
+    while done < len(texts):
+        seen = client.wait(DISPOSITION)
+        done += (seen.at(1) if seen.at(2) is None else seen.at(2)) - seen.at(1) + 1
+    client.say(DETACH, types.uint(handle), types.boolean(value=True))
+    client.wait(DETACH)
+
+
+def count(seen: Seen) -> int:
+    """The delivery-count of a transfer."""
+    reader = types.Reader(seen.payload)
+    header = reader.value()
+    assert isinstance(header, Described)
+    assert isinstance(header.value, list)
+    return int(header.value[4] or 0) if len(header.value) > 4 else 0
+
+
+def filters(**wanted: bytes) -> bytes:
+    return types.mapping({types.symbol(name.replace("_", "-")): value for name, value in wanted.items()})
+
+
+def test_the_attach_of_a_receiver_is_answered_with_its_source(client: Raw) -> None:
+    seen = client.attach("r", RECEIVER, source=source("ATTACH"), target=target("there"))
+    assert seen.at(2) is False
+    assert seen.at(5).value[0] == "ATTACH"
+    assert "amqp:modified:list" in seen.at(5).value[9]
+    assert seen.at(6).value == ["there"]
+
+
+def test_a_message_is_delivered_within_the_credit(client: Raw) -> None:
+    put(client, "CREDIT", "one", "two", "three")
+    client.attach("r", RECEIVER, source=source("CREDIT"))
+    client.credit(0, 2)
+    assert b"one" in client.wait(TRANSFER).payload
+    assert b"two" in client.wait(TRANSFER).payload
+    client.attach("another", RECEIVER, 1, source=source("CREDIT"))  # nothing comes before its answer
+    client.credit(0, 1, count=2)
+    assert b"three" in client.wait(TRANSFER).payload
+
+
+def test_credit_can_be_taken_back(client: Raw) -> None:
+    client.attach("r", RECEIVER, source=source("BACK"))
+    client.credit(0, 10)
+    client.credit(0, 0)
+    put(client, "BACK", "one")
+    client.credit(0, 1)
+    assert b"one" in client.wait(TRANSFER).payload
+
+
+def test_drained_credit_is_given_back(client: Raw) -> None:
+    put(client, "DRAIN", "one")
+    client.attach("r", RECEIVER, source=source("DRAIN"))
+    client.credit(0, 10, drain=True)
+    assert b"one" in client.wait(TRANSFER).payload
+    seen = client.wait(FLOW)
+    assert (seen.at(5), seen.at(6), seen.at(8)) == (10, 0, True)
+
+
+def test_a_drain_gives_everything_there_is_whatever_is_given_at_a_time() -> None:
+    with serving(limits=AmqpLimits(window=2)) as server, raw(server) as client:
+        put(client, "DRAIN", *"abcde")
+        client.attach("r", RECEIVER, source=source("DRAIN"))
+        client.credit(0, 100, drain=True)
+        for _ in range(5):
+            client.wait(TRANSFER)
+        assert client.wait(FLOW).at(6) == 0
+
+
+@pytest.mark.parametrize("settled", [True, False], ids=["settled", "to-be-settled"])
+@pytest.mark.parametrize("failed", [True, False], ids=["failed", "not-failed"])
+def test_what_is_undeliverable_here_comes_to_others_only(client: Raw, failed: bool, settled: bool) -> None:
+    address = f"ELSEWHERE.{failed}.{settled}"
+    put(client, address, "one", "two")
+    client.attach("r", RECEIVER, source=source(address), second=not settled)
+    client.credit(0, 1)
+    number = client.wait(TRANSFER).at(1)
+    state = performative(MODIFIED, types.boolean(failed), types.boolean(value=True))
+    client.settle(number, state, settled=settled)
+    if not settled:
+        client.wait(DISPOSITION)
+    client.credit(0, 9, count=1, drain=True)
+    assert b"two" in client.wait(TRANSFER).payload
+    assert client.wait(FLOW).at(6) == 0
+    client.attach("another", RECEIVER, 1, source=source(address))
+    client.credit(1, 9)
+    seen = client.wait(TRANSFER)
+    assert b"one" in seen.payload
+    assert count(seen) == failed
+
+
+@pytest.mark.parametrize(
+    ("state", "again", "counted"),
+    [
+        (performative(ACCEPTED), False, 0),
+        (performative(REJECTED), False, 0),
+        (performative(RELEASED), True, 0),
+        (FAILED, True, 1),
+        (performative(MODIFIED), True, 0),
+    ],
+    ids=["accepted", "rejected", "released", "failed", "modified"],
+)
+@pytest.mark.parametrize("settled", [True, False], ids=["settled", "to-be-settled"])
+def test_an_outcome_decides_whether_the_message_comes_again(
+    client: Raw, state: bytes, again: bool, counted: int, settled: bool
+) -> None:
+    queue = f"OUTCOME.{state.hex()}.{settled}"
+    put(client, queue, "first", "last")
+    client.attach("r", RECEIVER, source=source(queue), second=not settled)
+    client.credit(0, 1)
+    seen = client.wait(TRANSFER)
+    client.settle(seen.at(1), state, settled=settled)
+    if not settled:
+        answer = client.wait(DISPOSITION)
+        assert (answer.at(0), answer.at(1), answer.at(3)) == (False, seen.at(1), True)
+    client.credit(0, 1, count=1, next_in=1)
+    following = client.wait(TRANSFER)
+    assert (b"first" in following.payload) is again
+    assert count(following) == counted
+
+
+@pytest.mark.parametrize(
+    ("default", "following"),
+    [(b"", "two"), (performative(RELEASED), "one"), (FAILED, "one")],
+    ids=["none", "released", "failed"],
+)
+def test_a_settlement_without_an_outcome_has_the_default_one_and_accepts_where_there_is_none(
+    client: Raw, default: bytes, following: str
+) -> None:
+    queue = f"NO.OUTCOME.{default.hex()}"
+    put(client, queue, "one", "two")
+    client.attach("r", RECEIVER, source=source(queue, *NULLS, b"", b"", default))
+    client.credit(0, 1)
+    seen = client.wait(TRANSFER)
+    client.settle(seen.at(1), types.null())
+    client.credit(0, 1, count=1, next_in=1)
+    assert following.encode() in client.wait(TRANSFER).payload
+
+
+def test_settling_twice_changes_nothing(client: Raw) -> None:
+    put(client, "TWICE", "one", "two")
+    client.attach("r", RECEIVER, source=source("TWICE"))
+    client.credit(0, 1)
+    number = client.wait(TRANSFER).at(1)
+    client.settle(number)
+    client.settle(number, performative(RELEASED))
+    client.credit(0, 1, count=1, next_in=1)
+    assert b"two" in client.wait(TRANSFER).payload
+
+
+@pytest.mark.parametrize(
+    ("default", "counted"),
+    [(b"", 1), (performative(RELEASED), 0), (FAILED, 1), (performative(MODIFIED), 0)],
+    ids=["none", "released", "failed", "modified"],
+)
+def test_a_link_that_goes_gives_back_what_it_holds(client: Raw, default: bytes, counted: int) -> None:
+    queue = f"GOES.{default.hex()}"
+    put(client, queue, "one")
+    client.attach("r", RECEIVER, source=source(queue, *NULLS, b"", b"", default))
+    client.credit(0, 1)
+    client.wait(TRANSFER)
+    client.say(DETACH, types.uint(0), types.boolean(value=True))
+    client.wait(DETACH)
+    client.attach("s", RECEIVER, 1, source=source(queue))
+    client.credit(1, 1, next_in=1)
+    assert count(client.wait(TRANSFER)) == counted
+
+
+def test_the_default_outcome_comes_back_in_the_attach(client: Raw) -> None:
+    seen = client.attach("r", RECEIVER, source=source("DEFAULT", *NULLS, b"", b"", FAILED))
+    assert seen.at(5).value[8] == Described(MODIFIED, [True])
+
+
+def test_a_settled_receiver_gets_settled_transfers(client: Raw) -> None:
+    put(client, "AT.MOST.ONCE", "one")
+    seen = client.attach("r", RECEIVER, source=source("AT.MOST.ONCE"), settled=True)
+    assert seen.at(3) == 1
+    client.credit(0, 1)
+    assert client.wait(TRANSFER).at(4) is True
+
+
+@pytest.mark.parametrize(
+    "descriptor",
+    [types.ulong(0x468C00000004), types.symbol("apache.org:selector-filter:string")],
+    ids=["code", "symbol"],
+)
+def test_a_selector_is_honoured_and_comes_back(client: Raw, descriptor: bytes) -> None:
+    wanted = filters(any_key=b"\x00" + descriptor + types.string("color = 'red'"), unknown=types.string("x"))
+    seen = client.attach("r", RECEIVER, source=source("SELECT", *NULLS, b"", wanted))
+    found = seen.at(5).value[7]
+    assert list(found) == ["any-key"]
+    assert found["any-key"].value == "color = 'red'"
+    put(client, "SELECT", "not red")
+    client.credit(0, 1, drain=True)
+    assert client.wait(FLOW).at(6) == 0
+
+
+@pytest.mark.parametrize("value", [types.string("color = "), types.uint(1)], ids=["syntax", "no text"])
+def test_a_selector_that_is_none_refuses_the_link(client: Raw, value: bytes) -> None:
+    wanted = filters(jms_selector=types.described(0x468C00000004, value))
+    seen = client.attach("r", RECEIVER, source=source("SELECT", *NULLS, b"", wanted))
+    assert seen.at(5) is None
+    gone = client.wait(DETACH)
+    assert gone.error(2)[0] == "amqp:invalid-field"
+    assert gone.info(2)["x-opt-mqrc"] == 2459
+
+
+def test_no_local_leaves_out_what_the_connection_publishes(server: Serving, client: Raw) -> None:
+    wanted = filters(no_local=b"\x00" + types.symbol("apache.org:no-local-filter:list") + types.compound(()))
+    seen = client.attach("r", RECEIVER, source=source("topic://news", *NULLS, b"", wanted))
+    assert list(seen.at(5).value[7]) == ["no-local"]
+    client.credit(0, 10)
+    put(client, "topic://news", "mine")
+    with raw(server, container="another") as other:
+        put(other, "topic://news", "theirs")
+    assert b"theirs" in client.wait(TRANSFER).payload
+
+
+def test_a_filter_against_ones_own_messages_is_left_out_on_a_queue(client: Raw) -> None:
+    wanted = filters(no_local=types.described(0x468C00000003, types.string("NoLocalFilter{}")))
+    seen = client.attach("r", RECEIVER, source=source("QUEUE", *NULLS, b"", wanted))
+    assert len(seen.at(5).value) < 8 or seen.at(5).value[7] is None
+
+
+def test_a_dynamic_source_is_a_queue_of_ones_own(server: Serving, client: Raw) -> None:
+    asked = performative(0x28, b"", b"", b"", b"", types.boolean(value=True))
+    seen = client.attach("r", RECEIVER, source=asked)
+    name = seen.at(5).value[0]
+    assert name.startswith("AMQ.TEMPORARY.QUEUE.")
+    with raw(server, container="another") as other:
+        put(other, name, "hello")
+        refused = other.attach("thief", RECEIVER, 7, source=source(name))
+        assert refused.at(5) is None
+        assert other.wait(DETACH).error(2)[0] == "amqp:resource-locked"
+        sender = other.attach("s", SENDER, 8, target=target(name))
+        assert sender.at(6) is not None
+        client.credit(0, 1)
+        assert b"hello" in client.wait(TRANSFER).payload
+        client.say(DETACH, types.uint(0), types.boolean(value=True))
+        client.wait(DETACH)
+        assert other.wait(DETACH).error(2)[0] == "amqp:resource-deleted"
+
+
+def test_a_temporary_queue_goes_with_its_connection(server: Serving) -> None:
+    with raw(server) as client:
+        name = (
+            client.attach("r", RECEIVER, source=performative(0x28, b"", b"", b"", b"", types.boolean(value=True)))
+            .at(5)
+            .value[0]
+        )
+        client.close()
+    with raw(server) as client:
+        client.attach("s", SENDER, target=target(name))
+        assert client.wait(DETACH).error(2)[0] == "amqp:not-found"
+
+
+def test_a_source_without_an_address_is_refused(client: Raw) -> None:
+    client.attach("r", RECEIVER, source=source(None))
+    assert client.wait(DETACH).error(2)[0] == "amqp:not-found"
+
+
+def test_the_client_is_told_when_it_may_not_receive(client: Raw) -> None:
+    client.attach("r", RECEIVER, source=source("SYSTEM.ADMIN.COMMAND.QUEUE"))
+    gone = client.wait(DETACH)
+    assert gone.error(2)[0] == "amqp:unauthorized-access"
+    assert gone.info(2)["x-opt-mqrc"] == 2035
+
+
+def test_a_browser_sees_and_takes_nothing(client: Raw) -> None:
+    put(client, "BROWSED", "one", "two")
+    seen = client.attach("b", RECEIVER, source=source("BROWSED", *NULLS, types.symbol("copy")))
+    assert seen.at(5).value[6] == "copy"
+    client.credit(0, 10, drain=True)
+    assert b"one" in client.wait(TRANSFER).payload
+    second = client.wait(TRANSFER)
+    assert b"two" in second.payload
+    assert client.wait(FLOW).at(6) == 0
+    client.settle(second.at(1), performative(REJECTED))
+    client.attach("r", RECEIVER, 1, source=source("BROWSED"))
+    client.credit(1, 10, next_in=2)
+    assert b"one" in client.wait(TRANSFER).payload
+    assert b"two" in client.wait(TRANSFER).payload
+
+
+def test_a_browser_selects(client: Raw) -> None:
+    put(client, "LOOKED.AT", "one")
+    wanted = filters(jms_selector=types.described(0x468C00000004, types.string("color = 'red'")))
+    client.attach("b", RECEIVER, source=source("LOOKED.AT", *NULLS, types.symbol("copy"), wanted))
+    client.credit(0, 10, drain=True)
+    seen = client.read()
+    assert seen is not None
+    assert (seen.code, seen.at(6)) == (FLOW, 0)
+
+
+def test_a_browser_is_refused_where_it_may_not_look(client: Raw) -> None:
+    client.attach("b", RECEIVER, source=source("SYSTEM.ADMIN.COMMAND.QUEUE", *NULLS, types.symbol("copy")))
+    assert client.wait(DETACH).error(2)[0] == "amqp:unauthorized-access"
+
+
+def test_more_messages_than_the_window_come_in_their_order(server: Serving, client: Raw) -> None:
+    texts = [f"m{number}" for number in range(900)]
+    for begin in range(0, len(texts), 300):
+        with raw(server, container=f"sender-{begin}") as sender:
+            put(sender, "MANY", *texts[begin : begin + 300])
+    client.attach("r", RECEIVER, source=source("MANY"), settled=True)
+    client.credit(0, 900)
+    came = [client.wait(TRANSFER).payload for _ in texts]
+    assert [payload[-len(text) :] for payload, text in zip(came, texts, strict=True)] == [t.encode() for t in texts]
+
+
+def test_what_a_leaving_link_gives_back_counts_once_though_it_had_credit_left(client: Raw) -> None:
+    put(client, "LEAVES", "one", "two")
+    client.attach("r", RECEIVER, source=source("LEAVES"))
+    client.credit(0, 10)
+    client.wait(TRANSFER)
+    client.wait(TRANSFER)
+    client.say(DETACH, types.uint(0), types.boolean(value=True))
+    client.wait(DETACH)
+    client.attach("s", RECEIVER, 1, source=source("LEAVES"))
+    client.credit(1, 2, next_in=2)
+    assert [count(client.wait(TRANSFER)), count(client.wait(TRANSFER))] == [1, 1]
+
+
+def test_a_drain_that_all_credit_is_used_for_is_answered(client: Raw) -> None:
+    put(client, "DRAIN.ALL", "one", "two", "three")
+    client.attach("r", RECEIVER, source=source("DRAIN.ALL"))
+    client.credit(0, 2, drain=True)
+    assert [client.wait(TRANSFER).at(1), client.wait(TRANSFER).at(1)] == [0, 1]
+    seen = client.wait(FLOW)
+    assert (seen.at(4), seen.at(5), seen.at(6), seen.at(8)) == (0, 2, 0, True)
+    client.credit(0, 1, count=2)
+    assert b"three" in client.wait(TRANSFER).payload
+
+
+def test_a_drain_without_credit_is_answered_each_time(client: Raw) -> None:
+    client.attach("r", RECEIVER, 3, source=source("DRAIN.NOTHING"))
+    for given in (0, 0, 2, 0):
+        count = 2 if given else 0
+        client.credit(3, given, drain=True)
+        seen = client.wait(FLOW)
+        assert (seen.at(4), seen.at(5), seen.at(6), seen.at(8)) == (0, count, 0, True)
+        if given:
+            break
+    client.credit(3, 0, count=2, drain=True)
+    assert client.wait(FLOW).at(5) == 2
+
+
+def test_a_drain_waits_for_what_waits_for_the_sessions_window(client: Raw) -> None:
+    put(client, "DRAIN.WINDOW", "one", "two")
+    client.attach("r", RECEIVER, source=source("DRAIN.WINDOW"))
+    of_link = (types.uint(0), types.uint(0), types.uint(2), b"", types.boolean(value=True))
+    client.say(FLOW, types.uint(0), types.uint(1), types.uint(2), types.uint(9), *of_link)
+    assert b"one" in client.wait(TRANSFER).payload
+    client.say(FLOW, types.uint(1), types.uint(9), types.uint(2), types.uint(9))
+    seen = client.read()
+    assert seen is not None
+    assert b"two" in seen.payload
+    seen = client.wait(FLOW)
+    assert (seen.at(5), seen.at(6), seen.at(8)) == (2, 0, True)
+
+
+def test_a_drain_of_a_browser_is_answered_when_all_credit_is_used(client: Raw) -> None:
+    put(client, "DRAIN.LOOK", "one", "two")
+    client.attach("r", RECEIVER, source=source("DRAIN.LOOK", *NULLS, types.symbol("copy")))
+    client.credit(0, 1, drain=True)
+    assert b"one" in client.wait(TRANSFER).payload
+    seen = client.wait(FLOW)
+    assert (seen.at(5), seen.at(6), seen.at(8)) == (1, 0, True)
+
+
+def test_credit_after_a_drain_counts_from_where_that_has_ended(client: Raw) -> None:
+    client.attach("r", RECEIVER, source=source("DRAIN.NOT"))
+    client.credit(0, 5, drain=True)
+    assert client.wait(FLOW).at(5) == 5
+    client.credit(0, 1, count=5)
+    client.attach("s", SENDER, 1, target=target("DRAIN.NOT"))
+    client.transfer(0, message("one"), 1)
+    assert b"one" in client.wait(TRANSFER).payload
+
+
+@pytest.mark.parametrize("drain", [b"", types.boolean(value=False)], ids=["absent", "false"])
+def test_a_flow_that_asks_for_an_echo_is_told_how_the_link_stands(client: Raw, drain: bytes) -> None:
+    put(client, "ECHO", "one")
+    client.attach("r", RECEIVER, 7, source=source("ECHO"))
+    client.credit(7, 5)
+    client.settle(client.wait(TRANSFER).at(1))
+    here = (types.uint(0), types.uint(1000), types.uint(1), types.uint(1000))
+    echo = types.boolean(value=True)
+    for _ in range(2):
+        client.say(FLOW, *here, types.uint(7), types.uint(0), types.uint(5), b"", drain, echo)
+        seen = client.wait(FLOW)
+        assert (seen.at(0), seen.at(2)) == (1, 1)
+        assert (seen.at(4), seen.at(5), seen.at(6), seen.at(8) or False) == (0, 1, 4, False)
+
+
+def test_a_sender_that_asks_for_an_echo_is_told_what_it_may_send(client: Raw) -> None:
+    client.attach("s", SENDER, 5, target=target("ECHO.OF.SENDER"))
+    given = client.wait(FLOW).at(6)
+    client.transfer(0, message("one"), 5)
+    client.wait(DISPOSITION)
+    echo = (types.uint(5), types.uint(1), types.uint(given - 1), b"", b"", types.boolean(value=True))
+    for _ in range(2):
+        client.say(FLOW, types.uint(0), types.uint(1000), types.uint(1), types.uint(1000), *echo)
+        seen = client.wait(FLOW)
+        assert (seen.at(4), seen.at(5), seen.at(6), seen.at(8) or False) == (0, 1, given - 1, False)
+    client.transfer(1, message("two"), 5)
+    assert client.wait(DISPOSITION).at(1) == 1
+
+
+def test_a_flow_of_no_link_that_asks_for_an_echo_is_told_how_the_session_stands(client: Raw) -> None:
+    client.attach("s", SENDER, 5, target=target("ECHO.OF.SESSION"))
+    client.wait(FLOW)
+    client.transfer(0, message("one"), 5)
+    client.wait(DISPOSITION)
+    here = (types.uint(0), types.uint(1000), types.uint(1), types.uint(1000))
+    for _ in range(2):
+        client.say(FLOW, *here, b"", b"", b"", b"", b"", types.boolean(value=True))
+        seen = client.wait(FLOW)
+        assert seen.at(0) == 1
+        assert seen.at(1) > 0
+        assert seen.at(4) is None

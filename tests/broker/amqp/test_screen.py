@@ -1,0 +1,133 @@
+"""What comes off the wire before the engine sees it."""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.broker.amqp.serving import (
+    ATTACH,
+    BEGIN,
+    CLOSE,
+    DETACH,
+    DISPOSITION,
+    END,
+    FLOW,
+    OPEN,
+    TRANSFER,
+    performative,
+    source,
+    target,
+)
+
+from assay_broker.amqp.screen import Screen, ScreenError
+from assay_sdk.amqp import types
+from assay_sdk.amqp.frames import PROTOCOL_HEADER, frame
+
+OPENING = PROTOCOL_HEADER + frame(performative(OPEN, types.string("c")))
+BEGUN = OPENING + frame(performative(BEGIN, b"", types.uint(0), types.uint(1), types.uint(1)))
+
+
+def attach(name: str, handle: int, *, receives: bool = False) -> bytes:
+    return frame(
+        performative(
+            ATTACH,
+            types.string(name),
+            types.uint(handle),
+            types.boolean(receives),
+            b"",
+            b"",
+            source("Q"),
+            target("Q"),
+        )
+    )
+
+
+def transfer(handle: int, payload: bytes = b"payload") -> bytes:
+    return frame(performative(TRANSFER, types.uint(handle), types.uint(0), types.binary(b"t")) + payload)
+
+
+STREAM = b"".join(
+    (
+        BEGUN,
+        attach("a", 0),
+        attach("b", 300, receives=True),
+        transfer(0),
+        transfer(0, b"\x00" * 5_000),
+        frame(b""),
+        frame(performative(FLOW, b"", types.uint(1), types.uint(1), types.uint(1), types.uint(300))),
+        frame(performative(FLOW, b"", types.uint(1), types.uint(1), types.uint(1))),
+        frame(performative(DISPOSITION, types.boolean(value=True), types.uint(0), types.uint(700))),
+        frame(performative(DETACH, types.uint(0))),
+        attach("a", 0),
+        frame(performative(END)),
+        frame(performative(CLOSE)),
+    )
+)
+
+
+def screen() -> Screen:
+    return Screen(max_frame=65_536, channels=4)
+
+
+@given(st.lists(st.integers(1, len(STREAM) - 1), max_size=20))
+def test_a_stream_comes_through_whole_however_it_is_cut(cuts: list[int]) -> None:
+    found = screen()
+    places = [0, *sorted(cuts), len(STREAM)]
+    out = b"".join(found.feed(STREAM[begin:end]) for begin, end in itertools.pairwise(places))
+    assert out == STREAM
+    assert [one.name for one in found.attaches] == ["a", "b", "a"]
+    assert list(found.begins) == [0]
+    assert not found.faults
+
+
+@given(st.binary(max_size=200))
+def test_random_octets_are_refused_or_wait_for_more(octets: bytes) -> None:
+    for stream in (octets, BEGUN + octets):
+        with suppress(ScreenError):
+            screen().feed(stream)
+
+
+@given(st.integers(len(BEGUN), len(STREAM) - 1), st.integers(0, 255))
+def test_a_stream_with_a_wrong_octet_is_refused_or_comes_through(place: int, octet: int) -> None:
+    with suppress(ScreenError):
+        screen().feed(STREAM[:place] + bytes((octet,)) + STREAM[place + 1 :])
+
+
+def test_of_a_session_that_has_broken_the_protocol_only_the_end_comes_through() -> None:
+    found = screen()
+    end = frame(performative(END))
+    assert found.feed(BEGUN + transfer(5) + transfer(6) + attach("a", 0) + end) == BEGUN + end
+    assert [fault.condition for fault in found.faults] == ["amqp:session:unattached-handle"]
+
+
+def test_a_link_that_is_stolen_gets_another_name_in_the_engine() -> None:
+    found = screen()
+    out = found.feed(BEGUN + attach("a", 0) + attach("a", 1) + attach("a", 2, receives=True))
+    assert [one.engine_name for one in found.attaches] == ["a", "a\x1f1", "a"]
+    assert [one.name for one in found.attaches] == ["a", "a", "a"]
+    assert types.string("a\x1f1") in out
+
+
+@pytest.mark.parametrize("size", [0, 7, 65_537, 2**32 - 1])
+def test_a_frame_of_a_wrong_length_is_refused_before_it_has_come(size: int) -> None:
+    with pytest.raises(ScreenError, match=f"a frame of {size} octets"):
+        screen().feed(OPENING + size.to_bytes(4) + b"\x02\x00\x00\x00")
+
+
+def test_a_transfer_in_a_long_list_is_read_as_well() -> None:
+    items = (types.uint(0), types.uint(0), types.binary(b"t"))
+    octets = b"".join(items)
+    wide = b"\x00\x53\x14\xd0" + (len(octets) + 4).to_bytes(4) + len(items).to_bytes(4) + octets
+    found = screen()
+    stream = BEGUN + attach("a", 0) + frame(wide + b"payload" * 100)
+    assert found.feed(stream) == stream
+
+
+def test_a_header_comes_in_pieces() -> None:
+    found = screen()
+    assert found.feed(OPENING[:3]) == b""
+    assert found.feed(OPENING[3:]) == OPENING

@@ -1,0 +1,301 @@
+"""Local units of work over the coordinator (OASIS AMQP 1.0, part 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.broker.amqp.serving import (
+    ACCEPTED,
+    CLOSE,
+    COORDINATOR,
+    DECLARED,
+    DETACH,
+    DISPOSITION,
+    END,
+    FLOW,
+    MODIFIED,
+    RECEIVER,
+    REJECTED,
+    RELEASED,
+    SENDER,
+    TRANSACTIONAL,
+    TRANSFER,
+    Raw,
+    Seen,
+    Serving,
+    message,
+    performative,
+    raw,
+    serving,
+    source,
+    target,
+)
+
+from assay_sdk.amqp import types
+from assay_sdk.amqp.types import Described
+
+LINK = 10
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Serving]:
+    with serving() as found:
+        yield found
+
+
+class Working:
+    """A client with a link to the coordinator."""
+
+    def __init__(self, client: Raw) -> None:
+        self.client = client
+        self._next = 0
+        seen = client.attach(
+            "tx", SENDER, LINK, target=performative(COORDINATOR, types.symbols(("amqp:local-transactions",)))
+        )
+        assert "amqp:local-transactions" in [str(one) for one in seen.at(6).value[0]]
+        client.wait(FLOW)
+
+    def number(self) -> int:
+        self._next += 1
+        return self._next - 1
+
+    def ask(self, asked: bytes) -> Described:
+        number = self.number()
+        self.client.transfer(number, types.described(0x77, asked), LINK)
+        while True:
+            seen = self.client.wait(DISPOSITION)
+            if seen.at(1) == number:
+                return seen.at(4)
+
+    def declare(self) -> bytes:
+        state = self.ask(performative(0x31, b""))
+        assert state.descriptor == DECLARED
+        return state.value[0]
+
+    def discharge(self, unit: bytes, *, fail: bool = False) -> Described:
+        return self.ask(performative(0x32, types.binary(unit), types.boolean(fail)))
+
+    def sender(self, queue: str, handle: int) -> None:
+        self.client.attach(f"s-{queue}", SENDER, handle, target=target(queue))
+        self.client.wait(FLOW)
+
+    def send(self, unit: bytes, text: str, handle: int, *, settled: bool = False) -> Seen | None:
+        self.client.transfer(
+            self.number(), message(text), handle, state=performative(TRANSACTIONAL, types.binary(unit)), settled=settled
+        )
+        return None if settled else self.client.wait(DISPOSITION)
+
+
+def within(unit: bytes, outcome: int = ACCEPTED) -> bytes:
+    return performative(TRANSACTIONAL, types.binary(unit), performative(outcome))
+
+
+@pytest.fixture
+def client(server: Serving) -> Iterator[Raw]:
+    with raw(server) as found:
+        yield found
+
+
+@pytest.fixture
+def working(client: Raw) -> Working:
+    return Working(client)
+
+
+def browse(server: Serving, queue: str) -> int:
+    """How many messages others see."""
+    with raw(server, container="browser") as other:
+        other.attach("b", RECEIVER, source=source(queue, b"", b"", b"", b"", b"", types.symbol("copy")))
+        other.credit(0, 100, drain=True)
+        found = 0
+        while (seen := other.read()) is not None and seen.code != FLOW:
+            found += 1
+        return found
+
+
+def test_what_is_sent_in_a_unit_is_there_after_its_commit(server: Serving, working: Working) -> None:
+    working.sender("COMMIT", 0)
+    unit = working.declare()
+    answer = working.send(unit, "one", 0)
+    assert answer is not None
+    state = answer.at(4)
+    assert state.descriptor == TRANSACTIONAL
+    assert state.value[0] == unit
+    assert state.value[1].descriptor == ACCEPTED
+    assert browse(server, "COMMIT") == 0
+    assert working.discharge(unit).descriptor == ACCEPTED
+    assert browse(server, "COMMIT") == 1
+
+
+def test_what_is_sent_in_a_unit_is_never_there_after_its_rollback(server: Serving, working: Working) -> None:
+    working.sender("ROLLBACK", 0)
+    unit = working.declare()
+    working.send(unit, "one", 0)
+    working.send(unit, "two", 0, settled=True)
+    assert working.discharge(unit, fail=True).descriptor == ACCEPTED
+    assert browse(server, "ROLLBACK") == 0
+
+
+def test_a_unit_is_over_once(working: Working) -> None:
+    unit = working.declare()
+    assert working.discharge(unit).descriptor == ACCEPTED
+    again = working.discharge(unit)
+    assert again.descriptor == REJECTED
+    assert str(again.value[0].value[0]) == "amqp:transaction:unknown-id"
+
+
+def test_a_message_in_a_unit_that_there_is_not_is_rejected(working: Working) -> None:
+    working.sender("UNKNOWN", 0)
+    answer = working.send(b"never", "one", 0)
+    assert answer is not None
+    assert answer.at(4).descriptor == REJECTED
+    assert str(answer.at(4).value[0].value[0]) == "amqp:transaction:unknown-id"
+
+
+def test_a_delivery_settled_in_a_unit_that_there_is_not_closes_its_link(working: Working) -> None:
+    client = working.client
+    working.sender("UNKNOWN2", 0)
+    client.transfer(working.number(), message("one"), 0)
+    client.wait(DISPOSITION)
+    client.attach("r", RECEIVER, 1, source=source("UNKNOWN2"))
+    client.credit(1, 1)
+    client.settle(client.wait(TRANSFER).at(1), within(b"never"))
+    assert client.wait(DETACH).error(2)[0] == "amqp:transaction:unknown-id"
+
+
+def test_a_refused_message_of_a_unit_is_told_with_the_unit(working: Working) -> None:
+    working.client.attach("s", SENDER, 0, target=target(None))
+    working.client.wait(FLOW)
+    unit = working.declare()
+    answer = working.send(unit, "nowhere", 0)
+    assert answer is not None
+    state = answer.at(4)
+    assert state.descriptor == TRANSACTIONAL
+    assert state.value[1].descriptor == REJECTED
+    assert str(state.value[1].value[0].value[0]) == "amqp:not-found"
+
+
+def test_a_settled_message_that_is_refused_fails_the_whole_unit(working: Working) -> None:
+    working.client.attach("s", SENDER, 0, target=target(None))
+    working.client.wait(FLOW)
+    unit = working.declare()
+    working.send(unit, "nowhere", 0, settled=True)
+    state = working.discharge(unit)
+    assert state.descriptor == REJECTED
+    assert str(state.value[0].value[0]) == "amqp:transaction:rollback"
+
+
+@pytest.mark.parametrize("settled", [True, False], ids=["settled", "to-be-settled"])
+@pytest.mark.parametrize("fail", [True, False], ids=["rollback", "commit"])
+def test_a_delivery_accepted_in_a_unit_is_gone_at_its_commit(
+    server: Serving, working: Working, settled: bool, fail: bool
+) -> None:
+    client, queue = working.client, f"ACCEPT.{settled}.{fail}"
+    working.sender(queue, 0)
+    client.transfer(working.number(), message("one"), 0)
+    client.wait(DISPOSITION)
+    client.attach("r", RECEIVER, 1, source=source(queue))
+    client.credit(1, 1)
+    number = client.wait(TRANSFER).at(1)
+    unit = working.declare()
+    client.settle(number, within(unit), settled=settled)
+    if not settled and not fail:
+        client.transfer(working.number(), types.described(0x77, performative(0x32, types.binary(unit))), LINK)
+        answer = client.wait(DISPOSITION)
+        assert {answer.at(0), client.wait(DISPOSITION).at(0)} == {True, False}  # the discharge, and the delivery
+    else:
+        assert working.discharge(unit, fail=fail).descriptor == ACCEPTED
+    if fail and not settled:
+        client.settle(number)  # it is still the client's to settle
+    client.say(DETACH, types.uint(1), types.boolean(value=True))
+    client.wait(DETACH)
+    assert browse(server, queue) == int(fail and settled)
+
+
+def test_another_outcome_in_a_unit_holds_from_its_commit_on(server: Serving, working: Working) -> None:
+    client = working.client
+    working.sender("RELEASE", 0)
+    client.transfer(working.number(), message("one"), 0)
+    client.wait(DISPOSITION)
+    client.attach("r", RECEIVER, 1, source=source("RELEASE"))
+    client.credit(1, 1)
+    number = client.wait(TRANSFER).at(1)
+    unit = working.declare()
+    client.settle(number, within(unit, RELEASED))
+    assert browse(server, "RELEASE") == 0
+    assert working.discharge(unit).descriptor == ACCEPTED
+    assert browse(server, "RELEASE") == 1
+
+
+def test_what_is_undeliverable_here_in_a_unit_is_so_from_its_commit_on(server: Serving, working: Working) -> None:
+    client = working.client
+    working.sender("AWAY", 0)
+    client.transfer(working.number(), message("one"), 0)
+    client.wait(DISPOSITION)
+    client.attach("r", RECEIVER, 1, source=source("AWAY"))
+    client.credit(1, 1)
+    number = client.wait(TRANSFER).at(1)
+    unit = working.declare()
+    away = performative(MODIFIED, types.boolean(value=False), types.boolean(value=True))
+    client.settle(number, performative(TRANSACTIONAL, types.binary(unit), away))
+    assert working.discharge(unit).descriptor == ACCEPTED
+    client.credit(1, 9, count=1, drain=True)
+    assert client.wait(FLOW).at(5) == 10
+    assert browse(server, "AWAY") == 1
+
+
+@pytest.mark.parametrize("how", ["link", "session", "connection", "line"])
+def test_what_ends_the_coordinators_link_backs_its_units_out(server: Serving, how: str) -> None:
+    with raw(server, sessions=2) as client:
+        working = Working(client)
+        working.sender(f"BACKOUT.{how}", 0)
+        working.send(working.declare(), "one", 0)
+        match how:
+            case "link":
+                client.say(DETACH, types.uint(LINK), types.boolean(value=True))
+                client.wait(DETACH)
+            case "session":
+                client.say(END)
+                client.wait(END)
+            case "connection":
+                client.say(CLOSE)
+                client.wait(CLOSE)
+            case _:
+                pass
+    assert browse(server, f"BACKOUT.{how}") == 0
+
+
+@pytest.mark.parametrize(
+    "asked", [types.string("x"), performative(0x33), types.null()], ids=["text", "declared", "null"]
+)
+def test_what_is_neither_declare_nor_discharge_is_rejected(working: Working, asked: bytes) -> None:
+    state = working.ask(asked)
+    assert state.descriptor == REJECTED
+    assert str(state.value[0].value[0]) == "amqp:decode-error"
+
+
+def test_a_global_unit_is_not_declared(working: Working) -> None:
+    state = working.ask(performative(0x31, types.binary(b"global")))
+    assert state.descriptor == REJECTED
+    assert str(state.value[0].value[0]) == "amqp:not-implemented"
+
+
+def test_a_settled_declare_closes_the_link(working: Working) -> None:
+    working.client.transfer(0, types.described(0x77, performative(0x31, b"")), LINK, settled=True)
+    assert working.client.wait(DETACH).error(2)[0] == "amqp:not-allowed"
+
+
+def test_a_long_declare_closes_the_link(working: Working) -> None:
+    working.client.transfer(0, types.described(0x75, types.binary(b"x" * 5000)), LINK, more=True)
+    assert working.client.wait(DETACH).error(2)[0] == "amqp:decode-error"
+
+
+def test_an_aborted_declare_is_none(working: Working) -> None:
+    working.client.transfer(working.number(), b"\x00", LINK, more=True)
+    working.client.transfer(0, b"", LINK, aborted=True)
+    assert working.declare()
+
+
+def test_symbolic_descriptors_are_understood(working: Working) -> None:
+    state = working.ask(b"\x00" + types.symbol("amqp:declare:list") + types.fields(()))
+    assert state.descriptor == DECLARED

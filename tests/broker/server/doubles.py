@@ -1,0 +1,131 @@
+"""Doubles of the gates, for tests of what is around them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from assay_broker.core.effects import Answer, CloseLink, Deliver
+from assay_broker.http.requests import ConnectionView
+from assay_broker.server.errors import MachineError
+from assay_broker.server.options import ServerOptions
+from assay_broker.shell import QueueManager
+from assay_sdk.model.reasons import Refused
+from assay_sdk.time import Runner
+
+
+class PlainGate:
+    """Accepts lines and says nothing on them; a drain waits until they have gone.
+
+    Args:
+        deaf: Whether a drain never ends.
+    """
+
+    def __init__(self, *, deaf: bool = False) -> None:
+        self._deaf = deaf
+        self._lines: set[asyncio.Transport] = set()
+        self._server: asyncio.Server | None = None
+        self.calls: list[str] = []
+
+    @property
+    def address(self) -> tuple[str, int]:
+        assert self._server is not None
+        host, port = self._server.sockets[0].getsockname()[:2]
+        return host, port
+
+    def views(self) -> Sequence[ConnectionView]:
+        return ()
+
+    async def start(self, host: str, port: int) -> None:
+        self.calls.append("start")
+        try:
+            self._server = await asyncio.get_running_loop().create_server(lambda: _Line(self._lines), host, port)
+        except OSError as error:
+            raise MachineError(f"{host}:{port} cannot be listened on: {error.strerror}") from error
+
+    async def drain(self) -> None:
+        self.calls.append("drain")
+        if self._server is not None:
+            self._server.close()
+        if self._deaf:
+            await asyncio.get_running_loop().create_future()
+
+    async def close(self) -> None:
+        self.calls.append("close")
+        if self._server is not None:
+            self._server.close()
+        while self._lines:
+            for line in tuple(self._lines):
+                line.abort()
+            await asyncio.sleep(0)
+
+
+class _Line(asyncio.Protocol):
+    def __init__(self, lines: set[asyncio.Transport]) -> None:
+        self._lines = lines
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._lines.add(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        del exc
+        if self._transport is not None:
+            self._lines.discard(self._transport)
+
+
+class Doubles:
+    """What a server is put together from, in tests.
+
+    Args:
+        gate: Lets AMQP clients in.
+    """
+
+    def __init__(self, gate: PlainGate | None = None) -> None:
+        self._amqp = gate or PlainGate()
+        self._http = PlainGate()
+        self.made: list[str] = []
+
+    def secure(self, options: ServerOptions) -> None:
+        del options
+        self.made.append("security")
+
+    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> PlainGate:
+        del options, queue_manager, runner
+        self.made.append("amqp")
+        return self._amqp
+
+    def http(
+        self,
+        options: ServerOptions,
+        queue_manager: QueueManager,
+        runner: Runner,
+        views: Callable[[], Sequence[ConnectionView]],
+    ) -> PlainGate:
+        del options, queue_manager, runner
+        self.made.append("http")
+        assert views() == ()
+        return self._http
+
+
+class Listener:
+    """A peer of the queue manager that remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.answers: list[Answer] = []
+        self.gone: Refused | None = None
+
+    def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
+        self.answers.append(answer)
+        sent()
+
+    def deliver(self, delivery: Deliver) -> None:
+        raise AssertionError(delivery)
+
+    def close_link(self, closed: CloseLink) -> None:
+        raise AssertionError(closed)
+
+    def lost(self, why: Refused) -> None:
+        self.gone = why

@@ -1,0 +1,305 @@
+"""``assay broker``: the server as a process, from its first line to its end."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from msgspec import Struct
+from tests.cli.conftest import Assay, environment
+
+import assay
+from assay.exits import Exit
+from assay_broker.security import Users
+from assay_sdk import Context, DeliveryMode, Queue, connect
+from assay_sdk.driver import Login
+from assay_sdk.drivers.amqp import AmqpDriver
+from assay_sdk.errors import JmsError
+from assay_sdk.runners.real import RealRunner
+
+pytest.importorskip("cproton")
+
+LIMIT_S = 30
+ANY = ("--amqp", "127.0.0.1:0", "--http", "127.0.0.1:0")
+ORDERS = Queue("ORDERS", str)
+
+
+class Running(Struct, frozen=True):
+    """A server's process."""
+
+    process: subprocess.Popen[str]
+    amqp: str
+    http: str
+    first_line: str
+
+    def end(self, number: signal.Signals) -> tuple[int, str, str]:
+        """Signal it, and wait: exit code, the rest of its output, and its log."""
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=LIMIT_S)
+        return self.process.returncode, out, err
+
+
+@contextmanager
+def running(folder: Path, *arguments: object) -> Generator[Running]:
+    """A server for the length of a block."""
+    ready = folder / "ready.json"
+    ready.unlink(missing_ok=True)
+    process = subprocess.Popen(  # noqa: S603  our own command
+        [sys.executable, "-m", assay.__name__, "broker", *ANY, "--ready-file", str(ready), *map(str, arguments)],
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line, process.communicate(timeout=LIMIT_S)[1]
+        told = json.loads(ready.read_text())
+        assert told["pid"] == process.pid
+        yield Running(process, told["amqp"], told["http"], line)
+    finally:
+        process.kill()
+        process.communicate(timeout=LIMIT_S)
+
+
+@pytest.fixture
+def runner() -> Generator[RealRunner]:
+    runner = RealRunner()
+    yield runner
+    runner.close()
+
+
+Dial = Callable[..., Context]
+
+
+@pytest.fixture
+def dial(runner: RealRunner) -> Dial:
+    def call(url: str, login: Login | None = None) -> Context:
+        return connect(url, login=login, driver=AmqpDriver(), runner=runner)
+
+    return call
+
+
+def test_it_says_where_it_is_and_that_memory_is_all_it_has(tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        assert server.first_line == (
+            f"ASSAY is ready at {server.amqp} and {server.http}; it keeps everything in memory, which ends with it.\n"
+        )
+        with urllib.request.urlopen(f"{server.http}/ready", timeout=5) as answer:  # noqa: S310  our own server
+            assert answer.status == 200
+        code, out, _ = server.end(signal.SIGTERM)
+    assert (code, out) == (0, "")
+    assert not (tmp_path / "ready.json").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_an_orderly_end_keeps_what_was_taken_and_clients_hear_of_it(
+    tmp_path: Path, dial: Dial, number: signal.Signals
+) -> None:
+    data = tmp_path / "data"
+    with running(tmp_path, "--data", data) as server:
+        context = dial(server.amqp)
+        context.create_producer(ORDERS, delivery_mode=DeliveryMode.PERSISTENT).send("nails")
+        begin = time.monotonic()
+        code, _, log = server.end(number)
+        assert code == 0, log
+        assert time.monotonic() - begin < 10
+        with pytest.raises(JmsError):
+            context.create_producer(ORDERS).send("too late")
+        assert "Traceback" not in log
+    with running(tmp_path, "--data", data) as server, dial(server.amqp) as context:
+        assert data.name in server.first_line
+        with context.create_consumer(ORDERS) as consumer:
+            message = consumer.receive(timeout=5_000)
+        assert message is not None
+        assert message.body == "nails"
+
+
+def test_killed_it_starts_again_on_the_same_folder_with_all_that_was_answered(tmp_path: Path, dial: Dial) -> None:
+    data = tmp_path / "data"
+    with running(tmp_path, "--data", data) as server:
+        producer = dial(server.amqp).create_producer(ORDERS, delivery_mode=DeliveryMode.PERSISTENT)
+        for number in range(20):
+            producer.send(str(number))
+        assert server.end(signal.SIGKILL)[0] == -signal.SIGKILL
+    with running(tmp_path, "--data", data) as server, dial(server.amqp) as context:
+        with context.create_consumer(ORDERS) as consumer:
+            found = [consumer.receive(timeout=5_000) for _ in range(20)]
+        assert [message.body for message in found if message is not None] == [str(number) for number in range(20)]
+
+
+def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
+    config = tmp_path / "broker.toml"
+    config.write_text("drain-ms = 600000\n[amqp-limits]\nclose-ms = 600000\n")
+    with running(tmp_path, "--config", config) as server, deaf_client(server.amqp):
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.stderr is not None
+        while "stopping" not in server.process.stderr.readline():
+            assert server.process.poll() is None
+        assert server.end(signal.SIGTERM)[0] == 128 + signal.SIGTERM
+
+
+@contextmanager
+def deaf_client(url: str) -> Generator[None]:
+    """A client that opens and then answers nothing any more."""
+    host, _, port = url.removeprefix("amqp://").partition(":")
+    opened = b"AMQP\x00\x01\x00\x00" + frame(bytes.fromhex("005310c00601a103") + b"abc")  # open, container-id "abc"
+    with socket.create_connection((host, int(port)), 5) as line:
+        line.sendall(opened)
+        line.settimeout(5)
+        assert line.recv(8) == b"AMQP\x00\x01\x00\x00"
+        assert len(line.recv(4096)) > 8  # the answering open
+        yield
+
+
+def frame(body: bytes) -> bytes:
+    return (len(body) + 8).to_bytes(4, "big") + b"\x02\x00\x00\x00" + body
+
+
+def test_two_servers_cannot_have_one_address_or_one_folder(assay: Assay, tmp_path: Path) -> None:
+    with running(tmp_path, "--data", tmp_path / "data") as server:
+        for option, url in (("--amqp", server.amqp), ("--http", server.http)):
+            ended = assay("broker", *ANY, option, url.partition("://")[2])
+            assert ended.code is Exit.INCONCLUSIVE
+            assert ended.out == ""
+            assert "ddress already in use" in last(ended.err)
+        ended = assay("broker", *ANY, "--data", tmp_path / "data")
+        assert ended.code is Exit.INCONCLUSIVE
+        assert f"is in use by process {server.process.pid}" in last(ended.err)
+
+
+def last(err: str) -> str:
+    """The sentence at the end; what stands before it is the log."""
+    lines = err.splitlines()
+    for line in lines[:-1]:
+        json.loads(line)
+    assert lines[-1].startswith("assay: ")
+    assert lines[-1].endswith((".", "?"))
+    return lines[-1]
+
+
+def test_a_damaged_folder_is_said(assay: Assay, tmp_path: Path) -> None:
+    with running(tmp_path, "--data", tmp_path / "data") as server:
+        assert server.end(signal.SIGTERM)[0] == 0
+    database = tmp_path / "data" / "assay.db"
+    database.write_bytes(database.read_bytes()[:4096])
+    ended = assay("broker", *ANY, "--data", tmp_path / "data")
+    assert ended.code is Exit.INCONCLUSIVE
+    assert "is damaged" in last(ended.err)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--amqp", "0.0.0.0:0"), "can be reached from other machines"),
+        (("--amqp", "5672"), "is no address to listen on"),
+        (("--level", "eight"), "'eight' is no level"),
+        (("--defect", "early-delivry"), "did you mean 'early-delivery'?"),
+        (("--platform", "vms"), "there is no platform 'vms'; there is distributed, zos"),
+        (("--log", "xml"), "there is no form of a log 'xml'"),
+        (("--config", "nowhere.toml"), "nowhere.toml cannot be read"),
+        (("--mqsc", "nowhere.mqsc"), "nowhere.mqsc cannot be read"),
+        (("--users", "nowhere.toml"), "file of users nowhere.toml cannot be read"),
+        (("--tls-certificate", "a.pem"), "without its key"),
+        (("--tls-certificate", "a.pem", "--tls-key", "b.pem"), "certificate a.pem cannot be read"),
+        (("--add-user", "alice"), "there is no users' file to write into"),
+        (("--data", "pyproject.toml"), "pyproject.toml"),
+    ],
+)
+def test_a_mistake_is_one_sentence(assay: Assay, arguments: tuple[str, ...], said: str) -> None:
+    ended = assay("broker", *ANY, *arguments)
+    assert ended.code is (Exit.INCONCLUSIVE if "--data" in arguments else Exit.USAGE)
+    assert ended.out == ""
+    assert said in last(ended.err)
+
+
+def test_a_certificate_that_is_none_is_said(assay: Assay, tmp_path: Path) -> None:
+    pem = tmp_path / "broker.pem"
+    pem.write_text("no certificate")
+    ended = assay("broker", *ANY, "--tls-certificate", pem, "--tls-key", pem)
+    assert ended.code is Exit.USAGE
+    assert "are no certificate and key in PEM" in last(ended.err)
+
+
+def test_a_users_file_that_makes_no_sense_is_said(assay: Assay, tmp_path: Path) -> None:
+    users = tmp_path / "users.toml"
+    users.write_text('[users.alice]\npassword = "pencil"\n')
+    ended = assay("broker", *ANY, "--users", users)
+    assert ended.code is Exit.USAGE
+    assert "holds a password" in last(ended.err)
+    assert "pencil" not in ended.err
+
+
+def test_a_user_is_written_and_can_then_log_in_and_no_secret_stands_in_the_log(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dial: Dial
+) -> None:
+    users = tmp_path / "users.toml"
+    for word in ("first-secret", "opensesame-7231"):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(f"{word}\n"))
+        ended = assay("broker", "--users", users, "--add-user", "alice")
+        assert ended.code is Exit.AS_EXPECTED
+    assert ended.out == f"alice has another password in {users}.\n"
+    assert Users.read(users).check("alice", "opensesame-7231")
+
+    with running(tmp_path, "--users", users, "--log", "json") as server:
+        with pytest.raises(JmsError):
+            dial(server.amqp)
+        with pytest.raises(JmsError):
+            dial(server.amqp, Login("alice", "wrong-secret-9911"))
+        with dial(server.amqp, Login("alice", "opensesame-7231")) as context:
+            context.create_producer(ORDERS).send("the body nobody shall read")
+            with context.create_consumer(ORDERS) as consumer:
+                assert consumer.receive(timeout=5_000) is not None
+        knock(server.http, "alice", "wrong-secret-9911")
+        knock(server.http, "alice", "opensesame-7231")
+        code, out, log = server.end(signal.SIGTERM)
+    assert code == 0
+    for secret in ("opensesame", "wrong-secret", "nobody shall read", "b3BlbnNlc2FtZS", "Traceback"):
+        assert secret not in log + out
+    for line in log.splitlines():
+        assert json.loads(line)["message"]
+
+
+def knock(url: str, user: str, password: str) -> None:
+    """Ask for something over HTTP that needs a login."""
+    manager = urllib.request.HTTPPasswordMgrWithDefaultRealm()
+    manager.add_password(None, url, user, password)
+    opener = urllib.request.build_opener(urllib.request.HTTPBasicAuthHandler(manager))
+    try:
+        opener.open(f"{url}/ibmmq/rest/v2/admin/qmgr", timeout=5).close()
+    except OSError as error:
+        assert "40" in str(error)  # noqa: PT017  refused, or nothing there; the log is what counts
+
+
+def test_a_file_says_what_flags_say_and_flags_win(tmp_path: Path) -> None:
+    config = tmp_path / "broker.toml"
+    config.write_text('name = "QM1"\nlevel = "9.4"\ndata = "kept"\nhttp = "none"\n')
+    with running(tmp_path, "--config", config, "--name", "QM2") as server:
+        assert server.first_line.startswith("QM2 is ready at amqp://")
+        assert (tmp_path / "kept" / "assay.db").exists()
+
+
+def test_the_shields_of_a_shell_hold(tmp_path: Path) -> None:
+    """A shell starts what it puts in the background with SIGINT ignored; Ctrl-C is then somebody else's."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with running(tmp_path) as server:
+            os.kill(server.process.pid, signal.SIGINT)
+            with urllib.request.urlopen(f"{server.http}/ready", timeout=5) as answer:  # noqa: S310  our own server
+                assert answer.status == 200
+            assert server.end(signal.SIGTERM)[0] == 0
+    finally:
+        signal.signal(signal.SIGINT, before)

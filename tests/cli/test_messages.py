@@ -1,0 +1,185 @@
+"""``assay send`` and ``assay receive`` against a broker on a Unix socket."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Assay
+
+from assay.commands.receive import receive
+from assay.exits import Exit
+from assay_broker.inprocess import InProcessDriver
+from assay_broker.local import LocalServer
+from assay_broker.shell import QueueManager
+from assay_broker.stores.memory import MemoryStore
+from assay_sdk import drivers
+from assay_sdk.runners.real import RealRunner
+
+
+@pytest.fixture(autouse=True)
+def _local_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver is known as in an installed kit."""
+    found = [
+        EntryPoint("local", "assay_sdk.drivers.local:LocalDriver", drivers.GROUP),
+        EntryPoint("amqp", "assay_sdk.drivers.amqp:AmqpDriver", drivers.GROUP),
+    ]
+    monkeypatch.setattr(drivers, "entry_points", lambda **_: found)
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    runner = RealRunner()
+    server = LocalServer(tmp_path / "s", InProcessDriver(QueueManager(runner, MemoryStore())), runner)
+    yield server.url
+    server.close()
+    runner.run_until(lambda: server.closed, runner.clock.monotonic_ns() + 5_000_000_000)
+    runner.close()
+
+
+def test_what_is_sent_is_received_once(assay: Assay, url: str) -> None:
+    sent = assay("send", "--url", url, "ORDERS", "hello, grüße")
+    assert (sent.code, sent.err) == (Exit.AS_EXPECTED, "")
+    assert sent.out.startswith("ID:")
+    got = assay("receive", "--url", url, "ORDERS")
+    assert (got.code, got.out, got.err) == (Exit.AS_EXPECTED, "hello, grüße\n", "")
+    none = assay("receive", "--url", url, "ORDERS", "--timeout", "0")
+    assert (none.code, none.out) == (Exit.NOT_AS_EXPECTED, "")
+
+
+def test_a_delayed_message_says_when_it_is_due_and_is_not_there_before(assay: Assay, url: str) -> None:
+    sent = assay("send", "--url", url, "ORDERS", "later", "--delay", "300ms")
+    assert "\nnot before 20" in sent.out
+    assert assay("receive", "--url", url, "ORDERS", "--timeout", "0").code is Exit.NOT_AS_EXPECTED
+    assert assay("receive", "--url", url, "ORDERS", "--timeout", "10s").out == "later\n"
+
+
+def test_several_are_received_in_order_and_too_few_are_told(assay: Assay, url: str) -> None:
+    for text in ("a", "b", "c"):
+        assay("send", "--url", url, "ORDERS", text)
+    got = assay("receive", "--url", url, "ORDERS", "--count", "2")
+    assert (got.code, got.out) == (Exit.AS_EXPECTED, "a\nb\n")
+    rest = assay("receive", "--url", url, "ORDERS", "--count", "2", "--timeout", "50")
+    assert (rest.code, rest.out) == (Exit.NOT_AS_EXPECTED, "c\n")
+
+
+def test_headers_are_shown_as_json(assay: Assay, url: str) -> None:
+    options = ("--persistent", "--priority", "7", "--ttl", "1h", "--correlation-id", "order-1")
+    assay("send", "--url", url, "ORDERS", "{}", *options)
+    got = json.loads(assay("receive", "--url", url, "ORDERS", "--json").out)
+    assert (got["delivery_mode"], got["priority"], got["correlation_id"]) == ("persistent", 7, "order-1")
+    assert got["expiration"] > got["timestamp"] > 0
+    assert (got["body"], got["body_encoding"], got["redelivered"]) == ("{}", "text", False)
+
+
+def test_what_is_not_said_is_left_to_the_destination(assay: Assay, url: str) -> None:
+    assay("send", "--url", url, "ORDERS", "x")
+    got = json.loads(assay("receive", "--url", url, "ORDERS", "--json").out)
+    assert (got["delivery_mode"], got["priority"]) == ("non-persistent", 0)
+
+
+@pytest.mark.parametrize(("octets", "shown"), [("grüße".encode(), "text"), (b"\xff\x00", "base64")])
+def test_a_body_may_come_from_standard_input(
+    assay: Assay, url: str, monkeypatch: pytest.MonkeyPatch, octets: bytes, shown: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(octets), encoding="utf-8"))
+    assert assay("send", "--url", url, "ORDERS", "-").code is Exit.AS_EXPECTED
+    assert json.loads(assay("receive", "--url", url, "ORDERS", "--json").out)["body_encoding"] == shown
+
+
+def test_a_selector_chooses(assay: Assay, url: str) -> None:
+    assay("send", "--url", url, "ORDERS", "low", "--priority", "1")
+    assay("send", "--url", url, "ORDERS", "high", "--priority", "8")
+    assert assay("receive", "--url", url, "ORDERS", "--selector", "JMSPriority < 5").out == "low\n"
+
+
+def test_a_publication_without_subscribers_is_sent(assay: Assay, url: str) -> None:
+    assert assay("send", "--url", url, "--topic", "sport/football", "goal").code is Exit.AS_EXPECTED
+    none = assay("receive", "--url", url, "--topic", "sport/football", "--timeout", "20ms")
+    assert none.code is Exit.NOT_AS_EXPECTED
+
+
+def one_sentence(err: str) -> bool:
+    return err.startswith("assay: ") and len(err.splitlines()) == 1 and err.rstrip().endswith((".", ")"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("send", "ORDERS", "x", "--delay", "soon"),
+        ("send", "ORDERS", "x", "--ttl", "5 parsecs"),
+        ("send", "", "x"),
+        ("receive", "ORDERS", "--count", "0"),
+        ("receive", "ORDERS", "--timeout", "-1"),
+    ],
+)
+def test_a_wrong_call_is_told_in_one_sentence(assay: Assay, url: str, arguments: tuple[str, ...]) -> None:
+    ended = assay(*arguments, "--url", url)
+    assert ended.code is Exit.USAGE
+    assert one_sentence(ended.err)
+
+
+@pytest.mark.parametrize(
+    ("at", "code"),
+    [
+        ("nonsense", Exit.USAGE),
+        ("gopher://x", Exit.INCONCLUSIVE),
+        ("local://host/path", Exit.USAGE),
+        ("local:///no/such/socket", Exit.INCONCLUSIVE),
+        ("amqp://127.0.0.1:1", Exit.INCONCLUSIVE),
+        ("amqp://user:secret@127.0.0.1:1", Exit.USAGE),
+    ],
+)
+def test_a_broker_that_is_not_there_is_told_in_one_sentence(assay: Assay, at: str, code: Exit) -> None:
+    for command in ("send", "receive"):
+        ended = assay(command, "--url", at, "ORDERS", *(["x"] if command == "send" else []))
+        assert ended.code is code
+        assert one_sentence(ended.err)
+        assert "secret" not in ended.err
+
+
+def test_what_the_broker_refuses_is_not_as_expected(assay: Assay, url: str) -> None:
+    ended = assay("send", "--url", url, "ORDERS", "x" * 5_000_000)
+    assert ended.code is Exit.NOT_AS_EXPECTED
+    assert "2030" in ended.err or "2031" in ended.err
+    assert one_sentence(ended.err)
+    wrong = assay("receive", "--url", url, "ORDERS", "--selector", "a b c")
+    assert wrong.code is Exit.USAGE
+    assert one_sentence(wrong.err)
+
+
+def test_a_password_is_never_on_the_command_line(assay: Assay, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b""), encoding="utf-8"))
+    monkeypatch.delenv("ASSAY_PASSWORD", raising=False)
+    ended = assay("send", "--url", url, "ORDERS", "x", "--user", "alice")
+    assert ended.code is Exit.USAGE
+    assert "ASSAY_PASSWORD" in ended.err
+    monkeypatch.setenv("ASSAY_PASSWORD", "secret")
+    assert assay("send", "--url", url, "ORDERS", "x", "--user", "alice").code is Exit.AS_EXPECTED
+
+
+def test_a_reader_that_goes_away_gets_nothing_and_nobody_loses_anything(
+    assay: Assay, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in ("a", "b"):
+        assay("send", "--url", url, "ORDERS", text)
+
+    class Gone(io.RawIOBase):
+        def writable(self) -> bool:
+            return True
+
+        def write(self, _octets: object) -> int:
+            raise BrokenPipeError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Gone()), encoding="utf-8"))
+        patched.setattr("assay.commands.receive.hush", lambda: None)
+        patched.setattr("assay.main.hush", lambda: None)
+        assert receive(name="ORDERS", url=url, count=2) is Exit.AS_EXPECTED
+    got = assay("receive", "--url", url, "ORDERS", "--count", "2")
+    assert got.out == "a\nb\n"

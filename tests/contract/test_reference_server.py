@@ -1,0 +1,36 @@
+"""The AMQP driver with the reference broker's own server behind it: both ends of the wire are ours."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from tests.contract.suite import DriverContract, World
+
+from assay_adapters.backend import Needs, Unsupported
+from assay_adapters.client import Endpoint
+from assay_adapters.reference_server import ReferenceServerBackend
+from assay_sdk.drivers.amqp import AmqpDriver
+from assay_sdk.runners.real import RealRunner
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[Endpoint]:
+    backend = ReferenceServerBackend()
+    instance = backend.provision(Needs())
+    assert not isinstance(instance, Unsupported)
+    yield instance.endpoint("amqp")
+    backend.close()
+
+
+class TestReferenceServer(DriverContract):
+    """Real time, a real wire, a process of its own."""
+
+    @pytest.fixture
+    def world(self, endpoint: Endpoint) -> Iterator[World]:
+        runner = RealRunner()
+        yield World(
+            url=endpoint.url, runner=runner, driver=AmqpDriver, token=uuid.uuid4().hex[:8], login=endpoint.login
+        )
+        runner.close()

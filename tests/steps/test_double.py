@@ -1,0 +1,93 @@
+"""The fixture ``reference_broker``, in pytest runs of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.metadata import EntryPoint
+
+import pytest
+
+import assay_broker.server.wiring
+import assay_sdk.drivers.amqp  # proton's modules bear only one import, and pytester takes back what a run imports
+from assay_sdk import drivers
+from assay_sdk.drivers import GROUP
+
+pytest_plugins = ["pytester"]
+
+_ = (assay_broker.server.wiring, assay_sdk.drivers.amqp)
+PLUGINS = ("-p", "assay_steps.entry", "-p", "no:cacheprovider", "--assert=plain")
+
+TEST = """\
+from datetime import timedelta
+from assay_sdk import Queue, connect
+
+def test_a_late_order_comes_after_its_delay(reference_broker):
+    with connect(reference_broker.url, login=reference_broker.login) as context:
+        orders = Queue("ORDERS", str)
+        context.create_producer(orders, delivery_delay=timedelta(milliseconds=200)).send("nails")
+        with context.create_consumer(orders) as consumer:
+            assert consumer.receive(timeout=10_000).body == "nails"
+
+def test_each_test_has_a_broker_of_its_own(reference_broker):
+    with connect(reference_broker.url, login=reference_broker.login) as context:
+        with context.create_consumer(Queue("ORDERS", str)) as consumer:
+            assert consumer.receive(timeout=1) is None
+"""
+
+
+@pytest.fixture(autouse=True)
+def _as_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    places = {"amqp": "assay_sdk.drivers.amqp:AmqpDriver", "in-process": "assay_broker.inprocess:InProcessDrivers"}
+    points = [EntryPoint(scheme, place, GROUP) for scheme, place in places.items()]
+
+    def entry_points(*, group: str) -> list[EntryPoint]:
+        assert group == GROUP
+        return points
+
+    monkeypatch.setattr(drivers, "entry_points", entry_points)
+
+
+def test_a_broker_in_this_process_is_there_for_whoever_asks(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(TEST)
+    pytester.runpytest_inprocess(*PLUGINS).assert_outcomes(passed=2)
+
+
+def test_hours_of_delay_pass_at_once_in_this_process(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(TEST.replace("milliseconds=200", "hours=2").replace("10_000", "timedelta(hours=3)"))
+    pytester.runpytest_inprocess(*PLUGINS).assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize("asked", ["option", "ini"])
+def test_a_server_is_there_for_whoever_asks_for_one(pytester: pytest.Pytester, asked: str) -> None:
+    pytester.makepyfile(TEST)
+    if asked == "ini":
+        pytester.makeini("[pytest]\nassay_reference_broker = server\n")
+    options = ["--assay-reference-broker=server"] if asked == "option" else []
+    pytester.runpytest_inprocess(*PLUGINS, *options).assert_outcomes(passed=2)
+
+
+@pytest.mark.docker
+def test_a_container_is_there_for_whoever_asks_for_one(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(TEST)
+    pytester.runpytest_inprocess(*PLUGINS, "--assay-reference-broker=container").assert_outcomes(passed=2)
+
+
+def test_a_place_that_there_is_not_is_said(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(TEST)
+    result = pytester.runpytest_inprocess(*PLUGINS, "--assay-reference-broker=cloud")
+    result.stdout.fnmatch_lines(["*there is no 'cloud'; there is in-process, server, container*"])
+    result.assert_outcomes(errors=2)
+
+
+def test_nothing_of_the_kit_is_imported_before_a_test_asks(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(
+        "import sys\n\ndef test_it():\n"
+        "    assert not [name for name in sys.modules if name.startswith(('assay_sdk', 'assay_broker'))]\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+    result = pytester.runpytest_subprocess(*PLUGINS)
+    result.assert_outcomes(passed=1)
