@@ -351,3 +351,14 @@ def raw(server: Serving, *, container: str = "raw", sessions: int = 1) -> Iterat
         for channel in range(sessions):
             client.begin(channel)
         yield client
+
+
+def browse(server: Serving, queue: str) -> int:
+    """How many messages of a queue others see."""
+    with raw(server, container="browser") as other:
+        other.attach("b", RECEIVER, source=source(queue, b"", b"", b"", b"", b"", types.symbol("copy")))
+        other.credit(0, 100, drain=True)
+        found = 0
+        while (seen := other.read()) is not None and seen.code != FLOW:
+            found += 1
+        return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from tests.broker.amqp.serving import (
@@ -39,12 +39,6 @@ from assay_sdk.amqp.frames import SASL_HEADER, frame
 
 SOLE = types.symbols(("sole-connection-for-container",))
 OPEN_DESIRED = (b"",) * 6
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Serving]:
-    with serving() as found:
-        yield found
 
 
 def opened(client: Raw, container: str, *, sole: bool = False) -> Seen:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from tests.broker.amqp.serving import (
     ACCEPTED,
@@ -33,18 +31,6 @@ from assay_sdk.amqp.types import Described
 
 NULLS = (b"",) * 5
 FAILED = performative(MODIFIED, types.boolean(value=True))
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Serving]:
-    with serving() as found:
-        yield found
-
-
-@pytest.fixture
-def client(server: Serving) -> Iterator[Raw]:
-    with raw(server) as found:
-        yield found
 
 
 def put(client: Raw, address: str, *texts: str, handle: int = 20) -> None:

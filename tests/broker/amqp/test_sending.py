@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 from tests.broker.amqp.serving import (
     ACCEPTED,
     DETACH,
@@ -15,7 +12,6 @@ from tests.broker.amqp.serving import (
     SENDER,
     TRANSFER,
     Raw,
-    Serving,
     message,
     performative,
     raw,
@@ -26,18 +22,6 @@ from tests.broker.amqp.serving import (
 
 from assay_broker.amqp.limits import AmqpLimits
 from assay_sdk.amqp import types
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Serving]:
-    with serving() as found:
-        yield found
-
-
-@pytest.fixture
-def client(server: Serving) -> Iterator[Raw]:
-    with raw(server) as found:
-        yield found
 
 
 def outcome(client: Raw) -> int:

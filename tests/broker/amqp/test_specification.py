@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from tests.broker.amqp.serving import (
     ACCEPTED,
@@ -23,10 +21,10 @@ from tests.broker.amqp.serving import (
     Raw,
     Seen,
     Serving,
+    browse,
     message,
     performative,
     raw,
-    serving,
     source,
     target,
 )
@@ -38,32 +36,9 @@ YES, NO = types.boolean(value=True), types.boolean(value=False)
 OUTCOMES = ["amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list"]
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Serving]:
-    with serving() as found:
-        yield found
-
-
-@pytest.fixture
-def client(server: Serving) -> Iterator[Raw]:
-    with raw(server) as found:
-        yield found
-
-
 def attach(client: Raw, *items: bytes) -> Seen:
     client.say(ATTACH, *items)
     return client.wait(ATTACH)
-
-
-def browse(server: Serving, queue: str) -> int:
-    """How many messages are there."""
-    with raw(server, container="browser") as other:
-        other.attach("b", RECEIVER, source=source(queue, b"", b"", b"", b"", b"", types.symbol("copy")))
-        other.credit(0, 100, drain=True)
-        found = 0
-        while (seen := other.read()) is not None and seen.code != FLOW:
-            found += 1
-        return found
 
 
 # --- 2.4, 2.7.1: connections

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from tests.broker.amqp.serving import (
     ACCEPTED,
@@ -24,10 +22,10 @@ from tests.broker.amqp.serving import (
     Raw,
     Seen,
     Serving,
+    browse,
     message,
     performative,
     raw,
-    serving,
     source,
     target,
 )
@@ -36,12 +34,6 @@ from assay_sdk.amqp import types
 from assay_sdk.amqp.types import Described
 
 LINK = 10
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Serving]:
-    with serving() as found:
-        yield found
 
 
 class Working:
@@ -86,31 +78,23 @@ class Working:
         )
         return None if settled else self.client.wait(DISPOSITION)
 
+    def receive(self, queue: str) -> int:
+        """Have a message on a queue delivered over handle 1, unsettled: the delivery's number."""
+        self.sender(queue, 0)
+        self.client.transfer(self.number(), message("one"), 0)
+        self.client.wait(DISPOSITION)
+        self.client.attach("r", RECEIVER, 1, source=source(queue))
+        self.client.credit(1, 1)
+        return int(self.client.wait(TRANSFER).at(1))
+
 
 def within(unit: bytes, outcome: int = ACCEPTED) -> bytes:
     return performative(TRANSACTIONAL, types.binary(unit), performative(outcome))
 
 
 @pytest.fixture
-def client(server: Serving) -> Iterator[Raw]:
-    with raw(server) as found:
-        yield found
-
-
-@pytest.fixture
 def working(client: Raw) -> Working:
     return Working(client)
-
-
-def browse(server: Serving, queue: str) -> int:
-    """How many messages others see."""
-    with raw(server, container="browser") as other:
-        other.attach("b", RECEIVER, source=source(queue, b"", b"", b"", b"", b"", types.symbol("copy")))
-        other.credit(0, 100, drain=True)
-        found = 0
-        while (seen := other.read()) is not None and seen.code != FLOW:
-            found += 1
-        return found
 
 
 def test_what_is_sent_in_a_unit_is_there_after_its_commit(server: Serving, working: Working) -> None:
@@ -154,12 +138,7 @@ def test_a_message_in_a_unit_that_there_is_not_is_rejected(working: Working) -> 
 
 def test_a_delivery_settled_in_a_unit_that_there_is_not_closes_its_link(working: Working) -> None:
     client = working.client
-    working.sender("UNKNOWN2", 0)
-    client.transfer(working.number(), message("one"), 0)
-    client.wait(DISPOSITION)
-    client.attach("r", RECEIVER, 1, source=source("UNKNOWN2"))
-    client.credit(1, 1)
-    client.settle(client.wait(TRANSFER).at(1), within(b"never"))
+    client.settle(working.receive("UNKNOWN2"), within(b"never"))
     assert client.wait(DETACH).error(2)[0] == "amqp:transaction:unknown-id"
 
 
@@ -191,12 +170,7 @@ def test_a_delivery_accepted_in_a_unit_is_gone_at_its_commit(
     server: Serving, working: Working, settled: bool, fail: bool
 ) -> None:
     client, queue = working.client, f"ACCEPT.{settled}.{fail}"
-    working.sender(queue, 0)
-    client.transfer(working.number(), message("one"), 0)
-    client.wait(DISPOSITION)
-    client.attach("r", RECEIVER, 1, source=source(queue))
-    client.credit(1, 1)
-    number = client.wait(TRANSFER).at(1)
+    number = working.receive(queue)
     unit = working.declare()
     client.settle(number, within(unit), settled=settled)
     if not settled and not fail:
@@ -214,12 +188,7 @@ def test_a_delivery_accepted_in_a_unit_is_gone_at_its_commit(
 
 def test_another_outcome_in_a_unit_holds_from_its_commit_on(server: Serving, working: Working) -> None:
     client = working.client
-    working.sender("RELEASE", 0)
-    client.transfer(working.number(), message("one"), 0)
-    client.wait(DISPOSITION)
-    client.attach("r", RECEIVER, 1, source=source("RELEASE"))
-    client.credit(1, 1)
-    number = client.wait(TRANSFER).at(1)
+    number = working.receive("RELEASE")
     unit = working.declare()
     client.settle(number, within(unit, RELEASED))
     assert browse(server, "RELEASE") == 0
@@ -229,12 +198,7 @@ def test_another_outcome_in_a_unit_holds_from_its_commit_on(server: Serving, wor
 
 def test_what_is_undeliverable_here_in_a_unit_is_so_from_its_commit_on(server: Serving, working: Working) -> None:
     client = working.client
-    working.sender("AWAY", 0)
-    client.transfer(working.number(), message("one"), 0)
-    client.wait(DISPOSITION)
-    client.attach("r", RECEIVER, 1, source=source("AWAY"))
-    client.credit(1, 1)
-    number = client.wait(TRANSFER).at(1)
+    number = working.receive("AWAY")
     unit = working.declare()
     away = performative(MODIFIED, types.boolean(value=False), types.boolean(value=True))
     client.settle(number, performative(TRANSACTIONAL, types.binary(unit), away))

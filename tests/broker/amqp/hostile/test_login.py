@@ -6,6 +6,7 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,18 @@ def hung_up(client: socket.socket) -> bool:
         return client.recv(1) == b""
     except ConnectionResetError:
         return True
+
+
+@contextmanager
+def within_tls(server: Serving) -> Iterator[ssl.SSLSocket]:
+    """A line whose TLS stands, and on which nothing has been said yet."""
+    context = ssl.create_default_context(cafile=CERTIFICATES / "certificate.pem")
+    context.check_hostname = False
+    with (
+        socket.create_connection(("127.0.0.1", server.port), timeout=LIMIT_S) as line,
+        context.wrap_socket(line) as client,
+    ):
+        yield client
 
 
 def plain(user: str, password: str) -> bytes:
@@ -162,12 +175,7 @@ def test_half_a_handshake_is_cut_off_after_its_time(encrypted: Serving) -> None:
 
 
 def test_a_handshake_without_a_login_is_cut_off_after_its_time(encrypted: Serving) -> None:
-    context = ssl.create_default_context(cafile=CERTIFICATES / "certificate.pem")
-    context.check_hostname = False
-    with (
-        socket.create_connection(("127.0.0.1", encrypted.port), timeout=LIMIT_S) as line,
-        context.wrap_socket(line) as client,
-    ):
+    with within_tls(encrypted) as client:
         assert client.recv(100) == b""
 
 
@@ -194,12 +202,7 @@ def test_who_is_in_the_tls_handshake_counts_against_the_limit_of_connections() -
 
 
 def test_garbage_within_tls_is_answered_as_it_is_without(encrypted: Serving) -> None:
-    context = ssl.create_default_context(cafile=CERTIFICATES / "certificate.pem")
-    context.check_hostname = False
-    with (
-        socket.create_connection(("127.0.0.1", encrypted.port), timeout=LIMIT_S) as line,
-        context.wrap_socket(line) as client,
-    ):
+    with within_tls(encrypted) as client:
         client.sendall(b"\xff" * 1_000)
         assert client.recv(8) == SASL_HEADER
 

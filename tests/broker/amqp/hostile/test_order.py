@@ -156,13 +156,18 @@ def test_a_delivery_out_of_its_order_ends_the_connection_with_a_standard_conditi
         assert closed_with(client) == "amqp:invalid-field"
 
 
+def delivered(client: Raw, queue: str) -> int:
+    """Have a first message go to a queue over link 0 and come over link 1: the delivery's number."""
+    client.attach("in", SENDER, 0, target=target(queue))
+    client.attach("out", RECEIVER, 1, source=source(queue))
+    client.credit(1, 10)
+    client.transfer(0, message("one"), 0)
+    return int(client.wait(TRANSFER).at(1))
+
+
 def test_settling_twice_is_settling_once(server: Serving) -> None:
     with raw(server) as client:
-        client.attach("in", SENDER, 0, target=target("TWICE"))
-        client.attach("out", RECEIVER, 1, source=source("TWICE"))
-        client.credit(1, 10)
-        client.transfer(0, message("one"), 0)
-        number = client.wait(TRANSFER).at(1)
+        number = delivered(client, "TWICE")
         for settled in (False, True, True, False, True):
             client.settle(number, settled=settled)
             client.settle(number, performative(REJECTED), settled=settled)
@@ -174,11 +179,7 @@ def test_settling_twice_is_settling_once(server: Serving) -> None:
 @pytest.mark.parametrize("settled", [False, True])
 def test_settling_again_while_the_first_is_being_stored_is_settling_once(server: Serving, settled: bool) -> None:
     with raw(server) as client:
-        client.attach("in", SENDER, 0, target=target("STORED"))
-        client.attach("out", RECEIVER, 1, source=source("STORED"))
-        client.credit(1, 10)
-        client.transfer(0, message("one"), 0)
-        number = client.wait(TRANSFER).at(1)
+        number = delivered(client, "STORED")
         go_on = server.do(lambda: server.queue_manager.block_writes("STORED"))
         client.settle(number, settled=False)
         client.settle(number, settled=settled)

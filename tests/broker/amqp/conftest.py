@@ -1,0 +1,22 @@
+"""A server for the tests of a module, and a client of frames for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.broker.amqp.serving import Raw, Serving, raw, serving
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Serving]:
+    """A server that keeps its messages in memory."""
+    with serving() as found:
+        yield found
+
+
+@pytest.fixture
+def client(server: Serving) -> Iterator[Raw]:
+    """A client with an open connection and a session."""
+    with raw(server) as found:
+        yield found
