@@ -11,6 +11,7 @@ from typing import cast
 from uuid import UUID
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import frame
@@ -184,13 +185,8 @@ def _source(value: object) -> Terminus | None:
     outcome = fields.at(8)
     if outcome is not None and not isinstance(outcome, Described):
         raise DecodeError("a default outcome that is none")
-    return Terminus(
-        address=fields.text(0),
-        durable=fields.number(1),
-        expiry=fields.text(2) or DEFAULT_EXPIRY,
-        timeout_s=fields.number(3),
-        dynamic=fields.flag(4),
-        node_properties=fields.names(5),
+    return replace(
+        _terminus(fields),
         mode=fields.text(6),
         filters=fields.names(7),
         default_outcome=outcome,
@@ -205,6 +201,11 @@ def _target(value: object) -> Terminus | Coordinator | None:
     fields = _Fields(items, "target")
     if code == COORDINATOR:
         return Coordinator(fields.symbols(0))
+    return replace(_terminus(fields), capabilities=fields.symbols(6))
+
+
+def _terminus(fields: _Fields) -> Terminus:
+    """What a source and a target begin with alike."""
     return Terminus(
         address=fields.text(0),
         durable=fields.number(1),
@@ -212,7 +213,6 @@ def _target(value: object) -> Terminus | Coordinator | None:
         timeout_s=fields.number(3),
         dynamic=fields.flag(4),
         node_properties=fields.names(5),
-        capabilities=fields.symbols(6),
     )
 
 
