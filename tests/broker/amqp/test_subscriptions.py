@@ -22,6 +22,7 @@ from tests.broker.amqp.serving import (
     source,
     target,
 )
+from tests.waiting import until
 
 from assay_broker.stores import Store
 from assay_broker.stores.memory import MemoryStore
@@ -106,6 +107,11 @@ def remove(client: Raw, name: str, handle: int = 30, desired: bytes = b"") -> Se
         return None
     detach(client, handle, closed=True)
     return seen
+
+
+def lasting(server: Serving, name: str) -> bool:
+    """Whether there is a subscription of that name; it is only looked at, which a link would not do."""
+    return any(one.terms.name == name for one in server.queue_manager._life.core._state.subscriptions)
 
 
 def test_a_durable_subscription_is_found_again_by_its_links_name(server: Serving, client: Raw) -> None:
@@ -237,8 +243,10 @@ def test_a_subscription_ends_its_timeout_after_its_last_receiver_has_left(server
     publish(server, "timed", "one")
     client.attach("timed", RECEIVER, source=where)
     assert len(drained(client)) == 1
+    began = time.monotonic()
     detach(client, closed=False)
-    time.sleep(1.2)  # real time is what this is about
+    until(lambda: not server.do(lambda: lasting(server, "timed")), "the subscription is over")
+    assert time.monotonic() - began >= 1.0
     client.attach("timed", RECEIVER, source=where)
     assert drained(client) == []
     detach(client, closed=True)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import pytest
 from msgspec import Struct
+from uvicorn.server import ServerState
 
 from assay_broker.http import HttpLimits, HttpListener
 from assay_broker.inprocess import InProcessDriver
@@ -111,6 +112,22 @@ class Served:
             return what()
 
         return self.on_loop(call())
+
+    @property
+    def lines(self) -> int:
+        """How many have connected and are there still."""
+        return len(self._uvicorn.connections)
+
+    @property
+    def under_way(self) -> int:
+        """How many requests the server has begun and not ended."""
+        return len(self._uvicorn.tasks)
+
+    @property
+    def _uvicorn(self) -> ServerState:
+        server = self.listener._server
+        assert server is not None
+        return server.server_state
 
     @property
     def port(self) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 from tests.broker.http.conftest import ORDERS, Reply, Serve, Served
+from tests.waiting import until
 
 from assay_broker.core.commands import AttachSender, Connect, Put
 from assay_broker.core.effects import Deliver
@@ -31,6 +31,16 @@ def put_as(served: Served, message: Message) -> None:
     served.do(put)
 
 
+def arrived(served: Served) -> bool:
+    """Whether a message is on the queue, for others to see or not yet."""
+
+    def there() -> bool:
+        found = served.queue_manager._life.core._state.queues.named("ORDERS")
+        return found is not None and len(found.entries) > 0
+
+    return served.do(there)
+
+
 def test_a_store_that_does_not_write_makes_the_server_busy(serve: Serve) -> None:
     served = serve(limits=HttpLimits(answer_ms=100))
     unblock = served.do(lambda: served.queue_manager.block_writes("ORDERS"))
@@ -45,7 +55,7 @@ def test_an_answer_comes_as_soon_as_the_store_has_written(serve: Serve) -> None:
     got: list[Reply] = []
     asking = threading.Thread(target=lambda: got.append(served.ask("POST", ORDERS, "m", PERSISTENT)))
     asking.start()
-    time.sleep(0.05)
+    until(lambda: arrived(served), "the message has come")
     assert got == []
     served.do(unblock)
     asking.join(20)
@@ -59,9 +69,7 @@ def test_a_queue_manager_that_goes_down_meanwhile_is_told(serve: Serve, how: str
     got: list[Reply] = []
     asking = threading.Thread(target=lambda: got.append(served.ask("POST", ORDERS, "m", PERSISTENT)))
     asking.start()
-    deadline = time.monotonic() + 10
-    while not served.do(lambda: list(served.queue_manager._life.core._state.connections)):
-        assert time.monotonic() < deadline
+    until(lambda: arrived(served), "the message has come")
     served.do(getattr(served.queue_manager, how))
     asking.join(20)
     assert got[0].error == (503, "MQWB0300E", Mqrc.CONNECTION_BROKEN)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.broker.http.conftest import CSRF, ORDERS, Guards, KnownUsers, Serve, Served, basic
+from tests.waiting import until
 
 from assay_broker.http import HttpLimits, HttpListener, ListenError
 
@@ -83,9 +84,7 @@ def test_a_drained_listener_answers_what_is_under_way_and_lets_nobody_in(served:
     idle.request("GET", "/ready")
     assert idle.getresponse().read() == b'{"status":"ready"}'
     waiting.request("DELETE", f"{ORDERS}?wait=20000", headers=CSRF)
-    deadline = time.monotonic() + 10
-    while not served.queue_manager.after_turn:
-        assert time.monotonic() < deadline
+    until(lambda: bool(served.queue_manager.after_turn), "the request waits")
     begun = time.monotonic()
     served.on_loop(served.listener.drain())
     assert time.monotonic() < begun + 4
@@ -102,7 +101,7 @@ def test_draining_waits_only_so_long(serve: Serve) -> None:
     with socket.create_connection(("127.0.0.1", served.port), timeout=20) as line:
         line.sendall(f"POST {ORDERS} HTTP/1.1\r\nHost: localhost\r\n".encode())
         line.sendall(b"ibm-mq-rest-csrf-token: x\r\nContent-Length: 9\r\n\r\n")
-        time.sleep(0.05)
+        until(lambda: served.under_way == 1, "the request has begun")
         begun = time.monotonic()
         served.on_loop(served.listener.drain())
         assert time.monotonic() < begun + 4

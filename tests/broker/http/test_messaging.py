@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 from tests.broker.http.conftest import ORDERS, QMGR, Reply, Served
+from tests.waiting import until
 
 from assay_broker.core.commands import AttachSender, Connect, Put
 from assay_broker.core.messages.descriptor import Described
@@ -278,10 +278,7 @@ def in_background(ask: Callable[[], Reply]) -> Callable[[], Reply]:
 
 def waiters(served: Served, count: int) -> None:
     """Wait until so many requests wait."""
-    deadline = time.monotonic() + 10
-    while len(served.queue_manager.after_turn) != count:
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    until(lambda: len(served.queue_manager.after_turn) == count, f"{count} requests wait")
 
 
 def test_a_take_waits_for_a_message_that_fits(served: Served) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from msgspec.structs import replace
 from tests.broker.server.doubles import Doubles, Listener, PlainGate
+from tests.waiting import until
 
 from assay_broker.core.administration.changes import DefineObject, DisplayObjects
 from assay_broker.core.commands import Administer
@@ -26,13 +26,6 @@ ANY = HostPort("127.0.0.1", 0)
 OPTIONS = ServerOptions(amqp=ANY, http=ANY, name="QM1")
 
 
-def until(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 5
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
-
-
 def ask(server: BrokerServer, change: DefineObject | DisplayObjects) -> Listener:
     """Have the administrator ask for something, and wait for the answer."""
     listener = Listener()
@@ -41,9 +34,9 @@ def ask(server: BrokerServer, change: DefineObject | DisplayObjects) -> Listener
         return manager.connect(listener, 1, None, "mqm")
 
     number = server.call(connect)
-    until(lambda: len(listener.answers) == 1)
+    until(lambda: len(listener.answers) == 1, "connected")
     server.call(lambda manager: manager.handle(Administer(number, 2, change)))
-    until(lambda: len(listener.answers) == 2)
+    until(lambda: len(listener.answers) == 2, "answered")
     assert listener.answers[1].refused is None
     return listener
 

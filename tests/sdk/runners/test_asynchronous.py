@@ -152,7 +152,7 @@ def test_jobs_that_schedule_jobs_do_not_starve_the_loop() -> None:
 
         for _ in range(200):
             runner.call_soon(job)
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.01)  # real time: the loop's own timers are what could starve
         again = False
 
     on_loop(story)
@@ -189,7 +189,7 @@ def test_a_closed_runner_drops_its_jobs_and_takes_no_more() -> None:
         runner.call_at(in_ms(runner, 1), lambda: ran.append("timed"))
         runner.call_soon(runner.close)
         runner.call_soon(lambda: ran.append("soon"))
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.01)  # real time: the job that must not run would be due in it
         runner.close()
         assert ran == []
         with pytest.raises(RuntimeError, match="closed"):

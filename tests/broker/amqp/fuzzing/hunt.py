@@ -160,7 +160,7 @@ class World:
                 raise WrongError(
                     f"{len(self.open.connections) + len(self.guarded.connections) - 1} connections are left"
                 )
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.01)  # the listeners tell nobody when a line of theirs has ended
         await self.trip()
         left = kept() - self._kept
         if left > 0:
@@ -310,7 +310,7 @@ class Hunt:
                 peer.say(CLOSE)
                 peer.end()
             case 2:
-                await asyncio.sleep(0.002)
+                await asyncio.sleep(0.002)  # real time, for what the server does on its own before the peer ends
                 peer.end()
             case _:
                 peer.end()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tests.broker.amqp.serving import (
@@ -26,6 +26,7 @@ from tests.broker.amqp.serving import (
     source,
     target,
 )
+from tests.waiting import until
 
 from assay_broker.amqp.connection import Connection
 from assay_broker.amqp.engine import Engine, EngineLink, EngineSession
@@ -124,14 +125,6 @@ def besieged(
             probe.close()
 
 
-def until(reached: Callable[[], bool], what: str, limit_s: float = 10.0) -> None:
-    """Wait for something that must come."""
-    end = time.monotonic() + limit_s
-    while not reached():
-        assert time.monotonic() < end, f"not within {limit_s} s: {what}"
-        threading.Event().wait(0.02)
-
-
 def last_words(client: Raw) -> Seen | None:
     """What the server closes the connection with, if with anything; it must hang up."""
     said: Seen | None = None
@@ -159,4 +152,4 @@ def ended_with(client: Raw, code: int) -> str:
     return said.error(2 if code == DETACH else 0)[0]
 
 
-__all__ = ["ATTACH", "Probe", "besieged", "closed_with", "ended_with", "kept", "last_words", "until"]
+__all__ = ["ATTACH", "Probe", "besieged", "closed_with", "ended_with", "kept", "last_words"]

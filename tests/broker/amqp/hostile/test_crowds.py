@@ -8,10 +8,12 @@ import resource
 import socket
 import time
 import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.broker.amqp.hostile.peers import besieged, closed_with, ended_with, last_words, until
+from tests.broker.amqp.hostile.peers import besieged, closed_with, ended_with, last_words
 from tests.broker.amqp.serving import (
     ATTACH,
     BEGIN,
@@ -20,14 +22,17 @@ from tests.broker.amqp.serving import (
     RECEIVER,
     SENDER,
     Raw,
+    Serving,
     message,
     performative,
     raw,
     source,
     target,
 )
+from tests.waiting import until, until_still
 
 from assay_broker.amqp.limits import AmqpLimits
+from assay_broker.core.messages.entries import Place
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import PROTOCOL_HEADER, frame
 
@@ -114,36 +119,46 @@ def test_a_flood_of_sessions_begun_and_ended_leaves_nothing() -> None:
         client.close()
 
 
-def test_a_reader_that_never_reads_does_not_fill_the_memory() -> None:
-    size, count = MEGABYTE // 2, 200
-    limits = AmqpLimits(unsent=MEGABYTE, stuck=4 * MEGABYTE)
-    with besieged(limits=limits) as server, raw(server, container="writer") as writer:
-        writer.attach("in", SENDER, 0, target=target("UNREAD"))
+@contextmanager
+def filled(server: Serving, queue: str) -> Iterator[None]:
+    """A queue with a hundred megabytes on it, and the one who sent them there until the block is over."""
+    with raw(server, container="writer") as writer:
+        writer.attach("in", SENDER, 0, target=target(queue))
         writer.wait(0x13)
-        big = types.described(0x75, types.binary(b"x" * size))
-        for number in range(count):
+        big = types.described(0x75, types.binary(b"x" * (MEGABYTE // 2)))
+        for number in range(200):
             writer.transfer(number, big, 0)
             writer.wait(0x15)
+        yield
+        writer.close()
+
+
+def given_out(server: Serving, queue: str) -> int:
+    """How many messages of a queue the server holds for a receiver."""
+
+    def held() -> int:
+        found = server.queue_manager._life.core._state.queues.named(queue)
+        assert found is not None
+        return sum(entry.place is Place.HELD for entry in found.entries.values())
+
+    return server.do(held)
+
+
+def test_a_reader_that_never_reads_does_not_fill_the_memory() -> None:
+    limits = AmqpLimits(unsent=MEGABYTE, stuck=4 * MEGABYTE)
+    with besieged(limits=limits) as server, filled(server, "UNREAD"):
         before = resident()
         with raw(server, container="reader") as reader:
             reader.attach("out", RECEIVER, 0, source=source("UNREAD"))
             reader.credit(0, 1_000)
-            time.sleep(2)  # time for the server to write as much as it ever will
+            until_still(lambda: given_out(server, "UNREAD"), "the server gives out no more")
             grown = resident() - before
             assert grown < 24 * MEGABYTE, f"{grown / MEGABYTE:.0f} MB wait for a reader that does not read"
-        writer.close()
 
 
 def test_a_session_whose_window_stays_shut_does_not_fill_the_memory() -> None:
-    size, count = MEGABYTE // 2, 200
     limits = AmqpLimits(unsent=MEGABYTE, stuck=4 * MEGABYTE)
-    with besieged(limits=limits) as server, raw(server, container="writer") as writer:
-        writer.attach("in", SENDER, 0, target=target("SHUT"))
-        writer.wait(0x13)
-        big = types.described(0x75, types.binary(b"x" * size))
-        for number in range(count):
-            writer.transfer(number, big, 0)
-            writer.wait(0x15)
+    with besieged(limits=limits) as server, filled(server, "SHUT"):
         before = resident()
         with Raw(server.port) as reader:
             reader.open("shut")
@@ -152,10 +167,9 @@ def test_a_session_whose_window_stays_shut_does_not_fill_the_memory() -> None:
             reader.attach("out", RECEIVER, 0, source=source("SHUT"))
             shut = types.uint(0)
             reader.say(0x13, shut, shut, shut, shut, types.uint(0), shut, types.uint(1_000))
-            time.sleep(2)  # as above
+            until_still(lambda: given_out(server, "SHUT"), "the server gives out no more")
             grown = resident() - before
             assert grown < 24 * MEGABYTE, f"{grown / MEGABYTE:.0f} MB wait for a window that stays shut"
-        writer.close()
 
 
 def test_a_writer_of_one_octet_at_a_time_is_served_like_any_other() -> None:
@@ -163,7 +177,7 @@ def test_a_writer_of_one_octet_at_a_time_is_served_like_any_other() -> None:
     with besieged() as server, Raw(server.port, header=b"") as client:
         for octet in PROTOCOL_HEADER + octets:
             client.raw(bytes((octet,)))
-            time.sleep(0.01)  # it is slow
+            time.sleep(0.01)  # real time is what makes each octet a piece of its own
         client.wait(OPEN)
         client.close()
 
@@ -175,7 +189,7 @@ def test_a_writer_of_one_octet_a_second_does_not_get_through_its_login() -> None
                 client.raw(bytes((octet,)))
             except (BrokenPipeError, ConnectionResetError):
                 break
-            time.sleep(1)  # it is slow
+            time.sleep(1)  # real time is what the server gives a peer too little of
         else:
             raise AssertionError("nobody has cut off a writer that takes eight seconds for a header")
 
