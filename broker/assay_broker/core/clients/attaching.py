@@ -22,6 +22,7 @@ from assay_broker.core.commands import Attach, AttachSender
 from assay_broker.core.networks.clustering import binding, check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.queues.delivery import give_back
+from assay_broker.core.queues.queues import Queue
 from assay_broker.core.queues.resolution import resolve
 from assay_broker.core.refusals import RefusalError, illegal_state, refusal
 from assay_broker.core.state import State
@@ -128,29 +129,7 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
             Mqrc.OBJECT_IN_USE, "Only its own connection receives from a temporary destination.", command.address.name
         )
     if command.address.kind in _QUEUES:
-        lasting = command.durability is Durability.DURABLE or command.timeout_ms is not None
-        if lasting or command.name is not None or command.shared:
-            raise refusal(
-                Mqrc.OPTIONS_ERROR, "A subscription is on a topic, and this is a queue.", command.address.name
-            )
-        _adopt(state, connection, command.address, adopt=command.adopt)
-        if command.address.name == STAGING_QUEUE:
-            raise refusal(
-                Mqrc.OBJECT_IN_USE,
-                f"The delivery delay processor has {STAGING_QUEUE} open; an administrator takes messages off it.",
-                STAGING_QUEUE,
-            )
-        found = resolve(state, command.address).queue
-        if found is None:
-            raise refusal(
-                Mqrc.OPTIONS_ERROR,
-                f"{command.address.name} is an alias of a topic; receive from the topic.",
-                command.address.name,
-            )
-        if found.lines and found.definition.says("SHARE", "NO"):
-            raise refusal(Mqrc.OBJECT_IN_USE, f"{found.name} is NOSHARE and has a receiver already.", found.name)
-        check_here(found)
-        queue, subscription, text = found, None, command.selector or None
+        queue, subscription, text = _open_queue(state, connection, command), None, command.selector or None
     else:
         subscription = _open_subscription(state, turn, connection, command, selector)
         queue, text, selector = subscription.queue, None, None
@@ -170,6 +149,35 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
         subscription.receivers[receiver.key] = receiver
     connection.links[command.link] = receiver
     return 0 if subscription is None else subscription.batch
+
+
+def _open_queue(state: State, connection: Connection, command: Attach) -> Queue:
+    """The queue that a receiver asks for, if it may have it.
+
+    Raises:
+        RefusalError: It may not.
+    """
+    lasting = command.durability is Durability.DURABLE or command.timeout_ms is not None
+    if lasting or command.name is not None or command.shared:
+        raise refusal(Mqrc.OPTIONS_ERROR, "A subscription is on a topic, and this is a queue.", command.address.name)
+    _adopt(state, connection, command.address, adopt=command.adopt)
+    if command.address.name == STAGING_QUEUE:
+        raise refusal(
+            Mqrc.OBJECT_IN_USE,
+            f"The delivery delay processor has {STAGING_QUEUE} open; an administrator takes messages off it.",
+            STAGING_QUEUE,
+        )
+    found = resolve(state, command.address).queue
+    if found is None:
+        raise refusal(
+            Mqrc.OPTIONS_ERROR,
+            f"{command.address.name} is an alias of a topic; receive from the topic.",
+            command.address.name,
+        )
+    if found.lines and found.definition.says("SHARE", "NO"):
+        raise refusal(Mqrc.OBJECT_IN_USE, f"{found.name} is NOSHARE and has a receiver already.", found.name)
+    check_here(found)
+    return found
 
 
 def _open_subscription(
