@@ -104,34 +104,31 @@ class _SwallowedAtSend(ProducerFilter):
         return replace(asked, ttl_ms=None).through(self.behind) if _is_expiry(answer) else answer
 
 
-class _Comparing(_Remembering):
-    """Refuses more pairs than the rule does."""
+def _comparing(wrong: Callable[[int | None, int | None], bool]) -> type[ProducerFilter]:
+    """Refuses more pairs of time to live and delay than the rule does; None in a pair is what was never set."""
 
-    def wrong(self, ttl_ms: int | None, delay_ms: int | None) -> bool:
-        """Whether this pair is refused; None for what was never set."""
-        raise NotImplementedError
+    class Comparing(_Remembering):
+        def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+            if isinstance(value, int) and setting in {Setting.TTL, Setting.DELAY}:
+                pair = self.known | {setting: value}
+                if wrong(pair.get(Setting.TTL), pair.get(Setting.DELAY)):
+                    return refused(Mqrc.EXPIRY_ERROR, "The time to live is less than the delivery delay.")
+            return super().set(setting, value)
 
-    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
-        if isinstance(value, int) and setting in {Setting.TTL, Setting.DELAY}:
-            pair = self.known | {setting: value}
-            if self.wrong(pair.get(Setting.TTL), pair.get(Setting.DELAY)):
+        def sending(self, asked: Sending) -> Outcome[Sent]:
+            if asked.ttl_ms is not None and wrong(asked.ttl_ms, self.known.get(Setting.DELAY)):
                 return refused(Mqrc.EXPIRY_ERROR, "The time to live is less than the delivery delay.")
-        return super().set(setting, value)
+            return asked.through(self.behind)
 
-    def sending(self, asked: Sending) -> Outcome[Sent]:
-        if asked.ttl_ms is not None and self.wrong(asked.ttl_ms, self.known.get(Setting.DELAY)):
-            return refused(Mqrc.EXPIRY_ERROR, "The time to live is less than the delivery delay.")
-        return asked.through(self.behind)
+    return Comparing
 
 
-class _InSeconds(_Comparing):
-    def wrong(self, ttl_ms: int | None, delay_ms: int | None) -> bool:
-        return bool(ttl_ms and delay_ms) and (ttl_ms or 0) // SECOND_MS <= -(-(delay_ms or 0) // SECOND_MS)
+def _less_in_seconds(ttl_ms: int | None, delay_ms: int | None) -> bool:
+    return bool(ttl_ms and delay_ms) and (ttl_ms or 0) // SECOND_MS <= -(-(delay_ms or 0) // SECOND_MS)
 
 
-class _ZeroIsLess(_Comparing):
-    def wrong(self, ttl_ms: int | None, delay_ms: int | None) -> bool:
-        return ttl_ms == 0 and bool(delay_ms)
+def _zero_is_less(ttl_ms: int | None, delay_ms: int | None) -> bool:
+    return ttl_ms == 0 and bool(delay_ms)
 
 
 # DD-15
@@ -168,33 +165,31 @@ class _ResetByRefusal(ProducerFilter):
 # DD-18
 
 
-class _Retold(ProducerFilter):
+def _retold(told: Callable[[Refused], Refused]) -> type[ProducerFilter]:
     """Tells refusals for reason 2013 in another way."""
 
-    def told(self, refusal: Refused) -> Refused:
-        """What the application gets instead."""
-        raise NotImplementedError
+    class Retold(ProducerFilter):
+        def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+            answer = self.behind.set(setting, value)
+            return told(answer) if isinstance(answer, Refused) and _is_expiry(answer) else answer
 
-    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
-        answer = self.behind.set(setting, value)
-        return self.told(answer) if isinstance(answer, Refused) and _is_expiry(answer) else answer
+        def sending(self, asked: Sending) -> Outcome[Sent]:
+            answer = asked.through(self.behind)
+            return told(answer) if isinstance(answer, Refused) and _is_expiry(answer) else answer
 
-    def sending(self, asked: Sending) -> Outcome[Sent]:
-        answer = asked.through(self.behind)
-        return self.told(answer) if isinstance(answer, Refused) and _is_expiry(answer) else answer
-
-
-def _always(*, checked: bool) -> type[ProducerFilter]:
-    class Always(_Retold):
-        def told(self, refusal: Refused) -> Refused:
-            return replace(refusal, checked=checked)
-
-    return Always
+    return Retold
 
 
-class _Terse(_Retold):
-    def told(self, refusal: Refused) -> Refused:
-        return replace(refusal, text=Mqrc.EXPIRY_ERROR.label)
+def _checked(refusal: Refused) -> Refused:
+    return replace(refusal, checked=True)
+
+
+def _unchecked(refusal: Refused) -> Refused:
+    return replace(refusal, checked=False)
+
+
+def _terse(refusal: Refused) -> Refused:
+    return replace(refusal, text=Mqrc.EXPIRY_ERROR.label)
 
 
 DELAY_DEFECTS: tuple[Defect, ...] = (
@@ -268,13 +263,13 @@ DELAY_DEFECTS: tuple[Defect, ...] = (
         name="expiry-compared-in-seconds",
         rules=("DD-12", "DD-13", "DD-14"),
         text="Time to live and delay are compared in whole seconds, and equal ones are refused.",
-        port=twisted(_InSeconds),
+        port=twisted(_comparing(_less_in_seconds)),
     ),
     Defect(
         name="never-expires-refused",
         rules=("DD-12", "DD-13", "DD-14"),
         text="A time to live of 0, which never ends, counts as shorter than any delay.",
-        port=twisted(_ZeroIsLess),
+        port=twisted(_comparing(_zero_is_less)),
     ),
     Defect(
         name="refusal-breaks-producer",
@@ -292,19 +287,19 @@ DELAY_DEFECTS: tuple[Defect, ...] = (
         name="expiry-error-always-checked",
         rules=("DD-18",),
         text="The simplified producer raises the checked exception.",
-        port=twisted(_always(checked=True)),
+        port=twisted(_retold(_checked)),
     ),
     Defect(
         name="expiry-error-always-runtime",
         rules=("DD-18",),
         text="The classic producer raises the runtime exception.",
-        port=twisted(_always(checked=False)),
+        port=twisted(_retold(_unchecked)),
     ),
     Defect(
         name="terse-simplified",
         rules=("DD-18",),
         text="The simplified producer's exception names the reason and explains nothing.",
-        port=_in_face("simplified", _Terse),
+        port=_in_face("simplified", _retold(_terse)),
     ),
 )
 """Defects in front of the client port."""

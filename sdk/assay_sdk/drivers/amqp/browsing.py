@@ -132,6 +132,12 @@ class LookupEnd(LinkEnd):
         """A subscription that is not found is an invalid destination (JMS 10.3)."""
         return refusal(condition, self.what, *self.objects, otherwise=JmsErrorKind.INVALID_DESTINATION)
 
+    def flow(self) -> None:
+        """It neither gives credit nor gets any."""
+
+    def delivery(self, delivery: Delivery) -> None:
+        """None comes without credit."""
+
     def ended(self, why: Refused) -> None:
         """The connection has gone before the answer."""
         self.answers.fail(self._token, why)

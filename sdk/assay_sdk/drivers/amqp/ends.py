@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Protocol
@@ -91,7 +92,7 @@ TABLE: Mapping[tuple[State, Input], tuple[State, Act]] = {
 frames break the order."""
 
 
-class LinkEnd:
+class LinkEnd(ABC):
     """One link.
 
     Args:
@@ -181,25 +182,28 @@ class LinkEnd:
         if told and was_open and self.number is not None:
             self.answers.emit(LinkClosed(self.number, why))
 
+    # --- what subclasses say
+
+    @abstractmethod
+    def has_terminus(self) -> bool:
+        """Whether the peer's attach has what was asked for."""
+
+    @abstractmethod
+    def ended(self, why: Refused) -> None:
+        """Nothing goes over it any more: fail what is still open on it."""
+
+    @abstractmethod
     def flow(self) -> None:
         """Credit has changed."""
 
+    @abstractmethod
     def delivery(self, delivery: Delivery) -> None:
         """A delivery has come or changed."""
-
-    # --- what subclasses say
-
-    def has_terminus(self) -> bool:
-        """Whether the peer's attach has what was asked for."""
-        raise NotImplementedError
 
     def opened(self) -> None:
         """The link can be used."""
         if self.opening is not None:
             self.answers.done(self.opening)
-
-    def ended(self, why: Refused) -> None:
-        """Nothing goes over it any more: fail what is still open on it."""
 
     def leave(self) -> None:
         """Send the detach."""
