@@ -393,7 +393,7 @@ class ArtemisBackend:
             self._shared = self._container()
             try:
                 self._shared.start()
-            except BaseException:  # it has left nothing
+            except BaseException:  # Ctrl-C too: it has left nothing, and the next call is to start another
                 self._shared = None
                 raise
         return self._instance(self._shared, may_be_hurt=False)
@@ -405,7 +405,7 @@ class ArtemisBackend:
             self._own = self._container()
             try:
                 self._own.start()
-            except BaseException:  # it has left nothing
+            except BaseException:  # Ctrl-C too: it has left nothing, and the next call is to start another
                 self._own = None
                 raise
         return self._instance(self._own, may_be_hurt=True)

@@ -250,7 +250,7 @@ class Container:
                 self._box = box
                 box.start()
             self._await_answer()
-        except BaseException as error:
+        except BaseException as error:  # Ctrl-C too: the container may run already
             self.remove()
             if isinstance(error, (docker.errors.DockerException, OSError)):
                 text = f"{self._spec.title} cannot be started from {self._spec.image}: {error}"

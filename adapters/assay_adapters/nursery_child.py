@@ -136,7 +136,7 @@ def _become_server(order: Fork, news: int, control: int) -> NoReturn:
         code = 0
     except ServerError as error:
         sys.stderr.write(f"{error}\n")
-    except BaseException:  # noqa: BLE001  nothing of it may run on in a copy of the nursery
+    except BaseException:  # noqa: BLE001  SystemExit too: nothing runs on in a copy of the nursery
         traceback.print_exc()
     finally:
         sys.stderr.flush()

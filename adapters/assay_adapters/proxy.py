@@ -278,7 +278,7 @@ class Proxy:
                 line.writers[direction].write_eof()
         except OSError:
             line.cut()
-        except BaseException:
+        except BaseException:  # cancelled, too: whoever closes the line waits for this
             line.over.set()
             raise
         if direction is Direction.TO_CLIENT:

@@ -98,7 +98,7 @@ class ReferenceBrokerContainer(DockerContainer):
         super().start()
         try:
             self.await_ready()
-        except BaseException:
+        except BaseException:  # Ctrl-C too: the container runs already
             self.stop()
             raise
         return self

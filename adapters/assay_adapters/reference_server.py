@@ -419,7 +419,7 @@ class ReferenceServerBackend:
             self._shared[kind] = process
             try:
                 process.start()
-            except BaseException:
+            except BaseException:  # Ctrl-C too: the process may run already
                 del self._shared[kind]
                 process.remove()
                 raise
@@ -437,7 +437,7 @@ class ReferenceServerBackend:
                 process.hand(SlowStore(SLOW_DISK_MS))
             proxy = Proxy(process.amqp_port)
             proxy.start()
-        except BaseException:
+        except BaseException:  # Ctrl-C too: the process may run already
             process.remove()
             raise
         name = NAMES[needs.platform]

@@ -177,7 +177,7 @@ class Forks:
                     if one.within is not None and replacements:
                         replacements -= 1
                         forked.append(self._fork(session, tickets, one.follows))
-        except BaseException:
+        except BaseException:  # Ctrl-C too: the processes would go on without anybody who hears them
             self._interrupts.rest()
             tickets.tear_up()
             for one in forked:
@@ -235,7 +235,7 @@ class Forks:
             problem = str(said)
         except KeyboardInterrupt:
             pass  # it came to the process that was there before, too, and that one says so
-        except BaseException:  # noqa: BLE001 - whatever it is, it is told where somebody hears it
+        except BaseException:  # noqa: BLE001 - SystemExit too: it is told where somebody hears it
             problem = traceback.format_exc()
         self._interrupts.rest()
         try:

@@ -198,7 +198,7 @@ def kill_matrix(
             suspects = {name: Trial(backend, name) for name, share in shares.items() if share >= SUSPECT}
             shares |= {name: share_of(outcomes) for name, outcomes in _tried(pool, suspects, told).items()}
             return structs.replace(_matrix(unbroken.result(), broken, defects, shares), beyond=beyond)
-        except BaseException:
+        except BaseException:  # Ctrl-C too: leaving the pool would wait for all that is queued
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
@@ -211,7 +211,7 @@ def _tried_again(
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
         try:
             return _tried(pool, missed, told)
-        except BaseException:
+        except BaseException:  # Ctrl-C too: leaving the pool would wait for all that is queued
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 

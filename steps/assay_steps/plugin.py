@@ -210,7 +210,7 @@ class AssayPlugin:
                 yield
         except (KeyboardInterrupt, pytest.exit.Exception):
             raise
-        except BaseException as caught:  # noqa: BLE001 - whatever a step raised stands in the journal as its outcome
+        except BaseException as caught:  # noqa: BLE001 - pytest.fail is no Exception, and stands in the journal too
             self.interrupts.check()  # Ctrl-C may have turned into this
             problem = caught
             self._outside(item, caught)

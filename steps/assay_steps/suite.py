@@ -103,7 +103,7 @@ def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.E
             interrupts.rouse()
             code = pytest.ExitCode(pytest.main(options.arguments(), plugins=[*plugins, interrupts]))
             interrupts.rest()
-        except BaseException:
+        except BaseException:  # Ctrl-C, and what else it turns into where it comes at an unlucky moment
             interrupts.rest()
             if not interrupts.asked:
                 raise

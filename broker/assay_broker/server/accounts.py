@@ -87,6 +87,6 @@ def _write(path: Path, text: str) -> None:
             file.flush()
             os.fsync(descriptor)
         beginning.replace(path)
-    except BaseException:
+    except BaseException:  # Ctrl-C too: half a file with passwords in it is not left behind
         beginning.unlink(missing_ok=True)
         raise

@@ -99,7 +99,7 @@ class BrokerServer:
         try:
             self._begin()
             await self._open()
-        except BaseException:
+        except BaseException:  # a cancelled start too: listeners and the store are open by then
             with suppress(MachineError):  # of two errors the first one counts
                 await self._end(drain=False)
             raise

@@ -38,7 +38,7 @@ def serving(options: ServerOptions, parts: Parts | None = None) -> Generator[Bro
     def live() -> None:
         try:
             asyncio.run(serve())
-        except BaseException as error:  # noqa: BLE001  raised where the server was asked for
+        except BaseException as error:  # noqa: BLE001  SystemExit too: raised where the server was asked for
             (ended if started.done() else started).set_exception(error)
         else:
             ended.set_result(None)

@@ -47,7 +47,7 @@ class Database:
             with self._reported():
                 self._connection.set_wal_hook(self._logged)
                 self._tables = Tables(self._connection)
-        except BaseException:
+        except BaseException:  # Ctrl-C too: an open connection keeps the file locked
             self._connection.close()
             raise
         folder.remember()
@@ -77,7 +77,7 @@ class Database:
                 self._tables.save(change)
                 self._doubtful = True
                 execute("COMMIT")
-            except BaseException as error:
+            except BaseException as error:  # Ctrl-C too: a transaction left open would take in the next change
                 # A full disk stops a transaction before its end is written; what else goes wrong may come after it.
                 self._doubtful = self._doubtful and not isinstance(error, apsw.FullError)
                 self._roll_back()

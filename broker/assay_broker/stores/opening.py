@@ -60,7 +60,7 @@ def open_database(folder: Folder, owner: str, vfs: str | None) -> Opened:
             log_bytes, broken = _check(connection, folder, owner)
             _migrate(connection)
             connection.pragma("journal_size_limit", log_bytes)
-    except BaseException:
+    except BaseException:  # Ctrl-C too: an open connection keeps the file locked
         connection.close()
         raise
     return Opened(connection, log_bytes, broken)

@@ -66,7 +66,7 @@ class SqliteStore:
         try:
             self._folder.prepare(partial(schema.blank, queue_manager, log_bytes), log_bytes, self._disk.keep)
             self._database: Database | None = self._open()
-        except BaseException:
+        except BaseException:  # Ctrl-C too: a folder that stays claimed cannot be opened again
             self._folder.release(refused=True)
             raise
 

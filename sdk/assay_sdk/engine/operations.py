@@ -154,7 +154,7 @@ def perform(runner: Runner, operation: Operation[T]) -> T:
     runner.call_soon(task.step)
     try:
         runner.run_until(task.is_over, None)
-    except BaseException:
+    except BaseException:  # Ctrl-C too: nobody waits for it any more
         runner.call_soon(task.abandon)
         raise
     return task.result.result()
