@@ -1,0 +1,47 @@
+"""What the tests of one connection say to each other and to the scripted peer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.sdk.drivers.amqp.peer import Bench
+
+from assay_sdk.amqp import codec
+from assay_sdk.driver import Credit, OpenReceiver
+from assay_sdk.model.message import Address, AddressKind, Message
+
+QUEUE = Address(AddressKind.QUEUE, "Q")
+TOPIC = Address(AddressKind.TOPIC, "T")
+HELLO = Message(body="hello", durable=True)
+
+
+def deliver(made: Bench, count: int = 1, *, drained: bool = False, settled: bool = False) -> None:
+    """Let the peer send as far as there is credit."""
+    link = made.peer.sent_to
+    octets = codec.encode(HELLO)
+
+    def job() -> None:
+        for number in range(count):
+            delivery = link.delivery(f"{made.peer.events.count('DELIVERED')}-{number}")
+            link.stream(octets)
+            link.advance()
+            if settled:
+                delivery.settle()
+        if drained:
+            link.drained()
+        made.peer.events.append("DELIVERED")
+
+    made.peer.do(job)
+
+
+def receiver(made: Bench, *, credit: int = 10, **options: Any) -> None:
+    """A receiver with number 2."""
+
+    def accept(link: Any) -> None:
+        made.peer.accept_link(link)
+        made.peer.sent_to = link
+
+    made.peer.handlers["LINK_REMOTE_OPEN"] = accept
+    made.done(OpenReceiver, session=1, link=2, **({"address": QUEUE} | options))
+    if credit:
+        made.done(Credit, 2, credit)

@@ -1,0 +1,131 @@
+"""One connection against a scripted peer: messages that go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from proton import Condition, Delivery, symbol
+from tests.sdk.drivers.amqp.exchanges import HELLO, QUEUE
+from tests.sdk.drivers.amqp.peer import Bench, settle
+
+from assay_sdk.amqp import codec
+from assay_sdk.driver import Closed, Done, Failed, OpenSender, Send
+from assay_sdk.model.message import Message
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc
+
+
+@pytest.mark.parametrize(
+    ("state", "kind"),
+    [
+        (Delivery.ACCEPTED, None),
+        (Delivery.RELEASED, JmsErrorKind.RESOURCE_ALLOCATION),
+        (Delivery.MODIFIED, JmsErrorKind.RESOURCE_ALLOCATION),
+        (Delivery.REJECTED, JmsErrorKind.MESSAGING),
+        (0, JmsErrorKind.MESSAGING),
+    ],
+)
+def test_a_send_is_answered_with_the_broker_s_outcome(opened: Bench, state: int, kind: JmsErrorKind | None) -> None:
+    opened.peer.handlers["DELIVERY"] = opened.peer.answer(
+        settle(state) if state else lambda delivery: delivery.settle()
+    )
+    opened.done(OpenSender, 1, 1, QUEUE)
+    answer = opened.ask(Send, 1, HELLO)
+    assert (answer.refused.kind if isinstance(answer, Failed) else None) == kind
+    assert codec.decode(opened.peer.initial[-1]).message.body == "hello"
+
+
+def test_a_rejection_with_a_reason_code_carries_code_and_objects(opened: Bench) -> None:
+    def reject(delivery: Any) -> None:
+        info = {symbol("x-opt-mqrc"): 2053, symbol("x-opt-mqrc-objects"): ["ORDERS"]}
+        delivery.local.condition = Condition("amqp:resource-limit-exceeded", "MQRC_Q_FULL (2053): ORDERS", info)
+        settle(Delivery.REJECTED)(delivery)
+
+    opened.peer.handlers["DELIVERY"] = opened.peer.answer(reject)
+    opened.done(OpenSender, 1, 1, QUEUE)
+    refused = opened.refused(Send, 1, HELLO)
+    assert refused.kind is JmsErrorKind.RESOURCE_ALLOCATION
+    assert (refused.mqrc, refused.objects) == (2053, ("ORDERS",))
+
+
+def test_messages_wait_for_credit_and_go_in_order(opened: Bench) -> None:
+    links: list[Any] = []
+
+    def accept(link: Any) -> None:
+        link.target.copy(link.remote_target)
+        link.open()
+        links.append(link)
+
+    opened.peer.handlers["LINK_REMOTE_OPEN"] = accept
+    opened.peer.handlers["DELIVERY"] = opened.peer.answer(settle(Delivery.ACCEPTED))
+    opened.done(OpenSender, 1, 1, QUEUE)
+    tokens = [opened.submit(Send, 1, Message(body=str(number))) for number in range(3)]
+    opened.peer.do(lambda: links[0].flow(2))
+    opened.answer(tokens[1])
+    assert not any(isinstance(event, Done) and event.token == tokens[2] for event in opened.said)
+    opened.peer.do(lambda: links[0].flow(1))
+    opened.answer(tokens[2])
+    assert [codec.decode(octets).message.body for octets in opened.peer.initial[-3:]] == ["0", "1", "2"]
+
+
+def test_a_settled_send_is_answered_at_once(opened: Bench) -> None:
+    opened.done(OpenSender, 1, 1, QUEUE, settled=True)
+    opened.done(Send, 1, HELLO, settled=True)
+
+
+def test_an_anonymous_sender_names_the_destination_in_the_message(opened: Bench) -> None:
+    opened.peer.handlers["DELIVERY"] = opened.peer.answer(settle(Delivery.ACCEPTED))
+    opened.done(OpenSender, 1, 1, None)
+    opened.done(Send, 1, Message(body="x", to=QUEUE))
+    assert codec.decode(opened.peer.initial[-1]).message.to == QUEUE
+
+
+def test_what_the_broker_says_of_a_destination_comes_with_the_sender(opened: Bench) -> None:
+    def accept(link: Any) -> None:
+        link.properties = {symbol("x-opt-mq-defbind"): symbol("OPEN"), symbol("x-opt-mq-clustered"): True}
+        opened.peer.accept_link(link)
+
+    assert opened.done(OpenSender, 1, 1, QUEUE).properties == {}
+    opened.peer.handlers["LINK_REMOTE_OPEN"] = accept
+    told = opened.done(OpenSender, 1, 2, QUEUE).properties
+    assert told == {"x-opt-mq-defbind": "OPEN", "x-opt-mq-clustered": True}
+    assert type(told["x-opt-mq-defbind"]) is str
+    assert opened.done(OpenSender, 1, 3, None).properties == {}, "nothing is known of what each send will name"
+
+
+def test_a_message_that_amqp_cannot_carry_is_refused_by_itself(opened: Bench) -> None:
+    opened.done(OpenSender, 1, 1, QUEUE)
+    assert opened.refused(Send, 1, Message(properties={"big": 2**70})).kind is JmsErrorKind.MESSAGE_FORMAT
+    assert opened.refused(Send, 1, Message(priority=700)).kind is JmsErrorKind.MESSAGE_FORMAT
+
+
+def test_a_message_beyond_the_peer_s_limit_is_refused_before_it_is_sent(opened: Bench) -> None:
+    def accept(link: Any) -> None:
+        link.max_message_size = 100
+        opened.peer.accept_link(link)
+
+    opened.peer.handlers["LINK_REMOTE_OPEN"] = accept
+    opened.done(OpenSender, 1, 1, QUEUE)
+    assert opened.refused(Send, 1, Message(body="x" * 200)).mqrc == Mqrc.MSG_TOO_BIG_FOR_Q
+
+
+def test_a_large_message_goes_in_many_frames_and_comes_back_whole(opened: Bench) -> None:
+    opened.peer.handlers["DELIVERY"] = opened.peer.answer(settle(Delivery.ACCEPTED))
+    opened.done(OpenSender, 1, 1, QUEUE)
+    opened.done(Send, 1, Message(body=b"x" * 3_000_000))
+    assert len(codec.decode(opened.peer.initial[-1]).message.body or b"") == 3_000_000
+
+
+def test_sends_without_an_answer_fail_when_the_line_drops(opened: Bench) -> None:
+    opened.done(OpenSender, 1, 1, QUEUE)
+    tokens = [opened.submit(Send, 1, HELLO) for _ in range(12)]
+    opened.until(lambda: opened.peer.events.count("DELIVERY") == 10)
+    opened.peer.do(opened.peer.drop)
+    for token in tokens:
+        answer = opened.answer(token)
+        assert isinstance(answer, Failed)
+        assert answer.refused.kind is JmsErrorKind.CONNECTION_LOST
+    closed = opened.expect(Closed)
+    assert closed.refused is not None
+    assert opened.said[-1] is closed
+    assert opened.refused(Send, 1, HELLO).kind is JmsErrorKind.CONNECTION_LOST
