@@ -1,0 +1,156 @@
+"""Messages are handed over, asked for and confirmed within their credit."""
+
+from __future__ import annotations
+
+import pytest
+from tests.sdk.faces.mqlight.worlds import SECOND, World, bodies
+
+from assay_sdk import Delivery, IllegalStateError
+from assay_sdk.observer import Settled
+
+
+def test_auto_confirm_confirms_before_the_callback(world: World) -> None:
+    with world.client() as client:
+        seen_settled: list[bool] = []
+
+        def handle(_delivery: Delivery) -> None:
+            seen_settled.append(any(isinstance(event, Settled) for event in world.events))
+
+        client.subscribe("t", qos=1, on_message=handle)
+        client.send("t", "x", qos=1)
+        world.let(SECOND)
+    assert seen_settled == [True]
+
+
+def test_without_auto_confirm_only_the_application_confirms(world: World) -> None:
+    with world.client() as client:
+        got: list[Delivery] = []
+        client.subscribe("t", qos=1, auto_confirm=False, on_message=got.append)
+        client.send("t", "1", qos=1)
+        client.send("t", "2", qos=1)
+        world.let(SECOND)
+        assert not [event for event in world.events if isinstance(event, Settled)]
+        got[1].confirm()
+        got[1].confirm()
+    settled = [event.handed.message.body for event in world.events if isinstance(event, Settled)]
+    assert settled == ["2"]
+
+
+@pytest.mark.parametrize(("qos", "auto_confirm", "why"), [(0, False, "at most once"), (1, True, "auto_confirm")])
+def test_what_is_not_the_applications_to_confirm_is_said(world: World, qos: int, auto_confirm: bool, why: str) -> None:
+    with world.client() as client:
+        got: list[Delivery] = []
+        client.subscribe("t", qos=qos, auto_confirm=auto_confirm, on_message=got.append)
+        client.send("t", "x", qos=1)
+        world.let(SECOND)
+        with pytest.raises(IllegalStateError, match=why):
+            got[0].confirm()
+
+
+def test_messages_can_be_asked_for(world: World) -> None:
+    with world.client() as client:
+        subscription = client.subscribe("t", qos=1, auto_confirm=False)
+        assert subscription.receive(5) is None
+        client.send("t", "x")
+        delivery = subscription.receive(SECOND)
+        assert delivery is not None
+        assert delivery.data == "x"
+        delivery.confirm()
+        assert subscription.receive(0) is None
+
+
+def test_credit_is_how_many_may_be_unconfirmed(world: World) -> None:
+    with world.client() as client:
+        got: list[Delivery] = []
+        subscription = client.subscribe("t", qos=1, auto_confirm=False, credit=2, on_message=got.append)
+        for number in range(5):
+            client.send("t", str(number), qos=1)
+        world.let(SECOND)
+        assert bodies(got) == ["0", "1"]
+        got[0].confirm()
+        world.let(SECOND)
+        assert bodies(got) == ["0", "1", "2"]
+        subscription.credit = 10
+        world.let(SECOND)
+        assert bodies(got) == ["0", "1", "2", "3", "4"]
+
+
+def test_with_credit_0_a_message_comes_when_it_is_asked_for(world: World) -> None:
+    with world.client() as client:
+        subscription = client.subscribe("t", qos=1, credit=0)
+        client.send("t", "1", qos=1)
+        client.send("t", "2", qos=1)
+        world.let(SECOND)
+        assert not [event for event in world.events if isinstance(event, Settled)]
+        for body in ("1", "2"):
+            delivery = subscription.receive(0)
+            assert delivery is not None
+            assert delivery.data == body
+            assert len([event for event in world.events if isinstance(event, Settled)]) == int(body)
+        assert subscription.receive(SECOND) is None
+        client.send("t", "3", qos=1)
+        world.let(SECOND)
+        assert len([event for event in world.events if isinstance(event, Settled)]) == 2
+
+
+def test_credit_can_be_taken_back_and_a_callback_exchanged(world: World) -> None:
+    with world.client() as client:
+        got: list[Delivery] = []
+        subscription = client.subscribe("t", on_message=got.append)
+        subscription.credit = 0
+        client.send("t", "1", qos=1)
+        world.let(SECOND)
+        assert got == []
+        subscription.set_on_message(None)
+        subscription.credit = 10
+        world.let(SECOND)
+        assert got == []
+        subscription.set_on_message(got.append)
+        world.let(SECOND)
+        assert bodies(got) == ["1"]
+        with pytest.raises(IllegalStateError, match="callback"):
+            subscription.receive(0)
+
+
+def test_credit_0_lets_nothing_come(world: World) -> None:
+    with world.client() as client:
+        got: list[Delivery] = []
+        client.subscribe("t", credit=0, on_message=got.append)
+        client.send("t", "x")
+        world.let(SECOND)
+    assert got == []
+
+
+def test_a_callback_may_send_and_what_it_raises_is_told(world: World) -> None:
+    with world.client() as client:
+        replies: list[Delivery] = []
+
+        def answer(delivery: Delivery) -> None:
+            client.send("replies", f"re: {delivery.data}", qos=1)
+            raise ValueError("enough")
+
+        client.subscribe("t", on_message=answer)
+        client.subscribe("replies", on_message=replies.append)
+        client.send("t", "x", qos=1)
+        world.let(SECOND)
+    assert bodies(replies) == ["re: x"]
+    assert world.complaints == ["a callback on t raised ValueError: enough"]
+
+
+def test_callbacks_come_one_at_a_time(world: World) -> None:
+    with world.client() as client:
+        inside: list[str] = []
+        order: list[str] = []
+
+        def slow(delivery: Delivery) -> None:
+            assert not inside
+            inside.append("x")
+            world.let(SECOND)
+            order.append(str(delivery.data))
+            inside.clear()
+
+        client.subscribe("t", on_message=slow)
+        for number in range(3):
+            client.send("t", str(number))
+        world.let(10 * SECOND)
+    assert order == ["0", "1", "2"]

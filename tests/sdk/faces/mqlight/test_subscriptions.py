@@ -1,0 +1,92 @@
+"""Subscriptions begin, are shared, outlive their clients, and end."""
+
+from __future__ import annotations
+
+import pytest
+from tests.sdk.faces.mqlight.worlds import SECOND, World, bodies
+
+from assay_sdk import Delivery, IllegalStateError, MessagingError
+
+
+def test_a_subscription_with_a_time_to_live_outlives_its_client_and_one_without_does_not(world: World) -> None:
+    sender = world.client("sender")
+    for ttl in (0, 10_000):
+        client = world.client()
+        client.subscribe("t", ttl=ttl)
+        client.close()
+        sender.send("t", "meanwhile", qos=1)
+        world.let(9_900)
+        got: list[Delivery] = []
+        with world.client() as again:
+            again.subscribe("t", ttl=ttl, on_message=got.append)
+            world.let(SECOND)
+        assert bodies(got) == (["meanwhile"] if ttl else [])
+
+
+def test_unsubscribing_leaves_the_time_to_live_unless_told_otherwise(world: World) -> None:
+    with world.client() as client:
+        for share in (None, "s"):
+            for ttl in (None, 0):
+                client.subscribe("t", share=share, ttl=10_000)
+                client.unsubscribe("t", share, ttl=ttl)
+                client.send("t", "meanwhile", qos=1)
+                got: list[Delivery] = []
+                client.subscribe("t", share=share, ttl=10_000, on_message=got.append)
+                world.let(SECOND)
+                assert bodies(got) == (["meanwhile"] if ttl is None else [])
+                client.unsubscribe("t", share, ttl=0)
+
+
+def test_clients_with_different_ids_share_a_subscription(world: World) -> None:
+    one: list[Delivery] = []
+    two: list[Delivery] = []
+    with world.client("one") as first, world.client("two") as second, world.client(None) as sender:
+        first.subscribe("t", share="s", credit=1, qos=1, auto_confirm=False, on_message=one.append)
+        second.subscribe("t", share="s", credit=1, qos=1, auto_confirm=False, on_message=two.append)
+        for number in range(2):
+            sender.send("t", str(number), qos=1)
+        world.let(SECOND)
+    assert sorted(str(one) for one in bodies(one + two)) == ["0", "1"]
+    assert len(one) == len(two) == 1
+
+
+def test_unsubscribing_ends_it(world: World) -> None:
+    with world.client() as client:
+        got: list[Delivery] = []
+        subscription = client.subscribe("t", on_message=got.append)
+        subscription.unsubscribe()
+        client.send("t", "x", qos=1)
+        world.let(SECOND)
+        assert got == []
+        client.subscribe("t", on_message=got.append)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"qos": 2}, "qos is 2: give 0"),
+        ({"qos": True}, "qos is True"),
+        ({"ttl": -1}, "ttl is -1 ms; a duration cannot be negative"),
+        ({"ttl": 2**32 * 1000}, "ttl is 4294967296000 ms; the longest is"),
+        ({"ttl": 1.5}, "ttl is 1.5; give a timedelta"),
+        ({"share": "a:b"}, "share is 'a:b'"),
+        ({"share": ""}, "share is ''"),
+        ({"credit": -1}, "credit is -1"),
+    ],
+)
+def test_a_subscribe_names_the_argument_that_is_wrong(world: World, options: dict[str, object], sentence: str) -> None:
+    with world.client() as client, pytest.raises(MessagingError) as caught:
+        client.subscribe("t", **options)  # type: ignore[arg-type]  # what is tried
+    assert sentence in caught.value.text
+
+
+def test_subscribing_twice_and_unsubscribing_what_is_unknown_are_refused(world: World) -> None:
+    with world.client() as client:
+        client.subscribe("t")
+        with pytest.raises(IllegalStateError, match="already"):
+            client.subscribe("t", qos=1)
+        client.subscribe("t", share="s")
+        with pytest.raises(IllegalStateError, match="not subscribed"):
+            client.unsubscribe("other")
+        with pytest.raises(MessagingError, match="only 0"):
+            client.unsubscribe("t", ttl=5)
