@@ -362,3 +362,16 @@ def browse(server: Serving, queue: str) -> int:
         while (seen := other.read()) is not None and seen.code != FLOW:
             found += 1
         return found
+
+
+def put(client: Raw, address: str, *texts: str, handle: int = 20) -> None:
+    """Have messages put on a queue, and their link closed."""
+    client.attach(f"put-{address}", SENDER, handle, target=target(address))
+    for number, text in enumerate(texts):
+        client.transfer(number, message(text), handle)
+    done = 0
+    while done < len(texts):
+        seen = client.wait(DISPOSITION)
+        done += (seen.at(1) if seen.at(2) is None else seen.at(2)) - seen.at(1) + 1
+    client.say(DETACH, types.uint(handle), types.boolean(value=True))
+    client.wait(DETACH)

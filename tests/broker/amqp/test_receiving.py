@@ -17,32 +17,18 @@ from tests.broker.amqp.serving import (
     Raw,
     Seen,
     Serving,
-    message,
     performative,
+    put,
     raw,
-    serving,
     source,
     target,
 )
 
-from assay_broker.amqp.limits import AmqpLimits
 from assay_sdk.amqp import types
 from assay_sdk.amqp.types import Described
 
 NULLS = (b"",) * 5
 FAILED = performative(MODIFIED, types.boolean(value=True))
-
-
-def put(client: Raw, address: str, *texts: str, handle: int = 20) -> None:
-    client.attach(f"put-{address}", SENDER, handle, target=target(address))
-    for number, text in enumerate(texts):
-        client.transfer(number, message(text), handle)
-    done = 0
-    while done < len(texts):
-        seen = client.wait(DISPOSITION)
-        done += (seen.at(1) if seen.at(2) is None else seen.at(2)) - seen.at(1) + 1
-    client.say(DETACH, types.uint(handle), types.boolean(value=True))
-    client.wait(DETACH)
 
 
 def count(seen: Seen) -> int:
@@ -75,34 +61,6 @@ def test_a_message_is_delivered_within_the_credit(client: Raw) -> None:
     client.attach("another", RECEIVER, 1, source=source("CREDIT"))  # nothing comes before its answer
     client.credit(0, 1, count=2)
     assert b"three" in client.wait(TRANSFER).payload
-
-
-def test_credit_can_be_taken_back(client: Raw) -> None:
-    client.attach("r", RECEIVER, source=source("BACK"))
-    client.credit(0, 10)
-    client.credit(0, 0)
-    put(client, "BACK", "one")
-    client.credit(0, 1)
-    assert b"one" in client.wait(TRANSFER).payload
-
-
-def test_drained_credit_is_given_back(client: Raw) -> None:
-    put(client, "DRAIN", "one")
-    client.attach("r", RECEIVER, source=source("DRAIN"))
-    client.credit(0, 10, drain=True)
-    assert b"one" in client.wait(TRANSFER).payload
-    seen = client.wait(FLOW)
-    assert (seen.at(5), seen.at(6), seen.at(8)) == (10, 0, True)
-
-
-def test_a_drain_gives_everything_there_is_whatever_is_given_at_a_time() -> None:
-    with serving(limits=AmqpLimits(window=2)) as server, raw(server) as client:
-        put(client, "DRAIN", *"abcde")
-        client.attach("r", RECEIVER, source=source("DRAIN"))
-        client.credit(0, 100, drain=True)
-        for _ in range(5):
-            client.wait(TRANSFER)
-        assert client.wait(FLOW).at(6) == 0
 
 
 @pytest.mark.parametrize("settled", [True, False], ids=["settled", "to-be-settled"])
@@ -335,17 +293,6 @@ def test_a_browser_is_refused_where_it_may_not_look(client: Raw) -> None:
     assert client.wait(DETACH).error(2)[0] == "amqp:unauthorized-access"
 
 
-def test_more_messages_than_the_window_come_in_their_order(server: Serving, client: Raw) -> None:
-    texts = [f"m{number}" for number in range(900)]
-    for begin in range(0, len(texts), 300):
-        with raw(server, container=f"sender-{begin}") as sender:
-            put(sender, "MANY", *texts[begin : begin + 300])
-    client.attach("r", RECEIVER, source=source("MANY"), settled=True)
-    client.credit(0, 900)
-    came = [client.wait(TRANSFER).payload for _ in texts]
-    assert [payload[-len(text) :] for payload, text in zip(came, texts, strict=True)] == [t.encode() for t in texts]
-
-
 def test_what_a_leaving_link_gives_back_counts_once_though_it_had_credit_left(client: Raw) -> None:
     put(client, "LEAVES", "one", "two")
     client.attach("r", RECEIVER, source=source("LEAVES"))
@@ -357,103 +304,3 @@ def test_what_a_leaving_link_gives_back_counts_once_though_it_had_credit_left(cl
     client.attach("s", RECEIVER, 1, source=source("LEAVES"))
     client.credit(1, 2, next_in=2)
     assert [count(client.wait(TRANSFER)), count(client.wait(TRANSFER))] == [1, 1]
-
-
-def test_a_drain_that_all_credit_is_used_for_is_answered(client: Raw) -> None:
-    put(client, "DRAIN.ALL", "one", "two", "three")
-    client.attach("r", RECEIVER, source=source("DRAIN.ALL"))
-    client.credit(0, 2, drain=True)
-    assert [client.wait(TRANSFER).at(1), client.wait(TRANSFER).at(1)] == [0, 1]
-    seen = client.wait(FLOW)
-    assert (seen.at(4), seen.at(5), seen.at(6), seen.at(8)) == (0, 2, 0, True)
-    client.credit(0, 1, count=2)
-    assert b"three" in client.wait(TRANSFER).payload
-
-
-def test_a_drain_without_credit_is_answered_each_time(client: Raw) -> None:
-    client.attach("r", RECEIVER, 3, source=source("DRAIN.NOTHING"))
-    for given in (0, 0, 2, 0):
-        count = 2 if given else 0
-        client.credit(3, given, drain=True)
-        seen = client.wait(FLOW)
-        assert (seen.at(4), seen.at(5), seen.at(6), seen.at(8)) == (0, count, 0, True)
-        if given:
-            break
-    client.credit(3, 0, count=2, drain=True)
-    assert client.wait(FLOW).at(5) == 2
-
-
-def test_a_drain_waits_for_what_waits_for_the_sessions_window(client: Raw) -> None:
-    put(client, "DRAIN.WINDOW", "one", "two")
-    client.attach("r", RECEIVER, source=source("DRAIN.WINDOW"))
-    of_link = (types.uint(0), types.uint(0), types.uint(2), b"", types.boolean(value=True))
-    client.say(FLOW, types.uint(0), types.uint(1), types.uint(2), types.uint(9), *of_link)
-    assert b"one" in client.wait(TRANSFER).payload
-    client.say(FLOW, types.uint(1), types.uint(9), types.uint(2), types.uint(9))
-    seen = client.read()
-    assert seen is not None
-    assert b"two" in seen.payload
-    seen = client.wait(FLOW)
-    assert (seen.at(5), seen.at(6), seen.at(8)) == (2, 0, True)
-
-
-def test_a_drain_of_a_browser_is_answered_when_all_credit_is_used(client: Raw) -> None:
-    put(client, "DRAIN.LOOK", "one", "two")
-    client.attach("r", RECEIVER, source=source("DRAIN.LOOK", *NULLS, types.symbol("copy")))
-    client.credit(0, 1, drain=True)
-    assert b"one" in client.wait(TRANSFER).payload
-    seen = client.wait(FLOW)
-    assert (seen.at(5), seen.at(6), seen.at(8)) == (1, 0, True)
-
-
-def test_credit_after_a_drain_counts_from_where_that_has_ended(client: Raw) -> None:
-    client.attach("r", RECEIVER, source=source("DRAIN.NOT"))
-    client.credit(0, 5, drain=True)
-    assert client.wait(FLOW).at(5) == 5
-    client.credit(0, 1, count=5)
-    client.attach("s", SENDER, 1, target=target("DRAIN.NOT"))
-    client.transfer(0, message("one"), 1)
-    assert b"one" in client.wait(TRANSFER).payload
-
-
-@pytest.mark.parametrize("drain", [b"", types.boolean(value=False)], ids=["absent", "false"])
-def test_a_flow_that_asks_for_an_echo_is_told_how_the_link_stands(client: Raw, drain: bytes) -> None:
-    put(client, "ECHO", "one")
-    client.attach("r", RECEIVER, 7, source=source("ECHO"))
-    client.credit(7, 5)
-    client.settle(client.wait(TRANSFER).at(1))
-    here = (types.uint(0), types.uint(1000), types.uint(1), types.uint(1000))
-    echo = types.boolean(value=True)
-    for _ in range(2):
-        client.say(FLOW, *here, types.uint(7), types.uint(0), types.uint(5), b"", drain, echo)
-        seen = client.wait(FLOW)
-        assert (seen.at(0), seen.at(2)) == (1, 1)
-        assert (seen.at(4), seen.at(5), seen.at(6), seen.at(8) or False) == (0, 1, 4, False)
-
-
-def test_a_sender_that_asks_for_an_echo_is_told_what_it_may_send(client: Raw) -> None:
-    client.attach("s", SENDER, 5, target=target("ECHO.OF.SENDER"))
-    given = client.wait(FLOW).at(6)
-    client.transfer(0, message("one"), 5)
-    client.wait(DISPOSITION)
-    echo = (types.uint(5), types.uint(1), types.uint(given - 1), b"", b"", types.boolean(value=True))
-    for _ in range(2):
-        client.say(FLOW, types.uint(0), types.uint(1000), types.uint(1), types.uint(1000), *echo)
-        seen = client.wait(FLOW)
-        assert (seen.at(4), seen.at(5), seen.at(6), seen.at(8) or False) == (0, 1, given - 1, False)
-    client.transfer(1, message("two"), 5)
-    assert client.wait(DISPOSITION).at(1) == 1
-
-
-def test_a_flow_of_no_link_that_asks_for_an_echo_is_told_how_the_session_stands(client: Raw) -> None:
-    client.attach("s", SENDER, 5, target=target("ECHO.OF.SESSION"))
-    client.wait(FLOW)
-    client.transfer(0, message("one"), 5)
-    client.wait(DISPOSITION)
-    here = (types.uint(0), types.uint(1000), types.uint(1), types.uint(1000))
-    for _ in range(2):
-        client.say(FLOW, *here, b"", b"", b"", b"", b"", types.boolean(value=True))
-        seen = client.wait(FLOW)
-        assert seen.at(0) == 1
-        assert seen.at(1) > 0
-        assert seen.at(4) is None
