@@ -23,7 +23,7 @@ from assay_sdk import driver
 from assay_sdk.model.message import Address, AddressKind, Message
 
 if TYPE_CHECKING:
-    from tests.broker.test_defects import Client, Story
+    from tests.broker.stories import Client, Story
 
 MS = 1_000_000
 TOPIC = Address(AddressKind.TOPIC, "T")

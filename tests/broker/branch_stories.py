@@ -9,7 +9,7 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.xa import XaEnd, Xid
 
 if TYPE_CHECKING:
-    from tests.broker.test_defects import Client, Story
+    from tests.broker.stories import Client, Story
 
 Q = Address(AddressKind.QUEUE, "Q")
 OTHER = Address(AddressKind.QUEUE, "R")

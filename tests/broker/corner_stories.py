@@ -16,7 +16,7 @@ from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.report_options import WHOLE_REPORT, Mqro
 
 if TYPE_CHECKING:
-    from tests.broker.test_defects import Story
+    from tests.broker.stories import Story
 
 Q = Address(AddressKind.QUEUE, "Q")
 MANY = 25

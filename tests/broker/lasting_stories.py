@@ -15,7 +15,7 @@ from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind, Message
 
 if TYPE_CHECKING:
-    from tests.broker.test_defects import Client, Story
+    from tests.broker.stories import Client, Story
 
 TTL = 1_000
 HOUR = 3_600_000

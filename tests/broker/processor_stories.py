@@ -13,7 +13,7 @@ from assay_broker.core.objects.model import Kind, Value
 from assay_sdk.model.message import Address, AddressKind
 
 if TYPE_CHECKING:
-    from tests.broker.test_defects import Story
+    from tests.broker.stories import Story
 
 Q = Address(AddressKind.QUEUE, "Q")
 TOPIC = Address(AddressKind.TOPIC, "T")

@@ -15,7 +15,7 @@ from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.properties import RETAIN
 
 if TYPE_CHECKING:
-    from tests.broker.test_defects import Client, Story
+    from tests.broker.stories import Client, Story
 
 Q = Address(AddressKind.QUEUE, "Q")
 CLUSTERED: tuple[dict[str, Value], ...] = (
