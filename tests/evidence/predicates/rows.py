@@ -36,6 +36,17 @@ class Rows:
         )
 
 
+def received(story: Story, *kids: str, sent: str = "m", then_ms: int = 10) -> None:
+    """Send, be handed these at 10 ms, and watch on."""
+    with story.watching():
+        for kid in sent.split("|"):
+            story.send(kid)
+        story.at(10)
+        for kid in kids:
+            story.seen(kid)
+        story.at(10 + then_ms)
+
+
 def check_row(tell: Tell, verdict: Verdict, disclosed: str) -> None:
     """The verdict is as the row says, has its figures, and stands when more happens after the claim."""
     story = Story()

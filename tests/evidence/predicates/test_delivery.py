@@ -1,22 +1,13 @@
+"""How often a message comes: exactly, or at most."""
+
 from __future__ import annotations
 
 from tests.evidence.histories import Memory, Story, message, refusal
-from tests.evidence.predicates.rows import Rows, Tell, check_row
+from tests.evidence.predicates.rows import Rows, Tell, check_row, received
 
 from assay_evidence.verdicts import Finding, Verdict
 
 rows = Rows()
-
-
-def received(story: Story, *kids: str, sent: str = "m", then_ms: int = 10) -> None:
-    """Send, be handed these at 10 ms, and watch on."""
-    with story.watching():
-        for kid in sent.split("|"):
-            story.send(kid)
-        story.at(10)
-        for kid in kids:
-            story.seen(kid)
-        story.at(10 + then_ms)
 
 
 @rows.expect(Verdict.PASS)
@@ -278,229 +269,6 @@ def at_most_cannot_tell_when_the_send_was_refused(story: Story) -> Finding:
     return story.finds("delivered-at-most", {"kids": "m", "call": story.send(refused=refusal()).ref})
 
 
-@rows.expect(Verdict.PASS)
-def never_passes_a_watch_in_vain(story: Story) -> Finding:
-    received(story)
-    return story.finds("never-seen", {"kids": "m", "actors": "receiver"}, window_ms=20)
-
-
-@rows.expect(Verdict.PASS)
-def never_adds_up_the_watches_of_its_actors(story: Story) -> Finding:
-    story.send()
-    with story.watching():
-        story.at(10)
-    with story.at(20).watching("other"):
-        story.at(30)
-    return story.finds("never-seen", {"kids": "m", "actors": "receiver|other"}, window_ms=20)
-
-
-@rows.expect(Verdict.NOT_DEMONSTRATED)
-def never_counts_what_two_watch_at_once_once(story: Story) -> Finding:
-    story.send()
-    with story.watching(), story.watching("other"):
-        story.at(10)
-    return story.finds("never-seen", {"kids": "m", "actors": "receiver|other"}, window_ms=20)
-
-
-@rows.expect(Verdict.FAIL)
-def never_fails_a_sighting(story: Story) -> Finding:
-    received(story, "m")
-    return story.finds("never-seen", {"kids": "m"})
-
-
-@rows.expect(Verdict.FAIL)
-def never_fails_a_sighting_though_nobody_watched(story: Story) -> Finding:
-    story.seen()
-    return story.finds("never-seen", {"kids": "n|m"})
-
-
-@rows.expect(Verdict.PASS)
-def never_does_not_mind_what_others_saw(story: Story) -> Finding:
-    story.seen(actor="other")
-    received(story)
-    return story.finds("never-seen", {"kids": "m", "actors": "receiver"})
-
-
-@rows.expect(Verdict.PASS)
-def never_counts_from_the_event_that_it_names(story: Story) -> Finding:
-    received(story, "m")
-    close = story.asks("close-consumer")
-    with story.watching():
-        story.at(90)
-    return story.finds("never-seen", {"kids": "m", "from": close.ref}, window_ms=70)
-
-
-@rows.expect(Verdict.FAIL)
-def never_fails_a_sighting_after_the_event_that_it_names(story: Story) -> Finding:
-    close = story.asks("close-consumer")
-    received(story, "m")
-    return story.finds("never-seen", {"kids": "m", "from": close.ref})
-
-
-@rows.expect(Verdict.NOT_DEMONSTRATED)
-def never_is_not_tried_without_a_watch(story: Story) -> Finding:
-    story.send()
-    return story.finds("never-seen", {"kids": "m"})
-
-
-@rows.expect(Verdict.NOT_DEMONSTRATED)
-def never_is_not_tried_when_the_watch_was_too_short(story: Story) -> Finding:
-    received(story)
-    return story.finds("never-seen", {"kids": "m"}, window_ms=21)
-
-
-@rows.expect(Verdict.NOT_DEMONSTRATED)
-def never_counts_from_the_last_of_its_sends(story: Story) -> Finding:
-    with story.watching():
-        story.send()
-        story.at(50).send("n")
-        story.at(60)
-    return story.finds("never-seen", {"kids": "m|n"}, window_ms=20)
-
-
-@rows.expect(Verdict.NOT_DEMONSTRATED)
-def never_is_not_tried_before_the_message_is_due(story: Story) -> Finding:
-    story.send(delay_ms=100)
-    with story.watching():
-        story.at(90)
-    return story.finds("never-seen", {"kids": "m"}, window_ms=20)
-
-
-@rows.expect(Verdict.NOT_DEMONSTRATED)
-def never_knows_nothing_of_a_message_that_was_never_sent(story: Story) -> Finding:
-    with story.watching():
-        story.at(90)
-    return story.finds("never-seen", {"kids": "m"})
-
-
-@rows.expect(Verdict.PASS)
-def never_passes_a_refused_message_that_nobody_saw(story: Story) -> Finding:
-    story.send(refused=refusal())
-    with story.watching():
-        story.at(90)
-    return story.finds("never-seen", {"kids": "m"})
-
-
-@rows.expect(Verdict.INCONCLUSIVE)
-def never_cannot_tell_when_the_send_that_it_names_was_refused(story: Story) -> Finding:
-    return story.finds("never-seen", {"kids": "m", "call": story.send(refused=refusal()).ref})
-
-
-@rows.expect(Verdict.ERROR)
-def never_blames_the_kit_for_an_event_that_is_not_there(story: Story) -> Finding:
-    return story.finds("never-seen", {"kids": "m", "from": "w:99"})
-
-
-@rows.expect(Verdict.PASS)
-def redelivered_passes_a_second_delivery_marked_as_such(story: Story) -> Finding:
-    received(story, "m")
-    story.seen(redelivered=True)
-    return story.finds("redelivered", {"kids": "m"})
-
-
-@rows.expect(Verdict.PASS)
-def redelivered_takes_a_count_for_a_mark(story: Story) -> Finding:
-    received(story, "m")
-    story.seen(count=2)
-    return story.finds("redelivered", {"kid": "m"})
-
-
-@rows.expect(Verdict.FAIL)
-def redelivered_fails_a_second_delivery_without_a_mark(story: Story) -> Finding:
-    received(story, "m", "m")
-    return story.finds("redelivered", {"kids": "m"})
-
-
-@rows.expect(Verdict.PASS)
-def redelivered_does_not_ask_for_the_mark_where_the_claim_does_not(story: Story) -> Finding:
-    received(story, "m", "m")
-    return story.finds("redelivered", {"kids": "m"}, flagged=0)
-
-
-@rows.expect(Verdict.FAIL)
-def redelivered_fails_when_it_did_not_come_again(story: Story) -> Finding:
-    received(story, "m")
-    return story.finds("redelivered", {"kids": "m"})
-
-
-@rows.expect(Verdict.FAIL)
-def redelivered_fails_when_it_came_fewer_times_than_asked_for(story: Story) -> Finding:
-    received(story, "m")
-    with story.watching():
-        story.seen(redelivered=True)
-        story.at(90)
-    return story.finds("redelivered", {"kids": "m"}, times=3)
-
-
-@rows.expect(Verdict.NOT_DEMONSTRATED)
-def redelivered_is_not_tried_without_silence(story: Story) -> Finding:
-    received(story, "m", then_ms=0)
-    return story.finds("redelivered", {"kids": "m"})
-
-
-@rows.expect(Verdict.INCONCLUSIVE)
-def redelivered_cannot_tell_when_the_send_was_refused(story: Story) -> Finding:
-    return story.finds("redelivered", {"kids": "m", "call": story.send(refused=refusal()).ref})
-
-
-@rows.expect(Verdict.PASS)
-def in_order_passes_the_order_of_the_claim(story: Story) -> Finding:
-    received(story, "a", "b", "c")
-    return story.finds("in-order", {"kids": "a|b|c"})
-
-
-@rows.expect(Verdict.PASS)
-def in_order_looks_at_first_sightings(story: Story) -> Finding:
-    received(story, "a", "b", "a")
-    return story.finds("in-order", {"kids": "a|b"})
-
-
-@rows.expect(Verdict.FAIL)
-def in_order_fails_an_inversion(story: Story) -> Finding:
-    received(story, "a", "c", "b")
-    return story.finds("in-order", {"kids": "a|b|c", "actors": "receiver"})
-
-
-@rows.expect(Verdict.NOT_DEMONSTRATED)
-def in_order_is_not_tried_with_one_message(story: Story) -> Finding:
-    received(story, "a")
-    return story.finds("in-order", {"kids": "a|b"})
-
-
-@rows.expect(Verdict.NOT_DEMONSTRATED)
-def in_order_is_not_tried_with_none(story: Story) -> Finding:
-    return story.finds("in-order", {"kids": "a|b"})
-
-
-def by_two_writers(story: Story, apart_ns: int) -> Finding:
-    other = Story(Memory("other"), unc_ns=story.unc_ns)
-    story.at(5).seen("a")
-    other.at(5, apart_ns).seen("b")
-    story.at(10)
-    return story.finds("in-order", {"kids": "a|b"}, other)
-
-
-@rows.expect(Verdict.PASS)
-def in_order_compares_the_times_of_two_writers(story: Story) -> Finding:
-    return by_two_writers(story, 1)
-
-
-@rows.expect(Verdict.FAIL)
-def in_order_fails_an_inversion_between_two_writers(story: Story) -> Finding:
-    return by_two_writers(story, -1)
-
-
-@rows.expect(Verdict.INCONCLUSIVE)
-def in_order_cannot_tell_within_the_uncertainty_of_two_writers(story: Story) -> Finding:
-    story.unc_ns = 1
-    return by_two_writers(story, -2)
-
-
-@rows.expect(Verdict.INCONCLUSIVE)
-def in_order_cannot_tell_one_instant_of_two_writers(story: Story) -> Finding:
-    return by_two_writers(story, 0)
-
-
 @rows.expect(Verdict.FAIL)
 def exactly_fails_when_one_of_two_came_twice(story: Story) -> Finding:
     received(story, "m", "m", "n", sent="m|n")
@@ -511,15 +279,6 @@ def exactly_fails_when_one_of_two_came_twice(story: Story) -> Finding:
 def at_most_fails_when_one_of_two_came_twice(story: Story) -> Finding:
     received(story, "m", "n", "n", sent="m|n")
     return story.finds("delivered-at-most", {"kids": "m|n"})
-
-
-@rows.expect(Verdict.FAIL)
-def redelivered_fails_when_one_of_two_did_not_come_again(story: Story) -> Finding:
-    received(story, "m", "n", sent="m|n")
-    with story.watching():
-        story.seen("m", redelivered=True)
-        story.at(90)
-    return story.finds("redelivered", {"kids": "m|n"})
 
 
 @rows.parametrize()

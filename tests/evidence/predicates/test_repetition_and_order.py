@@ -1,0 +1,134 @@
+"""That a message comes again, and which comes first."""
+
+from __future__ import annotations
+
+from tests.evidence.histories import Memory, Story, refusal
+from tests.evidence.predicates.rows import Rows, Tell, check_row, received
+
+from assay_evidence.verdicts import Finding, Verdict
+
+rows = Rows()
+
+
+@rows.expect(Verdict.PASS)
+def redelivered_passes_a_second_delivery_marked_as_such(story: Story) -> Finding:
+    received(story, "m")
+    story.seen(redelivered=True)
+    return story.finds("redelivered", {"kids": "m"})
+
+
+@rows.expect(Verdict.PASS)
+def redelivered_takes_a_count_for_a_mark(story: Story) -> Finding:
+    received(story, "m")
+    story.seen(count=2)
+    return story.finds("redelivered", {"kid": "m"})
+
+
+@rows.expect(Verdict.FAIL)
+def redelivered_fails_a_second_delivery_without_a_mark(story: Story) -> Finding:
+    received(story, "m", "m")
+    return story.finds("redelivered", {"kids": "m"})
+
+
+@rows.expect(Verdict.PASS)
+def redelivered_does_not_ask_for_the_mark_where_the_claim_does_not(story: Story) -> Finding:
+    received(story, "m", "m")
+    return story.finds("redelivered", {"kids": "m"}, flagged=0)
+
+
+@rows.expect(Verdict.FAIL)
+def redelivered_fails_when_it_did_not_come_again(story: Story) -> Finding:
+    received(story, "m")
+    return story.finds("redelivered", {"kids": "m"})
+
+
+@rows.expect(Verdict.FAIL)
+def redelivered_fails_when_it_came_fewer_times_than_asked_for(story: Story) -> Finding:
+    received(story, "m")
+    with story.watching():
+        story.seen(redelivered=True)
+        story.at(90)
+    return story.finds("redelivered", {"kids": "m"}, times=3)
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def redelivered_is_not_tried_without_silence(story: Story) -> Finding:
+    received(story, "m", then_ms=0)
+    return story.finds("redelivered", {"kids": "m"})
+
+
+@rows.expect(Verdict.INCONCLUSIVE)
+def redelivered_cannot_tell_when_the_send_was_refused(story: Story) -> Finding:
+    return story.finds("redelivered", {"kids": "m", "call": story.send(refused=refusal()).ref})
+
+
+@rows.expect(Verdict.PASS)
+def in_order_passes_the_order_of_the_claim(story: Story) -> Finding:
+    received(story, "a", "b", "c")
+    return story.finds("in-order", {"kids": "a|b|c"})
+
+
+@rows.expect(Verdict.PASS)
+def in_order_looks_at_first_sightings(story: Story) -> Finding:
+    received(story, "a", "b", "a")
+    return story.finds("in-order", {"kids": "a|b"})
+
+
+@rows.expect(Verdict.FAIL)
+def in_order_fails_an_inversion(story: Story) -> Finding:
+    received(story, "a", "c", "b")
+    return story.finds("in-order", {"kids": "a|b|c", "actors": "receiver"})
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def in_order_is_not_tried_with_one_message(story: Story) -> Finding:
+    received(story, "a")
+    return story.finds("in-order", {"kids": "a|b"})
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def in_order_is_not_tried_with_none(story: Story) -> Finding:
+    return story.finds("in-order", {"kids": "a|b"})
+
+
+def by_two_writers(story: Story, apart_ns: int) -> Finding:
+    other = Story(Memory("other"), unc_ns=story.unc_ns)
+    story.at(5).seen("a")
+    other.at(5, apart_ns).seen("b")
+    story.at(10)
+    return story.finds("in-order", {"kids": "a|b"}, other)
+
+
+@rows.expect(Verdict.PASS)
+def in_order_compares_the_times_of_two_writers(story: Story) -> Finding:
+    return by_two_writers(story, 1)
+
+
+@rows.expect(Verdict.FAIL)
+def in_order_fails_an_inversion_between_two_writers(story: Story) -> Finding:
+    return by_two_writers(story, -1)
+
+
+@rows.expect(Verdict.INCONCLUSIVE)
+def in_order_cannot_tell_within_the_uncertainty_of_two_writers(story: Story) -> Finding:
+    story.unc_ns = 1
+    return by_two_writers(story, -2)
+
+
+@rows.expect(Verdict.INCONCLUSIVE)
+def in_order_cannot_tell_one_instant_of_two_writers(story: Story) -> Finding:
+    return by_two_writers(story, 0)
+
+
+@rows.expect(Verdict.FAIL)
+def redelivered_fails_when_one_of_two_did_not_come_again(story: Story) -> Finding:
+    received(story, "m", "n", sent="m|n")
+    with story.watching():
+        story.seen("m", redelivered=True)
+        story.at(90)
+    return story.finds("redelivered", {"kids": "m|n"})
+
+
+@rows.parametrize()
+def test_repetition_and_order(tell: Tell, verdict: Verdict, disclosed: str) -> None:
+    check_row(tell, verdict, disclosed)
