@@ -89,9 +89,9 @@ def test_who_sends_his_head_drop_by_drop_is_cut_off_all_the_same(serve: Serve) -
         drip(line, begun + 15)
 
 
-def drip(line: socket.socket, until: float) -> None:
+def drip(line: socket.socket, end: float) -> None:
     """Send octet by octet."""
-    while time.monotonic() < until:
+    while time.monotonic() < end:
         line.sendall(b"/")
         time.sleep(0.02)  # real time is what he takes too much of
 
