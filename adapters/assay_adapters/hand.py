@@ -52,8 +52,8 @@ class FalteringStore(SqliteStore):
     slow_s = 0.0
     """How much longer each of them takes: a slow disk."""
 
-    def flush(self) -> None:
-        """Make everything written durable.
+    def begin_flush(self) -> Callable[[], None] | None:
+        """Give the disk everything written.
 
         Raises:
             StoreError: It cannot be made durable; it is dropped.
@@ -64,7 +64,7 @@ class FalteringStore(SqliteStore):
             raise StoreError("The kit has had the store fail.")
         if self.slow_s:
             time.sleep(self.slow_s)
-        super().flush()
+        return super().begin_flush()
 
 
 class Hand:

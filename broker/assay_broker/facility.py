@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from typing import Protocol
 
 from assay_broker.core.effects import Answer, CloseLink, Deliver
@@ -40,13 +41,20 @@ class Facility:
         numbers: Where the numbers of connections come from.
         several: Whether there are several of them.
         flush_ns: See `Log`.
+        aside: See `Log`.
     """
 
     def __init__(
-        self, runner: Runner, numbers: Iterator[int], *, several: bool = False, flush_ns: int = FLUSH_NS
+        self,
+        runner: Runner,
+        numbers: Iterator[int],
+        *,
+        several: bool = False,
+        flush_ns: int = FLUSH_NS,
+        aside: Executor | None = None,
     ) -> None:
         self.group = Group(several=several)
-        self.log = Log(runner, flush_ns)
+        self.log = Log(runner, flush_ns, aside)
         self.numbers = numbers
         self.peers: dict[int, Peer] = {}
         """The peers of all members: any member's core may have something for a receiver on a shared queue."""

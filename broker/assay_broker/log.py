@@ -2,11 +2,16 @@
 
 The members of a sharing group have one log between them, though each a store of its own: they number their batches
 together, so that what one of them hands out can wait for what another one writes.
+
+On a busy server another thread waits for the disk, while here the next batches are written: they are flushed together
+as soon as it is back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from concurrent.futures import Executor, Future
+from functools import partial
 from itertools import chain
 from typing import Protocol
 
@@ -15,12 +20,16 @@ from msgspec import Struct
 from assay_broker.core.commands import Stored, StoreFailed
 from assay_broker.core.effects import Answer, Deliver, Persist, ToMember
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.stores import Store, StoreError
+from assay_broker.stores import PartedStore, Store, StoreError
 from assay_sdk.time import Cancel, Runner
 
 FLUSH_NS = 1_000_000
 """How long after the first write the flush comes: about what a disk takes, and a whole number of milliseconds, so that
 a virtual clock stays on them."""
+
+_WORTH_A_THREAD = 16
+"""From so many records on another thread waits for the disk.  To wake one and to hear from it takes about as long as a
+disk does, so where few come at a time each answer would be late by that."""
 
 Held = Answer | Deliver | ToMember
 
@@ -31,6 +40,15 @@ class _Waiting(Struct, frozen=True, eq=False):
     writer: Writer
     persist: Persist
     records: tuple[Record, ...]
+
+
+class _Flight(Struct, frozen=True, eq=False):
+    """A flush that another thread waits for."""
+
+    writer: Writer
+    store: PartedStore
+    written: list[tuple[int, Writer]]
+    future: Future[None]
 
 
 class Writer(Protocol):
@@ -66,11 +84,15 @@ class Log:
         runner: The world's crank.
         flush_ns: How long after the first write the flush comes, in nanoseconds.  With 0 it comes once the runner has
             done what was due already: on a busy server that is enough to gather many writes.
+        aside: Waits for the disk when there is much to flush; None to wait here.
     """
 
-    def __init__(self, runner: Runner, flush_ns: int = FLUSH_NS) -> None:
+    def __init__(self, runner: Runner, flush_ns: int = FLUSH_NS, aside: Executor | None = None) -> None:
         self._runner = runner
         self._flush_ns = flush_ns
+        self._aside = aside
+        self._flight: _Flight | None = None
+        self._records = 0
         self._written: list[tuple[int, Writer]] = []
         self._held: dict[int, list[tuple[Writer, list[Held]]]] = {}
         self._job: Cancel | None = None
@@ -109,8 +131,9 @@ class Log:
         except StoreError as error:
             return StoreFailed(persist.batch, str(error))
         self._written.append((persist.batch, writer))
-        if self._job is None:
-            self._job = self._runner.call_at(self._runner.clock.monotonic_ns() + self._flush_ns, self.flush)
+        self._records += len(records)
+        if self._job is None and self._flight is None:
+            self._job = self._runner.call_at(self._runner.clock.monotonic_ns() + self._flush_ns, self._flush_soon)
         return None
 
     def hold(self, writer: Writer, batch: int, effect: Held) -> None:
@@ -129,9 +152,62 @@ class Log:
 
     def flush(self) -> None:
         """Make everything durable that is written, and let out what waits for it."""
-        written, self._written = self._written, []
+        self.land()
+        written = self._take()
+        self._conclude(written, self._flush_stores(written))
+
+    def land(self) -> None:
+        """Wait for the flush that another thread waits for, if there is one: only then may its store be stopped."""
+        flight, self._flight = self._flight, None
+        if flight is None:
+            return
+        written, failed = flight.written, None
+        try:
+            flight.future.result()
+        except StoreError as error:
+            failed = error
+            written += [one for one in self._written if one[1] is flight.writer]  # its store drops these, too
+            self._written = [one for one in self._written if one[1] is not flight.writer]
+        flight.store.end_flush(failed)
+        self._conclude(written, {} if failed is None else {id(flight.writer): str(failed)})
+
+    def _flush_soon(self) -> None:
+        """Flush; where that is worth it another thread waits for the disk, and what comes meanwhile is flushed next."""
+        writer = self._written[0][1]
+        store = writer.store
+        if (
+            self._aside is None
+            or self._records < _WORTH_A_THREAD
+            or not isinstance(store, PartedStore)
+            or any(other is not writer for _, other in self._written)
+        ):
+            self.flush()
+            return
+        written = self._take()
+        try:
+            wait = store.begin_flush()
+        except StoreError as error:
+            self._conclude(written, {id(writer): str(error)})
+            return
+        if wait is None:
+            self._conclude(written, {})
+            return
+        flight = self._flight = _Flight(writer, store, written, self._aside.submit(wait))
+        flight.future.add_done_callback(lambda _: self._runner.call_soon(partial(self._landed, flight)))
+
+    def _landed(self, flight: _Flight) -> None:
+        if self._flight is flight:
+            self.land()
+        if self._written and self._job is None and self._flight is None:
+            self._flush_soon()
+
+    def _take(self) -> list[tuple[int, Writer]]:
+        written, self._written, self._records = self._written, [], 0
         self._stop_job()
-        failed = self._flush_stores(written)
+        return written
+
+    def _conclude(self, written: list[tuple[int, Writer]], failed: dict[int, str]) -> None:
+        """Tell who has written what has become of it, and let out what has waited for that."""
         self._tell(written, failed)
         done = [(batch, writer) for batch, writer in written if id(writer) not in failed]
         if not done:

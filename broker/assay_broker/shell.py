@@ -7,6 +7,7 @@ before it is durable.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from functools import partial
 from itertools import count
 
@@ -97,6 +98,7 @@ class QueueManager:
         facility: What it has in common with other members of its sharing group; None when it is in none.
         post: Takes what it has for others in its network; None when it is in none.
         flush_ns: How long after the first write the store is flushed, in nanoseconds; see `assay_broker.log.Log`.
+        aside: Waits for the disk when there is much to flush; None to wait on the runner.
     """
 
     def __init__(
@@ -109,6 +111,7 @@ class QueueManager:
         facility: Facility | None = None,
         post: Post | None = None,
         flush_ns: int = FLUSH_NS,
+        aside: Executor | None = None,
     ) -> None:
         self.before_answer: list[AnswerHook] = []
         """Told each message whose send is about to be answered."""
@@ -123,7 +126,8 @@ class QueueManager:
         self._settings = seams.settings(self._given)
         self._shared = facility
         self._flush_ns = flush_ns
-        self._facility = facility or Facility(runner, count(1), flush_ns=flush_ns)
+        self._aside = aside
+        self._facility = facility or Facility(runner, count(1), flush_ns=flush_ns, aside=aside)
         self._post = post
         self._mine: set[int] = set()
         self._telling = False
@@ -237,6 +241,7 @@ class QueueManager:
 
     def kill(self) -> None:
         """The process dies and is started again: what was not flushed is gone, and so are the connections."""
+        self._facility.log.land()
         life, mine = self._life, tuple(sorted(self._mine))
         self._stop()
         self._store.drop()
@@ -269,6 +274,7 @@ class QueueManager:
         Raises:
             StoreError: The store cannot flush.
         """
+        self._facility.log.land()
         for number in sorted(self._mine):
             self.handle(Disconnect(number, None, clean=False))
         life = self._life
@@ -429,7 +435,7 @@ class QueueManager:
     def _begin(self) -> None:
         self._up = True
         if self._shared is None:
-            self._facility = Facility(self._runner, self._facility.numbers, flush_ns=self._flush_ns)
+            self._facility = Facility(self._runner, self._facility.numbers, flush_ns=self._flush_ns, aside=self._aside)
         records = self._seams.read(self._store.load())
         core, effects = Core.recover(
             records, self._settings, self._now_ms(), self._seams.tables(TABLES), self._facility.group

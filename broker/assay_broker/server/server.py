@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
@@ -61,6 +62,8 @@ class BrokerServer:
         self._runner: AsyncioRunner | None = None
         self._store: Store | None = None
         self._queue_manager: QueueManager | None = None
+        self._aside = ThreadPoolExecutor(1, "disk")
+        """Waits for the disk; its thread is started when there is much to wait for."""
         self.amqp: AmqpGate | None = None
         """Where AMQP clients come in; None for nowhere."""
         self.http: Gate | None = None
@@ -155,7 +158,9 @@ class BrokerServer:
         self._runner = AsyncioRunner(self._loop)
         try:
             self._store = self._open_store(self.options)
-            self._queue_manager = QueueManager(self._runner, self._store, settings, seams, flush_ns=0)
+            self._queue_manager = QueueManager(
+                self._runner, self._store, settings, seams, flush_ns=0, aside=self._aside
+            )
         except (ForeignError, NoDatabaseError) as error:
             raise OptionsError(str(error)) from error
         except StoreError as error:
@@ -211,6 +216,7 @@ class BrokerServer:
                 if queue_manager is not None and queue_manager.up:
                     queue_manager.stop()
             finally:
+                self._aside.shutdown()
                 if isinstance(store, SqliteStore):
                     store.close()
         except StoreError as error:

@@ -6,7 +6,7 @@ A store is written to at once and flushed later; what was written and not flushe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from assay_broker.core.records import Record
 
@@ -53,4 +53,32 @@ class Store(Protocol):
 
     def holds(self, octets: bytes) -> bool:
         """Whether these octets are anywhere in what is stored, flushed or not (PD-31)."""
+        ...
+
+
+@runtime_checkable
+class PartedStore(Store, Protocol):
+    """A store whose flush has a part that only waits for the disk: another thread can do that.
+
+    Between `begin_flush` and `end_flush` nothing of the store is called but `write`.
+    """
+
+    def begin_flush(self) -> Callable[[], None] | None:
+        """Give the disk everything written.
+
+        Returns:
+            Waits until the disk has it, on whatever thread, and raises `StoreError` when that cannot be; None when
+            there is nothing to wait for, and so nothing to end.
+
+        Raises:
+            StoreError: It cannot be made durable; it is dropped.
+        """
+        ...
+
+    def end_flush(self, failed: StoreError | None = None) -> None:
+        """The wait is over.
+
+        Args:
+            failed: What it has raised: then what was written meanwhile is dropped, too.
+        """
         ...

@@ -58,32 +58,44 @@ class Database:
 
     # transactions ------------------------------------------------------------------------------------------------
 
-    def commit(self, change: Change) -> None:
-        """Make a change durable.
+    def begin(self, change: Change) -> None:
+        """Make a change, which `commit` makes durable.
 
         Args:
-            change: What slots hold from now on.
+            change: What slots hold from then on.
 
         Raises:
-            StoreError: It cannot be made durable; nothing of it is there, after a crash neither.
+            StoreError: It cannot be made; nothing of it is there.
         """
         self._folder.check()
         with self._reported():
             if self._doubtful:
                 self._settle_doubt()
-            execute = self._connection.execute
-            execute("BEGIN IMMEDIATE")
+            self._connection.execute("BEGIN IMMEDIATE")
             try:
                 self._tables.save(change)
-                self._doubtful = True
-                execute("COMMIT")
-            except BaseException as error:  # Ctrl-C too: a transaction left open would take in the next change
+            except BaseException:  # Ctrl-C too: a transaction left open would take in the next change
+                self._roll_back()
+                raise
+
+    def commit(self) -> None:
+        """Make durable what has begun, and see to the room; on any thread, as long as no other uses the database.
+
+        Raises:
+            StoreError: It cannot be made durable; nothing of it is there, after a crash neither.
+        """
+        with self._reported():
+            self._doubtful = True
+            try:
+                self._connection.execute("COMMIT")
+            except BaseException as error:  # Ctrl-C too, as above
                 # A full disk stops a transaction before its end is written; what else goes wrong may come after it.
-                self._doubtful = self._doubtful and not isinstance(error, apsw.FullError)
+                self._doubtful = not isinstance(error, apsw.FullError)
                 self._roll_back()
                 raise
         self._doubtful = False
         self._tables.saved()
+        self._tidy()
 
     def _roll_back(self) -> None:
         if self._connection.in_transaction:
@@ -102,7 +114,7 @@ class Database:
 
     # room --------------------------------------------------------------------------------------------------------
 
-    def tidy(self) -> None:
+    def _tidy(self) -> None:
         """Copy the log into the database when it has become long, and give back what much removing has left free."""
         try:
             with self._reported():

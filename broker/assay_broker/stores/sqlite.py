@@ -1,11 +1,12 @@
 """A store in a folder: an SQLite database with a write-ahead log, one for each queue manager.
 
-What is written waits in memory; a flush makes one transaction of it, and returns when the disk has it.
+What is written waits in memory; a flush makes one transaction of it, and returns when the disk has it.  To wait for the
+disk is a part of its own, which another thread can do (`PartedStore`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -59,6 +60,7 @@ class SqliteStore:
         self._reserve = reserve_bytes
         self._written: list[_Written] = []
         self._unsynced: list[Record] = []
+        self._flushing: list[Record] = []
         self._adding = 0
         self._free = 0
         self._observers: list[Observer] = []
@@ -116,25 +118,47 @@ class SqliteStore:
         Raises:
             StoreError: It cannot be made durable; it is dropped.
         """
+        wait = self.begin_flush()
+        if wait is None:
+            return
+        try:
+            wait()
+        except StoreError as error:
+            self.end_flush(error)
+            raise
+        self.end_flush()
+
+    def begin_flush(self) -> Callable[[], None] | None:
+        """Put everything written into a transaction; what is returned waits until the disk has it, on any thread.
+
+        Raises:
+            StoreError: It cannot be made durable; it is dropped.
+        """
         written = self._take()
         if not written:
-            return
-        change = _newest(written)
-        records = [record for record, _, _ in written]
+            return None
+        self._flushing = [record for record, _, _ in written]
         database = self._opened()
         try:
-            database.commit(change)
-        except StoreError:
-            self._tell("drop", tuple(records))
+            database.begin(_newest(written))
+        except StoreError as error:
+            self.end_flush(error)
             raise
-        self._unsynced += records
-        self._tell_synced()
-        database.tidy()
-        self._tell_synced()
+        return database.commit
+
+    def end_flush(self, failed: StoreError | None = None) -> None:
+        """The disk has everything, or not; then what was written meanwhile is dropped with it."""
+        flushed, self._flushing = self._flushing, []
+        if failed is None:
+            self._unsynced += flushed
+            self._tell_synced()
+        else:
+            self._tell("drop", (*flushed, *(record for record, _, _ in self._take())))
 
     def drop(self) -> None:
         """Lose everything that was written and not flushed; what holds the files begins anew, as a process does."""
         dropped = (*self._unsynced, *(record for record, _, _ in self._take()))
+        self._flushing = []
         self._unsynced = []
         if self._database is not None:
             self._database.abandon()
