@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable, Iterable
-from typing import Protocol
+from collections.abc import Callable
 
-from assay_broker.amqp.attaches import Attach
 from assay_broker.amqp.conditions import (
     FORCED,
     INTERNAL_ERROR,
@@ -22,67 +20,24 @@ from assay_broker.amqp.conditions import (
 )
 from assay_broker.amqp.coordinator import Unit
 from assay_broker.amqp.engine import Delivery, Engine, EngineLink, EngineSession
+from assay_broker.amqp.gathering import Gathered
 from assay_broker.amqp.lifecycle import TABLE, Act, Input, State
 from assay_broker.amqp.limits import AmqpLimits
+from assay_broker.amqp.line_port import Line
 from assay_broker.amqp.links import Answered, LinkEnd
 from assay_broker.amqp.offers import offered, open_properties
 from assay_broker.amqp.screen import FRAMING_ERROR, Fault
 from assay_broker.amqp.sessions import Sessions
 from assay_broker.core import commands
-from assay_broker.core.commands import Command
 from assay_broker.core.effects import Answer, CloseLink, Deliver
 from assay_broker.shell import QueueManager
 from assay_sdk.amqp.terms import SOLE_CONNECTION
-from assay_sdk.driver import Outcome
 from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Refused
 from assay_sdk.time import Runner
 
 _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
-_TOGETHER = 128
-"""Messages that are put in one turn of the queue manager's; others have theirs in between."""
-
-
-class Line(Protocol):
-    """The way to the peer (`assay_broker.amqp.line.Line`)."""
-
-    peer: str
-    user: str | None
-
-    @property
-    def congested(self) -> bool:
-        """Whether more waits for the peer than is good."""
-        ...
-
-    def next_attach(self) -> Attach:
-        """What the next attach says of which the engine tells."""
-        ...
-
-    def next_begin(self) -> int:
-        """The channel of the next session of which the engine tells."""
-        ...
-
-    @property
-    def desired(self) -> tuple[str, ...]:
-        """Desired capabilities of the peer's open."""
-        ...
-
-    def known(self, container: str) -> None:
-        """The peer has said what its container is called."""
-        ...
-
-    def twins(self) -> Iterable[Connection]:
-        """The other connections of the same container."""
-        ...
-
-    def flush(self) -> None:
-        """Send what the engine has to say."""
-        ...
-
-    def ending(self) -> None:
-        """We have closed: a peer that does not answer is cut off after a while."""
-        ...
 
 
 class Connection:
@@ -121,9 +76,12 @@ class Connection:
         self._sessions = Sessions(self, line)
         self._expected: dict[int, Answered] = {}
         self._sent: list[Callable[[], None]] = []
-        self._puts: list[commands.Put] = []
-        self._settling: tuple[int, Outcome, list[int]] | None = None
-        self._behind: dict[LinkEnd, None] = {}
+        self._gathered = Gathered(self, queue_manager)
+        # Every message comes by these.
+        self.put = self._gathered.put
+        self.settle = self._gathered.settle
+        self.handle = self._gathered.handle
+        self.later = self._gathered.later
         self._instant_ms = 0
         self._why: Condition | None = None
         self._opened = False
@@ -166,50 +124,6 @@ class Connection:
         self._expected[token] = answered
         return token
 
-    def handle(self, command: Command) -> None:
-        """Have the queue manager do something, after what was settled before."""
-        self._pass_on()
-        self._queue_manager.handle(command)
-
-    def put(self, put: commands.Put) -> None:
-        """Put a message; what follows at once goes with it."""
-        if self._settling is not None:
-            self._pass_on()
-        self._puts.append(put)
-        if len(self._puts) >= _TOGETHER:
-            self._pass_on()
-
-    def settle(self, link: int, delivery: int, outcome: Outcome) -> None:
-        """Settle a delivery; what follows at once with the same outcome goes with it."""
-        settling = self._settling
-        if settling is not None and settling[0] == link and settling[1] is outcome:
-            settling[2].append(delivery)
-            return
-        self._pass_on()
-        self._settling = (link, outcome, [delivery])
-
-    def _pass_on(self) -> None:
-        """Have the queue manager do what has gathered: either puts or settlements, since the peer's order counts."""
-        if self._puts:
-            puts, self._puts = self._puts, []
-            self._queue_manager.put_together(puts)
-        settling, self._settling = self._settling, None
-        if settling is not None:
-            link, outcome, deliveries = settling
-            self._queue_manager.handle(commands.Settle(self.number, None, link, tuple(deliveries), outcome))
-
-    def later(self, end: LinkEnd) -> None:
-        """Have a link catch up with its credit, once for all that happens now."""
-        self._behind[end] = None
-
-    def _catch_up(self) -> None:
-        self._pass_on()
-        while self._behind:
-            behind, self._behind = self._behind, {}
-            for end in behind:
-                end.catch_up()
-            self._pass_on()
-
     def forget(self, end: LinkEnd) -> None:
         """A link is gone on both sides."""
         self._sessions.forget(end)
@@ -233,7 +147,7 @@ class Connection:
         self._instant_ms = self._runner.clock.wall_ns() // _NS_PER_MS
         try:
             self.engine.dispatch()
-            self._catch_up()
+            self._gathered.catch_up()
         except Exception:  # noqa: BLE001  a mistake of ours ends this connection, and no other
             self.failed("an event")
         finally:
@@ -348,7 +262,7 @@ class Connection:
     def _flush(self) -> None:
         self._flush_due = False
         try:
-            self._catch_up()
+            self._gathered.catch_up()
         except Exception:  # noqa: BLE001  as in `fed`
             self.failed("catching up")
         self._line.flush()
@@ -469,7 +383,7 @@ class Connection:
         self.engine.close(self._why)
 
     def _leave(self) -> None:
-        self._pass_on()
+        self._gathered.pass_on()
         self._sessions.cut()
         token = self.expect(lambda _: self._step(Input.RELEASED))
         self.handle(commands.Disconnect(self.number, token, clean=True))
@@ -489,7 +403,7 @@ class Connection:
 
     def _let_go(self) -> None:
         """The queue manager hears, if it has not, that the connection is over, and tells nothing more."""
-        self._pass_on()
+        self._gathered.pass_on()
         self._sessions.cut()
         if self.number:
             number, self.number = self.number, 0
