@@ -3,14 +3,17 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= assay-out
+# What has to have been done before a container is tried.
+READY ?= true
 
-.PHONY: demo test lint bench bench-broker crash fuzz interop model clean
+.PHONY: demo test lint mypy pyright bench bench-broker crash fuzz interop model clean
 
 demo: $(VENV)/.base ## the suite against the in-process reference broker, and where its report lies
 	$(BIN)/assay run --out $(OUT)
 
 test: $(VENV)/.dev lint ## everything that the tests need, then all tests
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -m exhaustive --numprocesses=2
+	$(READY)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/coverage run -m pytest -m "not exhaustive and not proof" --numprocesses=2
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered --skip-empty --sort=cover
@@ -21,9 +24,14 @@ model: $(VENV)/.dev ## the core beside a model of it: ten times as much as `make
 lint: $(VENV)/.dev ## style, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
+	$(MAKE) --jobs=2 --output-sync mypy pyright
+
+mypy: $(VENV)/.dev
+	$(BIN)/mypy
+
+pyright: $(VENV)/.dev
+	$(BIN)/pyright --pythonpath $(BIN)/python
 
 interop: $(VENV)/.dev ## clients of other languages: proven on Artemis, then judges of our server
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest tests/interop

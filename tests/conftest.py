@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from typing import Any
 
@@ -23,8 +24,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So a shell starts what it puts into the background; there are tests that press Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # What the tests do themselves is counted; to count in each process that they start takes minutes and adds little.
+    os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+
 _TOGETHER = (
     "tests/adapters/test_artemis_driver.py",
+    "tests/adapters/test_reference_boxed.py",
     "tests/adapters/test_reference_container.py",
     "tests/broker/core/test_stateful_branches.py",
     "tests/contract/",

@@ -19,7 +19,6 @@ from assay_adapters.backend import (
     Unsupported,
 )
 from assay_adapters.boxed_cradle import Boxed
-from assay_adapters.containers import sweep
 from assay_adapters.outcome import Mqrc, Refused
 from assay_adapters.reference_boxed import BoxedBroker, ReferenceContainerBackend
 from assay_adapters.reference_server import ServerInstance
@@ -39,7 +38,6 @@ def backend() -> Iterator[ReferenceContainerBackend]:
         pytest.skip(text)
     yield made
     made.close()
-    assert sweep(mine=True) == ()
 
 
 def given(backend: ReferenceContainerBackend, *capabilities: Capability) -> Iterator[ServerInstance]:
@@ -90,4 +88,3 @@ def test_an_image_that_has_no_broker_is_told(tmp_path_factory: pytest.TempPathFa
     box = Boxed("assay/no-such-image:0", tmp_path_factory.mktemp("etc"), "/etc/assay")
     with pytest.raises(BackendError, match="no broker can be started in a container of assay/no-such-image:0"):
         box.open()
-    assert sweep(mine=True) == ()

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def spark() -> Iterator[SparkSession]:
-    """One session for all tests: its start costs seconds."""
+    """One session for all tests here: its start costs seconds, and its end some more."""
     try:
         with spark_session() as session:
             yield session
@@ -26,7 +26,7 @@ def spark() -> Iterator[SparkSession]:
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def judgement(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Judgement:
     """Every miniature, random and damaged run, judged in one job: planning it costs more than running it."""
     return judge_everything(spark, tmp_path_factory.mktemp("runs [all] +1 {a}"), tmp_path_factory.mktemp("out"))
