@@ -354,12 +354,15 @@ class QueueManager:
         for effect in effects:
             if life.over:
                 return
-            if isinstance(effect, Persist):
+            if isinstance(effect, Deliver | Answer):  # nearly all
+                if effect.after is None:
+                    self._tell_peer(life, effect)
+                else:
+                    hold(life, effect.after, effect)
+            elif isinstance(effect, Persist):
                 failed = self._facility.log.write(life, effect, self._seams.written(effect.records))
-            elif isinstance(effect, CloseLink) or effect.after is None:
-                self._send(life, effect)
             else:
-                hold(life, effect.after, effect)
+                self._send(life, effect)
         if failed is not None:
             self._facility.log.drop_held(failed.batch)  # the core's answer to the failure replaces what waits for it
             self._run(life, failed)
@@ -379,26 +382,27 @@ class QueueManager:
             self._facility.log.hold(life, effect.after, effect)
 
     def _let_out(self, life: _Life, effects: Sequence[Held]) -> None:
-        peers = self._facility.peers
         for effect in effects:
-            if isinstance(effect, ToMember):
-                if self._post is not None:
-                    self._post(self.name, effect)
-                continue
-            peer = peers.get(effect.connection)
-            message = None
-            if life.asked and isinstance(effect, Answer):
-                message = self._asked(life, effect)
-            if peer is None:
-                continue
-            self._telling = True
-            try:
-                if isinstance(effect, Deliver):
-                    peer.deliver(effect)
-                elif not life.over:
-                    peer.answer(effect, _told if message is None else partial(self._tell, self.after_answer, message))
-            finally:
-                self._telling = False
+            if not isinstance(effect, ToMember):
+                self._tell_peer(life, effect)
+            elif self._post is not None:
+                self._post(self.name, effect)
+
+    def _tell_peer(self, life: _Life, effect: Answer | Deliver) -> None:
+        peer = self._facility.peers.get(effect.connection)
+        message = None
+        if life.asked and isinstance(effect, Answer):
+            message = self._asked(life, effect)
+        if peer is None:
+            return
+        self._telling = True
+        try:
+            if isinstance(effect, Deliver):
+                peer.deliver(effect)
+            elif not life.over:
+                peer.answer(effect, _told if message is None else partial(self._tell, self.after_answer, message))
+        finally:
+            self._telling = False
 
     def _asked(self, life: _Life, answer: Answer) -> Message | None:
         """The message whose send is about to be answered; None for other answers, and for a refusal."""

@@ -64,7 +64,7 @@ class BrowserEnd(LinkEnd):
             except (EncodeError, DecodeError):
                 continue  # it came another way, and cannot be shown
             self._sent += 1
-            self.engine.send(self._sent.to_bytes(4), octets, settled=self._settled)
+            self.engine.send(self._sent, octets, settled=self._settled)
         if self._found and self.engine.credit > 0:
             self.context.starve(self)
         if self.wants_drain and (self.engine.credit <= 0 or not self._found) and not self.end_drain():

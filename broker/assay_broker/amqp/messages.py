@@ -64,6 +64,8 @@ _NOTHING: dict[str, Property] = {}
 _SHORT = 64
 """Sections up to this length repeat from message to message, and are decoded once."""
 _REMEMBERED = 1_024
+_SECTION = bytes((0x00, 0x53))
+"""How a section begins, as everybody writes it."""
 
 
 class _Header(NamedTuple):
@@ -290,17 +292,18 @@ def write(message: Message, *, count: int, now_ms: int, first: bool = False) -> 
         EncodeError: It came by another way, and AMQP cannot carry a part of it.
         DecodeError: Its octets were never read by `read`, and are malformed.
     """
-    head, rest = pieces(message, count=count, now_ms=now_ms, first=first)
     octets = message.encoded
-    if octets is not None and len(head) + len(rest) == len(octets) and octets.startswith(head):
-        return octets
-    return b"".join((head, rest))
+    if octets is not None and message.delivery_time_ms is None:
+        head = _header_of(message, count, now_ms, first)
+        at = len(head)
+        if octets.startswith(head) and octets.startswith(_SECTION, at) and octets[at + 2] > DELIVERY_ANNOTATIONS:
+            return octets
+    return b"".join(pieces(message, count=count, now_ms=now_ms, first=first))
 
 
 def pieces(message: Message, *, count: int, now_ms: int, first: bool = False) -> tuple[bytes, memoryview]:
     """What a receiver is sent, in two pieces, so that a long body is not copied: see `write`."""
-    priority = None if message.priority == DEFAULT_PRIORITY else message.priority
-    header = _encoded_header(message.durable is True, priority, _left(message, now_ms), first, count)
+    header = _header_of(message, count, now_ms, first)
     octets = message.encoded
     if octets is None:
         return header, memoryview(codec.without_header(message))
@@ -309,6 +312,12 @@ def pieces(message: Message, *, count: int, now_ms: int, first: bool = False) ->
         return header, memoryview(octets)[at:]
     annotations, at = _with_delivery_time(octets, at, message.delivery_time_ms)
     return header + annotations, memoryview(octets)[at:]
+
+
+def _header_of(message: Message, count: int, now_ms: int, first: bool) -> bytes:
+    priority = None if message.priority == DEFAULT_PRIORITY else message.priority
+    left_ms = None if message.expiry_ms is None else _left(message, now_ms)
+    return _encoded_header(message.durable is True, priority, left_ms, first, count)
 
 
 def _left(message: Message, now_ms: int) -> int | None:

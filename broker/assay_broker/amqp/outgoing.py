@@ -185,7 +185,7 @@ class OutgoingEnd(LinkEnd):
             self.expel(Condition(NOT_IMPLEMENTED, f"A message cannot be said in AMQP: {error}."))
             return
         self._unlooked += len(octets)
-        sent = self.engine.send(delivery.delivery.to_bytes(4), octets, settled=self._settled)
+        sent = self.engine.send(delivery.delivery, octets, settled=self._settled)
         if sent is not None:
             self._unsettled[delivery.delivery] = sent
 

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from msgspec.structs import replace
 from tests.broker.core.harness import QUEUE, Bench, alias, limited, message, queue
 
+from assay_broker.amqp.messages import read
 from assay_broker.core.administration.changes import SetAuthority
 from assay_broker.core.effects import Persist
-from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.amqp import codec
+from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
+from assay_sdk.model.report_options import REPORT_PROPERTIES, Mqro
 
 ALIAS, X, Y = (Address(AddressKind.QUEUE, name) for name in ("A", "X", "Y"))
+
+
+def encoded(message: Message) -> Message:
+    """The same as a peer's octets; its body is there for whoever browses."""
+    return replace(read(codec.encode(message), X, now_ms=0), to=None, body=message.body)
+
+
+def same(message: Message) -> Message:
+    """As it is."""
+    return message
 
 
 def opened(bench: Bench, *, user: str | None = None, to: Address = QUEUE) -> Bench:
@@ -73,45 +89,89 @@ def test_a_full_queue_refuses_what_is_too_much() -> None:
     assert bench.browse(QUEUE) == ["a", "b"]
 
 
+Form = Callable[[Message], Message]
+
+
+@pytest.mark.parametrize("form", [same, encoded])
 class TestWhatASenderRemembers:
     """What its address means is looked up again when it may mean something else."""
 
     @pytest.fixture
-    def bench(self) -> Bench:
+    def bench(self, form: Form) -> Bench:
         made = Bench(limited())
         made.define(queue("X"), queue("Y"), alias("A", "X"))
         opened(made, to=ALIAS)
-        made.put_together(1, 1, message("before"))
+        made.put_together(1, 1, form(message("before")))
         return made
 
-    def test_an_alias_that_stands_for_another_queue(self, bench: Bench) -> None:
+    def test_an_alias_that_stands_for_another_queue(self, bench: Bench, form: Form) -> None:
         bench.alter("A", TARGET="Y")
-        bench.put(1, 1, message("after"))
+        bench.put(1, 1, form(message("after")))
         assert (bench.browse(X), bench.browse(Y)) == (["before"], ["after"])
 
     @pytest.mark.parametrize("name", ["A", "X"])
-    def test_an_object_that_is_disabled_for_puts(self, bench: Bench, name: str) -> None:
+    def test_an_object_that_is_disabled_for_puts(self, bench: Bench, form: Form, name: str) -> None:
         bench.alter(name, PUT="DISABLED")
-        assert reasons(bench, [bench.put(1, 1, message("after"))]) == [Mqrc.PUT_INHIBITED]
+        assert reasons(bench, [bench.put(1, 1, form(message("after")))]) == [Mqrc.PUT_INHIBITED]
 
-    def test_a_shorter_limit(self, bench: Bench) -> None:
+    def test_a_shorter_limit(self, bench: Bench, form: Form) -> None:
         bench.alter("X", MAXMSGL=3)
-        assert reasons(bench, bench.put_together(1, 1, message("abc"), message("abcd"))) == [
+        assert reasons(bench, bench.put_together(1, 1, form(message("abc")), form(message("abcd")))) == [
             None,
             Mqrc.MSG_TOO_BIG_FOR_Q,
         ]
 
-    def test_an_alias_that_has_gone(self, bench: Bench) -> None:
+    def test_an_alias_that_has_gone(self, bench: Bench, form: Form) -> None:
         bench.delete("A")
         bench.alter("ASSAY", CUSTOM="")
-        assert reasons(bench, [bench.put(1, 1, message("after"))]) == [Mqrc.UNKNOWN_OBJECT_NAME]
+        assert reasons(bench, [bench.put(1, 1, form(message("after")))]) == [Mqrc.UNKNOWN_OBJECT_NAME]
 
-    def test_a_restart(self, bench: Bench) -> None:
+    def test_a_restart(self, bench: Bench, form: Form) -> None:
         bench.restart()
         bench.connect(1)
         bench.sender(1, 1, ALIAS)
-        bench.put(1, 1, message("after"))
+        bench.put(1, 1, form(message("after")))
         assert bench.browse(X) == ["before", "after"]
+
+    def test_a_queue_that_is_full(self, bench: Bench, form: Form) -> None:
+        bench.alter("X", MAXDEPTH=2)
+        tokens = bench.put_together(1, 1, form(message("second")), form(message("third")))
+        assert reasons(bench, tokens) == [None, Mqrc.Q_FULL]
+
+    def test_a_shorter_limit_of_the_queue_manager(self, bench: Bench, form: Form) -> None:
+        bench.alter("ASSAY", MAXMSGL=32_768)
+        assert reasons(bench, [bench.put(1, 1, form(message("x" * 40_000)))]) == [Mqrc.MSG_TOO_BIG_FOR_Q_MGR]
+
+    def test_what_the_queue_defines_holds_for_what_a_message_leaves_open(self, bench: Bench, form: Form) -> None:
+        bench.alter("X", DEFPSIST="NO", DEFPRTY=7)
+        bench.alter("A", DEFPSIST="NO", DEFPRTY=7)
+        bench.put(1, 1, form(message("after", durable=None)))
+        bench.receiver(2, 1, X, settled=True)
+        assert {one.message.body: one.message.durable for one in bench.delivered} == {"before": True, "after": False}
+
+
+OBJECTIONABLE = (
+    {"ttl_ms": -1},
+    {"expiry_ms": -1},
+    {"delivery_time_ms": -1},
+    {"priority": 10},
+    {"priority": -1},
+    {"ttl_ms": 1, "delivery_time_ms": 10**15},
+    {"properties": {next(iter(REPORT_PROPERTIES)): int(Mqro.COD)}},
+)
+
+
+@pytest.mark.parametrize("fields", OBJECTIONABLE, ids=str)
+def test_a_message_is_looked_at_in_full_whatever_its_sender_remembers(fields: dict[str, object]) -> None:
+    bench = opened(Bench(limited()))
+    wrong = replace(encoded(message("wrong")), **fields)
+    fresh = bench.put(1, 1, wrong)
+    bench.put(1, 1, encoded(message("right")))
+    again = bench.put(1, 1, wrong)
+    first, second = reasons(bench, [fresh, again])
+    assert first is not None
+    assert second == first
+    assert bench.browse(QUEUE) == ["right"]
 
 
 def test_a_user_who_loses_his_authority_is_refused_at_the_next_put() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from cproton import ffi, lib
 
@@ -42,6 +42,22 @@ class Listener(Protocol):
     def changed(self, delivery: Delivery) -> None:
         """A delivery has come, in whole or in part, or the peer has said what became of one."""
         ...
+
+
+class Tag:
+    """A tag of four octets, to be written anew for each delivery: the engine takes a copy."""
+
+    __slots__ = ("_octets", "_place", "_struct")
+
+    def __init__(self) -> None:
+        self._place: object = ffi.new("char[4]")  # owns what the others show
+        self._octets: Any = ffi.buffer(self._place)
+        self._struct: Any = ffi.new("pn_bytes_t *", (4, self._place))
+
+    def of(self, number: int) -> object:
+        """The tag of a delivery's number."""
+        self._octets[:] = number.to_bytes(4)
+        return self._struct[0]
 
 
 class EngineSession:
@@ -100,6 +116,7 @@ class EngineLink:
         "pointer",
         "sent",
         "session",
+        "tag",
     )
 
     def __init__(self, engine: Owner, pointer: object, session: EngineSession) -> None:
@@ -118,6 +135,7 @@ class EngineLink:
         """Of a sender: credit that drains have used up."""
         self.is_sender = bool(lib.pn_link_is_sender(pointer))
         self.name = text(lib.pn_link_name(pointer))
+        self.tag = Tag()
 
     # --- attaching
 
@@ -206,15 +224,20 @@ class EngineLink:
 
     # --- sending
 
-    def send(self, tag: bytes, octets: bytes, *, settled: bool) -> Delivery | None:
+    def send(self, number: int, octets: bytes, *, settled: bool) -> Delivery | None:
         """Transfer a message.
+
+        Args:
+            number: What its tag is made of.
+            octets: The message.
+            settled: Whether that is all.
 
         Returns:
             The delivery; None when it is settled with that, or the link is gone.
         """
         if not self.alive:
             return None
-        delivery = lib.pn_delivery(self.pointer, (len(tag), ffi.from_buffer(tag)))
+        delivery = lib.pn_delivery(self.pointer, self.tag.of(number))
         lib.pn_link_send(self.pointer, octets, len(octets))
         lib.pn_link_advance(self.pointer)
         self.sent += 1

@@ -89,12 +89,12 @@ def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool
         failed: Whether it counts as a failed delivery if the store cannot say so and it comes back.
     """
     queue.remove(entry)
-    state.expiry.discard(entry.key)
-    restore = partial(_restore, state, queue, entry, failed=failed)
+    if entry.expires_ms is not None:
+        state.expiry.discard(entry.key)
     if entry.recorded:
-        turn.record(MessageRemoved(entry.key), restore)
-    elif entry.unit is None:  # what an open unit of work has put goes with that
-        turn.unrecorded(entry, restore)
+        turn.record(MessageRemoved(entry.key), partial(_restore, state, queue, entry, failed=failed))
+    elif entry.unit is None and turn.is_together:  # what an open unit of work has put goes with that
+        turn.unrecorded(entry, partial(_restore, state, queue, entry, failed=failed))
 
 
 def discard_expired(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:

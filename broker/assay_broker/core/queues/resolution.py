@@ -59,11 +59,13 @@ class Route(Struct, frozen=True, eq=False):
         target: What it means.
         objects: How often objects had been changed (`Directory.changes`).
         authorities: How often authorities had been (`Authorities.changes`).
+        longest: A message of so many octets is not too long for anything on the way; negative where nothing may be put.
     """
 
     target: Target
     objects: int
     authorities: int
+    longest: int
 
     def holds(self, objects: int, authorities: int) -> bool:
         """Whether it still means that."""

@@ -22,6 +22,7 @@ from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc, refused
 
 HIGHEST_PRIORITY = 9
+_PRIORITIES = frozenset((None, *range(HIGHEST_PRIORITY + 1)))
 _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
 _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 
@@ -39,11 +40,15 @@ def prepare(state: State, connection: Connection, sender: Sender, message: Messa
     Raises:
         RefusalError: The message or its destination is not acceptable.
     """
+    route = _remembered(state, sender)
+    target = None if route is None else route.target
+    queue = None if target is None else target.queue
+    if route is not None and target and queue and _is_plain(message, route.longest) and not queue.full:
+        return Pending(_as_defined(message, target.path[0]), (queue.home,), (queue,), None, 0)
     _check(state, message)
     address = sender.address or message.to
     if address is None:
         raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, "Neither the sender nor the message names a destination.")
-    target = _remembered(state, sender)
     if target is None:
         _check_address(state, connection, address)
     expires_ms = expiry(message, now_ms)
@@ -68,7 +73,26 @@ def _check_address(state: State, connection: Connection, address: Address) -> No
     check_permitted(state, connection.user, address, "PUB" if address.kind in _TOPICS else "PUT")
 
 
-def _remembered(state: State, sender: Sender) -> Target | None:
+def _is_plain(message: Message, longest: int) -> bool:
+    """Whether a message has nothing about it that could be objected to, as most have: all others are looked at in full.
+
+    Args:
+        message: The message.
+        longest: How many octets it may have (`Route.longest`).
+    """
+    octets = message.encoded
+    return (
+        octets is not None
+        and len(octets) <= longest
+        and message.delivery_time_ms is None
+        and not message.ttl_ms
+        and not message.expiry_ms
+        and not message.properties
+        and message.priority in _PRIORITIES
+    )
+
+
+def _remembered(state: State, sender: Sender) -> Route | None:
     """What the sender's destination was found to mean when its user was last found to be allowed to put there.
 
     That holds until an object or an authority is changed; where other queue managers have a say nothing is remembered.
@@ -76,14 +100,23 @@ def _remembered(state: State, sender: Sender) -> Target | None:
     route = sender.route
     if route is None or not route.holds(state.objects.changes, state.authorities.changes):
         return None
-    return route.target
+    return route
 
 
 def _resolved(state: State, sender: Sender, address: Address, message: Message) -> Target:
     target = resolve(state, address, Choice(sender.queue, message.group_id))
     if address is sender.address and address.kind is AddressKind.QUEUE and state.alone:
-        sender.route = Route(target, state.objects.changes, state.authorities.changes)
+        sender.route = Route(target, state.objects.changes, state.authorities.changes, _longest(state, target))
     return target
+
+
+def _longest(state: State, target: Target) -> int:
+    if target.queue is None or target.inhibited is not None:
+        return -1
+    return min(
+        state.objects.queue_manager().number("MAXMSGL"),
+        target.queue.definition.number("MAXMSGL"),
+    )
 
 
 def _queue_message(
