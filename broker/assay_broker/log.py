@@ -123,7 +123,7 @@ class Log:
         Returns:
             That the store could not take it; None when it could, or will be asked to.
         """
-        if self._waiting or any(isinstance(one, MessageStored) and one.home in self._blocked for one in records):
+        if self._waiting or (self._blocked and any(_home(one) in self._blocked for one in records)):
             self._waiting.append(_Waiting(writer, persist, records))
             return None
         try:
@@ -258,6 +258,11 @@ class Log:
         if self._job is not None:
             self._job()
             self._job = None
+
+
+def _home(record: Record) -> str | None:
+    """Where the copy stands that a record stores; None for any other record."""
+    return record.home if isinstance(record, MessageStored) else None
 
 
 def _failed(batches: list[int], why: str) -> StoreFailed:

@@ -9,6 +9,7 @@ from assay_broker.core.delay.release import release
 from assay_broker.core.effects import Deliver
 from assay_broker.core.messages.entries import Delivery, Entry, Place
 from assay_broker.core.messages.reporting import send_report
+from assay_broker.core.messages.reports import wants
 from assay_broker.core.networks.parcels import Carry
 from assay_broker.core.queues.queues import Queue
 from assay_broker.core.records import MessageMarked, MessageRemoved
@@ -107,11 +108,15 @@ def discard_expired(state: State, turn: Turn, queue: Queue, entry: Entry) -> Non
 def consume(state: State, turn: Turn, delivery: Delivery) -> None:
     """A receiver has accepted a delivery: its message is gone; a confirmation of delivery goes out if asked for."""
     entry = delivery.entry
-    if entry.place is Place.HELD:  # otherwise its queue, or the unit of work that put it, has gone
+    if entry.place is not Place.HELD:
+        return  # its queue, or the unit of work that put it, has gone
+    if wants(entry.message, Mqro.COD):
         with turn.together():
             send_report(state, turn, entry, Mqro.COD)
             remove(state, turn, delivery.queue, entry, failed=True)
-        turn.touch(delivery.queue)
+    else:
+        remove(state, turn, delivery.queue, entry, failed=True)
+    turn.touch(delivery.queue)
 
 
 def _restore(state: State, queue: Queue, entry: Entry, turn: Turn, *, failed: bool) -> None:
