@@ -297,8 +297,11 @@ def write(message: Message, *, count: int, now_ms: int, first: bool = False) -> 
         head = _header_of(message, count, now_ms, first)
         at = len(head)
         if octets.startswith(head) and octets.startswith(_SECTION, at) and octets[at + 2] > DELIVERY_ANNOTATIONS:
-            return octets
-    return b"".join(pieces(message, count=count, now_ms=now_ms, first=first))
+            return octets  # nearly always, and so told without a look at the rest
+    head, rest = pieces(message, count=count, now_ms=now_ms, first=first)
+    if octets is not None and len(head) + len(rest) == len(octets) and octets.startswith(head):
+        return octets
+    return b"".join((head, rest))
 
 
 def pieces(message: Message, *, count: int, now_ms: int, first: bool = False) -> tuple[bytes, memoryview]:
