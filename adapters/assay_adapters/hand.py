@@ -10,6 +10,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -62,9 +63,12 @@ class FalteringStore(SqliteStore):
             self.failing -= 1
             self.drop()
             raise StoreError("The kit has had the store fail.")
-        if self.slow_s:
-            time.sleep(self.slow_s)
-        return super().begin_flush()
+        wait = super().begin_flush()
+        return wait if wait is None or not self.slow_s else partial(self._wait_long, wait)
+
+    def _wait_long(self, wait: Callable[[], None]) -> None:
+        time.sleep(self.slow_s)
+        wait()
 
 
 class Hand:

@@ -164,8 +164,8 @@ class Log:
         written, failed = flight.written, None
         try:
             flight.future.result()
-        except StoreError as error:
-            failed = error
+        except Exception as error:  # noqa: BLE001  whatever it is, nobody has said that the disk has it
+            failed = error if isinstance(error, StoreError) else StoreError(f"the flush has failed: {error!r}")
             written += [one for one in self._written if one[1] is flight.writer]  # its store drops these, too
             self._written = [one for one in self._written if one[1] is not flight.writer]
         flight.store.end_flush(failed)

@@ -161,6 +161,25 @@ def test_a_disk_that_fails_fails_what_was_written_meanwhile_too_and_the_next_flu
     assert [one.message.body for one in again.arrived()] == ["c"] * MANY
 
 
+def test_an_error_that_nobody_expects_is_a_flush_that_has_failed(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Held()
+    world = Aside(store, other)
+    line = world.connect().ready(credit=0)
+    first = send_many(line, "a")
+    second = send_many(line, "b")
+
+    def fails(_: Waited) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(other.begun[0], "_job", partial(fails, other.begun[0]))
+    store.drop()
+    other.work()
+    world.run()
+    assert (refused(line, first), refused(line, second)) == (MANY, MANY)
+
+
 @pytest.mark.parametrize("end", [QueueManager.stop, QueueManager.kill, QueueManager.restart])
 def test_an_end_waits_for_the_flush_that_is_under_way(store: SqliteStore, end: Callable[[QueueManager], None]) -> None:
     other = Held()

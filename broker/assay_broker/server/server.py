@@ -63,7 +63,7 @@ class BrokerServer:
         self._store: Store | None = None
         self._queue_manager: QueueManager | None = None
         self._aside = ThreadPoolExecutor(1, "disk")
-        """Waits for the disk; its thread is started when there is much to wait for."""
+        """Waits for the disk when there is much to flush."""
         self.amqp: AmqpGate | None = None
         """Where AMQP clients come in; None for nowhere."""
         self.http: Gate | None = None
@@ -156,6 +156,10 @@ class BrokerServer:
         seams = NO_SEAMS if self.options.defect is None else DEFECTS[self.options.defect].apply()
         self._loop = asyncio.get_running_loop()
         self._runner = AsyncioRunner(self._loop)
+        try:
+            self._aside.submit(int).result()  # starts its thread now: amid a flush it would be too late to find none
+        except RuntimeError as error:
+            raise MachineError(f"no thread can be started to wait for the disk: {error}") from error
         try:
             self._store = self._open_store(self.options)
             self._queue_manager = QueueManager(
