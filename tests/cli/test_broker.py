@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Generator
@@ -22,7 +24,7 @@ from tests.cli.conftest import Assay, environment
 import assay
 from assay.exits import Exit
 from assay_broker.security import Users
-from assay_sdk import Context, DeliveryMode, Queue, connect
+from assay_sdk import AckMode, Context, DeliveryMode, Queue, connect
 from assay_sdk.driver import Login
 from assay_sdk.drivers.amqp import AmqpDriver
 from assay_sdk.errors import JmsError
@@ -139,6 +141,31 @@ def test_killed_it_starts_again_on_the_same_folder_with_all_that_was_answered(tm
         with context.create_consumer(ORDERS) as consumer:
             found = [consumer.receive(timeout=5_000) for _ in range(20)]
         assert [message.body for message in found if message is not None] == [str(number) for number in range(20)]
+
+
+def test_killed_amid_large_units_of_work_it_has_each_of_them_whole_or_not_at_all(tmp_path: Path, dial: Dial) -> None:
+    data, many = tmp_path / "data", 20
+    with running(tmp_path, "--data", data) as server:
+        context = dial(server.amqp).create_context(AckMode.TRANSACTED)
+        threading.Timer(0.5, server.process.kill).start()
+        committed = commit_until_it_fails(context, many)
+    with running(tmp_path, "--data", data) as server, dial(server.amqp) as context:
+        found = [message.body for message in context.create_browser(ORDERS)]
+    assert committed > 0
+    assert found == [str(unit) for unit in range(committed + (len(found) > committed * many)) for _ in range(many)]
+
+
+def commit_until_it_fails(context: Context, many: int) -> int:
+    """Units of work of so many messages, each with its unit's number; how many were committed."""
+    producer = context.create_producer(ORDERS, delivery_mode=DeliveryMode.PERSISTENT)
+    for committed in itertools.count():
+        try:
+            for _ in range(many):
+                producer.send(str(committed))
+            context.commit()
+        except JmsError:
+            return committed
+    raise AssertionError
 
 
 def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
