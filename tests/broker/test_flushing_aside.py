@@ -83,6 +83,16 @@ class Aside(World):
         self.driver = type(self.driver)(self.queue_manager)
 
 
+@pytest.fixture
+def other() -> Held:
+    return Held()
+
+
+@pytest.fixture
+def world(store: SqliteStore, other: Held) -> Aside:
+    return Aside(store, other)
+
+
 def send_many(line: Line, first: str, many: int = MANY) -> list[int]:
     """Send so many at once; their tokens."""
     tokens = [line.token() for _ in range(many)]
@@ -102,9 +112,7 @@ def refused(line: Line, tokens: list[int]) -> int:
     return sum(isinstance(event, driver.Failed) and event.token in tokens for event in line.events)
 
 
-def test_who_waits_for_the_disk_waits_for_his_own_flush_and_all_others_go_on(store: SqliteStore) -> None:
-    other = Held()
-    world = Aside(store, other)
+def test_who_waits_for_the_disk_waits_for_his_own_flush_and_all_others_go_on(world: Aside, other: Held) -> None:
     line = world.connect().ready(credit=0)
     first = send_many(line, "a")
     assert other.under_way == 1
@@ -120,16 +128,13 @@ def test_who_waits_for_the_disk_waits_for_his_own_flush_and_all_others_go_on(sto
     assert (answered(line, first), answered(line, second), other.under_way) == (MANY, MANY, 0)
 
 
-def test_a_few_records_are_flushed_at_once(store: SqliteStore) -> None:
-    other = Held()
-    line = Aside(store, other).connect().ready(credit=0)
+def test_a_few_records_are_flushed_at_once(world: Aside, other: Held) -> None:
+    line = world.connect().ready(credit=0)
     tokens = send_many(line, "a", 3)
     assert (answered(line, tokens), other.under_way) == (3, 0)
 
 
-def test_a_delivery_waits_for_the_flush_of_its_message(store: SqliteStore) -> None:
-    other = Held()
-    world = Aside(store, other)
+def test_a_delivery_waits_for_the_flush_of_its_message(world: Aside, other: Held) -> None:
     line = world.connect().ready(credit=100)
     send_many(line, "a")
     assert not line.arrived()
@@ -139,10 +144,8 @@ def test_a_delivery_waits_for_the_flush_of_its_message(store: SqliteStore) -> No
 
 
 def test_a_disk_that_fails_fails_what_was_written_meanwhile_too_and_the_next_flush_is_a_new_one(
-    store: SqliteStore, disk: WatchedDisk
+    world: Aside, other: Held, disk: WatchedDisk
 ) -> None:
-    other = Held()
-    world = Aside(store, other)
     line = world.connect().ready(credit=0)
     first = send_many(line, "a")
     second = send_many(line, "b")
@@ -162,10 +165,8 @@ def test_a_disk_that_fails_fails_what_was_written_meanwhile_too_and_the_next_flu
 
 
 def test_an_error_that_nobody_expects_is_a_flush_that_has_failed(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    world: Aside, other: Held, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = Held()
-    world = Aside(store, other)
     line = world.connect().ready(credit=0)
     first = send_many(line, "a")
     second = send_many(line, "b")
@@ -174,16 +175,16 @@ def test_an_error_that_nobody_expects_is_a_flush_that_has_failed(
         raise MemoryError
 
     monkeypatch.setattr(other.begun[0], "_job", partial(fails, other.begun[0]))
-    store.drop()
+    store.drop()  # the transaction that is never committed
     other.work()
     world.run()
     assert (refused(line, first), refused(line, second)) == (MANY, MANY)
 
 
 @pytest.mark.parametrize("end", [QueueManager.stop, QueueManager.kill, QueueManager.restart])
-def test_an_end_waits_for_the_flush_that_is_under_way(store: SqliteStore, end: Callable[[QueueManager], None]) -> None:
-    other = Held()
-    world = Aside(store, other)
+def test_an_end_waits_for_the_flush_that_is_under_way(
+    world: Aside, other: Held, end: Callable[[QueueManager], None]
+) -> None:
     line = world.connect().ready(credit=0)
     send_many(line, "a")
     send_many(line, "b")
