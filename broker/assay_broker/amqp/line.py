@@ -317,4 +317,5 @@ class Line(asyncio.BufferedProtocol):
 
     def ending(self) -> None:
         """We have closed: a peer that does not answer is cut off after a while."""
+        self._screen.await_close()
         self._within(self._limits.close_ms, self.drop)

@@ -46,6 +46,8 @@ UNATTACHED_HANDLE = "amqp:session:unattached-handle"
 RESOURCE_LIMIT = "amqp:resource-limit-exceeded"
 
 _OPEN, _BEGIN, _ATTACH, _FLOW, _TRANSFER, _DISPOSITION, _DETACH, _END, _CLOSE = range(0x10, 0x19)
+_LAST_WORDS = {_OPEN, _CLOSE, 0}
+"""What still counts once we have closed; 0 is what has not been looked at yet."""
 _MIN_OFFSET = 2
 _RANGE = 1 << 20
 """Deliveries that one disposition may be about."""
@@ -126,6 +128,7 @@ class Screen:
         self._rest = b""
         self._header_due = True
         self._opened = False
+        self._farewell = False
         self._instead = b""
         """What the engine is to have instead of a frame."""
         self._renamed = 0
@@ -165,6 +168,10 @@ class Screen:
             return b"".join((*kept, data[kept_from:at]))
         return data[:at] if self._rest else data
 
+    def await_close(self) -> None:
+        """We have closed the connection: of what the peer still sends nothing counts but its close (2.4.6); its open, if we have been first."""
+        self._farewell = True
+
     def _look(self, data: bytes, begin: int, end: int) -> bool:  # noqa: C901  one branch a frequent frame
         """Look at a frame; whether the engine is to have it as it is."""
         offset, kind = data[begin + 4], data[begin + 5]
@@ -177,6 +184,8 @@ class Screen:
         if channel >= self._most_channels:
             raise ScreenError(FRAMING_ERROR, f"channel {channel}, and {self._most_channels - 1} is the highest")
         code = data[body + 2] if data.startswith(_HEAD, body, end) and end - body > HEAD_SIZE else 0
+        if self._farewell and code not in _LAST_WORDS:
+            return False
         if code == _TRANSFER:
             handle = first_number(data, body, end) if is_short(data, body + HEAD_SIZE) else None
             if handle is not None:

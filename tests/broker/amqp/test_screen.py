@@ -131,3 +131,19 @@ def test_a_header_comes_in_pieces() -> None:
     found = screen()
     assert found.feed(OPENING[:3]) == b""
     assert found.feed(OPENING[3:]) == OPENING
+
+
+def test_after_our_close_only_the_peers_own_close_comes_through() -> None:
+    found = screen()
+    assert found.feed(BEGUN) == BEGUN
+    found.await_close()
+    farewell = frame(performative(CLOSE))
+    assert found.feed(attach("a", 0) + transfer(7) + attach("b", 0) + frame(b"") + farewell) == frame(b"") + farewell
+    assert not found.attaches
+    assert not found.faults
+
+
+def test_a_peer_that_opens_after_our_close_is_heard() -> None:
+    found = screen()
+    found.await_close()
+    assert found.feed(BEGUN) == OPENING

@@ -85,11 +85,12 @@ class Probe:
             self.failure = error
 
     def stop(self) -> None:
-        """End it; it must have been served all along."""
+        """End it; it must have been served all along, and still be: it begins one more trip at least, and ends it."""
+        so_far = self.trips
+        until(lambda: self.trips > so_far + 1 or not self._thread.is_alive(), "the probe has been served again")
         self.close()
         if self.failure is not None:
             raise AssertionError("the probe was not served") from self.failure
-        assert self.trips, "the probe did not get to its first message"
         assert self.slowest_s < SLOW_S, f"the probe waited {self.slowest_s:.1f} s"
 
     def close(self) -> None:
@@ -114,13 +115,13 @@ def besieged(
 ) -> Iterator[Serving]:
     """A server whose probe is served while the block runs, and which keeps nothing of those who were there."""
     with serving(limits=limits, security=security, idle_timeout_ms=idle_timeout_ms) as server:
+        before = kept()  # to count takes its time, and nobody else is served meanwhile: not while the probe looks
         probe = Probe(server.port)
-        before = kept()
         try:
             yield server
             until(lambda: server.do(lambda: len(server.listener.connections)) <= 1, "the others' connections are gone")
-            until(lambda: kept() <= before, "the others' objects are gone")
             probe.stop()
+            until(lambda: kept() <= before, "everybody's objects are gone")
         finally:
             probe.close()
 
