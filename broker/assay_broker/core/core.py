@@ -435,6 +435,7 @@ def _stored(state: State, _turn: Turn, command: commands.Stored) -> None:
 def _store_failed(state: State, turn: Turn, command: commands.StoreFailed) -> None:
     for batch in (command.batch, *command.older):
         batch_failed(state, turn, batch, command.why)
+    turn.all_undone()
     if turn.looks:
         look(state, turn)
 

@@ -74,6 +74,7 @@ class Turn:
         self.batch = Batch([], [], [])
         self.looks = False
         """Whether the delivery delay processor has to look at its queue, once everything is undone."""
+        self._follows: list[Callable[[Turn], None]] = []
         self._pending = pending
         self._records: list[Record] = []
         self._unrecorded: list[tuple[Entry, Callable[[Turn], None]]] | None = None
@@ -163,6 +164,18 @@ class Turn:
             if waits_for is self.batch:
                 waits_for.asker = (connection, token)
         self._effects.append(Answer(connection, token, refused, value, after or None, properties or {}))
+
+    def once_undone(self, job: Callable[[Turn], None]) -> None:
+        """Have something done once every batch that the store refuses is undone (`all_undone`).
+
+        A link that ends tells the store of its subscription, which an older batch may still take back.
+        """
+        self._follows.append(job)
+
+    def all_undone(self) -> None:
+        """Nothing more is taken back: what follows from it is done."""
+        for job in self._follows:
+            job(self)
 
     def deliver(self, delivery: Delivery, effect: Deliver) -> None:
         """Hand a message out, once its gate is stored."""

@@ -210,13 +210,11 @@ class Clients(Working):
         self._tell(sub)
         sub.resumed.append((self._write(), link, *before))
 
-    def _not_resumed(self, sub: Sub, link: Link, timeout: int | None, left: int | None) -> None:
+    def _not_resumed(self, sub: Sub, link: Link, left: int | None) -> None:
         """The disk has refused that somebody came: its time to live goes on as if nobody had."""
-        sub.timeout = None
         if link.open:
             self._expel(link)
-        sub.timeout = timeout
-        if timeout is None:
+        if sub.timeout is None:
             sub.left = None
         elif sub.dies is None and not sub.links:
             sub.left = next(moment for moment in (left, sub.left, self.now) if moment is not None)

@@ -67,16 +67,24 @@ class Model(Clients):
     def refused(self, batches: tuple[int, ...]) -> None:
         """The disk has refused batches, the newest first: nothing in them has happened."""
         ran = self.runs()
-        for batch in batches:
-            self._refused(batch)
-        for (queue, _), values in self.shut.items():
-            before = len(values)
+        undone = [self._refused(batch) for batch in batches]
+        for leaving, resumed in undone:  # whose end is told to the disk: not before all of it is known
+            for link in leaving:
+                if link.open:
+                    self._expel(link)
+            for sub, link, left in resumed:
+                self._not_resumed(sub, link, left)
+        looks = any(queue == STAGING and at in batches for (queue, _), values in self.shut.items() for _, at in values)
+        for values in self.shut.values():
             values[:] = [(value, at) for value, at in values if at not in batches]
-            if queue == STAGING and len(values) < before:
-                self._look(ran=ran)
+        if looks:
+            self._look(ran=ran)
 
-    def _refused(self, batch: int) -> None:
-        for link in tuple(self.links.values()):
+    def _refused(self, batch: int) -> tuple[list[Link], list[tuple[Sub, Link, int | None]]]:
+        """What a batch brought and took is undone; whose links cannot stay for that, and who has not come again."""
+        leaving = [link for link in self.links.values() if batch in link.leaving]
+        resumed: list[tuple[Sub, Link, int | None]] = []
+        for link in self.links.values():
             self._take_back_unsent(link, batch)
         for one in tuple(self.copies):
             one.marks = [mark for mark in one.marks if mark[0] != batch]
@@ -96,19 +104,19 @@ class Model(Clients):
                 sub.retry_ms = self.now + 1_000
             sub.told = [one for one in sub.told if one[0] != batch]
             for _, link, timeout, left in [one for one in sub.resumed if one[0] == batch]:
-                self._not_resumed(sub, link, timeout, left)
+                sub.timeout = timeout
+                resumed.append((sub, link, left))
             sub.resumed = [one for one in sub.resumed if one[0] != batch]
         self.units = {key: unit for key, unit in self.units.items() if unit.ending != batch}
+        return leaving, resumed
 
     def _take_back_unsent(self, link: Link, batch: int) -> None:
-        """What has waited for a batch has never left; at most once it cannot even wait again, so the link ends."""
+        """What has waited for a batch has never left; at most once it cannot even wait again (`Link.leaving`)."""
         for number, delivery in tuple(link.got.items()):
             if delivery.waits == batch:
                 del link.got[number]
                 delivery.copy.held = None
                 link.credit += 1
-        if batch in link.leaving and link.open:
-            self._expel(link)
 
     def _come_back(self, one: Copy) -> None:
         one.dies = None

@@ -20,7 +20,7 @@ from assay_broker.core.delay.processor import ProcessorAction, ProcessorInput, P
 from assay_broker.core.delay.staging import Staging
 from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.messages import groups
-from assay_broker.core.messages.entries import Entry
+from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.queues import arriving, delivery
 from assay_broker.core.queues.lines import Line, OwnLine
 from assay_broker.core.queues.placing import new_entry, stored, watch_expiry
@@ -128,6 +128,16 @@ def _hand_out_and_keep(queue: Queue, entry: Entry) -> None:
     del queue, entry
 
 
+def _held_for_good(patch: pytest.MonkeyPatch) -> None:
+    discard = delivery.discard_expired
+
+    def unless_held(state: Any, turn: Any, queue: Queue, entry: Entry) -> None:
+        if entry.place is not Place.HELD:
+            discard(state, turn, queue, entry)
+
+    patch.setattr(delivery, "discard_expired", unless_held)
+
+
 def _without_credit(patch: pytest.MonkeyPatch) -> None:
     served = Queue.served
 
@@ -196,7 +206,7 @@ MUTANTS = (
     Mutant("durable subscription not stored", _written(lambda record: not isinstance(record, SubscriptionDefined))),
     Mutant("consumed comes back after a kill", _written(lambda record: not isinstance(record, MessageRemoved))),
     Mutant("failed deliveries forgotten at a kill", _written(lambda record: not isinstance(record, MessageMarked))),
-    Mutant("expired comes back from its holder", patch=_patch(delivery, "discard_expired", lambda *_given: None)),
+    Mutant("expired stays with its holder", patch=_held_for_good),
     Mutant("time to live forgotten", patch=_patch(core_module, "end_subscriptions", lambda _state, _turn: None)),
     Mutant("at most once is persistent", patch=_never_lossy),
     Mutant(

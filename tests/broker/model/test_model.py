@@ -23,7 +23,7 @@ from assay_broker.core.tables import TABLES
 pytestmark = pytest.mark.exhaustive
 
 THOROUGH = settings.get_current_profile_name() == "thorough"
-ENOUGH = 600
+ENOUGH = 2_000 if THOROUGH else 600
 """Programs with which a mutant must be found."""
 
 COMPARING = settings(

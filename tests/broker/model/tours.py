@@ -91,8 +91,19 @@ EXPIRED = (
     *(_shut("P"), _shut(DEAD), act("wait", elapsed=8)),
 )
 
+FAIL = act("disk", what="fail")
+REFUSED_TOGETHER = (
+    # A subscription, and a publication whose settled receiver cannot stay: that it leaves is not told to the disk.
+    *(SLOW, act("subscribe", connection=2, link=4, topic="T", kind="durable", settled=True, credit=3, timeout=5)),
+    *(act("publish", to="T", traits=PERSISTENT), FAIL, act("begin_again", kill=False)),
+    # A subscription, and that its receiver left and came again.
+    *(SLOW, act("subscribe", connection=2, link=4, topic="T", kind="durable", name="t", timeout=5)),
+    *(act("detach", pick=3), act("subscribe", connection=2, link=4, topic="T", kind="durable", name="t", timeout=12)),
+    *(FAIL, act("begin_again", kill=False)),
+)
+
 TOURS = tuple(
     Program(platform, acts)
     for platform in ("distributed", "zos")
-    for acts in (UNITS, LINKS, PROCESSOR, RELEASE, PUBLICATIONS, EXPIRED)
+    for acts in (UNITS, LINKS, PROCESSOR, RELEASE, PUBLICATIONS, EXPIRED, REFUSED_TOGETHER)
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from assay_broker.core.clients.attaching import close_link, drop_temporary
 from assay_broker.core.clients.branches import FAILURES, Branch, BranchInput
 from assay_broker.core.clients.branching import branch_over, lose_branch
@@ -88,12 +90,8 @@ def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
     text = f"the store of {state.settings.name} could not take it: {why}"
     for delivery in batch.deliveries:
         take_back_unsent(turn, delivery)
-        receiver = delivery.link
-        if receiver.settled and receiver.state is LinkState.RECEIVING:
-            # With its credit back it would get the message, and need the store, at once again.
-            full = refused(Mqrc.STORAGE_MEDIUM_FULL, f"{Mqrc.STORAGE_MEDIUM_FULL.label}: {text}", state.settings.name)
-            connection = state.connections.anywhere(receiver.connection)
-            close_link(state, turn, connection, receiver, LinkInput.REVOKED, full)
+        if delivery.link.settled:
+            turn.once_undone(partial(_revoke, state, delivery.link, text))
     for undo in reversed(batch.undo):
         undo(turn)
     reason = Mqrc.BACKED_OUT if isinstance(batch.unit, Unit) else Mqrc.STORAGE_MEDIUM_FULL
@@ -102,6 +100,14 @@ def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
     _unit_over(state, batch.unit, stored=False)
     for asker in batch.answers:
         turn.answer(*asker, xa_refused(code, f"{text}.") if code is not None and asker == batch.asker else why_not)
+
+
+def _revoke(state: State, receiver: Receiver, text: str, turn: Turn) -> None:
+    """With its credit back a settled receiver would get the message, and need the store, at once again."""
+    if receiver.state is LinkState.RECEIVING:
+        full = refused(Mqrc.STORAGE_MEDIUM_FULL, f"{Mqrc.STORAGE_MEDIUM_FULL.label}: {text}", state.settings.name)
+        connection = state.connections.anywhere(receiver.connection)
+        close_link(state, turn, connection, receiver, LinkInput.REVOKED, full)
 
 
 def _unit_over(state: State, unit: Work | None, *, stored: bool) -> None:

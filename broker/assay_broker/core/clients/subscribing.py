@@ -113,18 +113,18 @@ def resume(state: State, turn: Turn, subscription: Subscription, terms: Terms, e
 
     def not_resumed(failed: Turn) -> None:
         subscription.terms = before  # the receiver leaves as if it had asked for nothing
-        expel(failed)
-        _go_on(state, failed, subscription, before, left_ms)
+        failed.once_undone(expel)
+        failed.once_undone(partial(_go_on, state, subscription, left_ms))
 
     turn.record(defined(subscription), not_resumed)
 
 
-def _go_on(state: State, turn: Turn, subscription: Subscription, terms: Terms, left_ms: int | None) -> None:
+def _go_on(state: State, subscription: Subscription, left_ms: int | None, turn: Turn) -> None:
     """Undo `resume`: the time to live has gone on as if nobody had come."""
     if subscription.queue.gone:
         return
     state.endings.discard(subscription.number)
-    if terms.timeout_ms is None:
+    if subscription.terms.timeout_ms is None:
         subscription.left_ms = None
     elif not subscription.receivers:
         left = (left_ms, subscription.left_ms, turn.now_ms)
