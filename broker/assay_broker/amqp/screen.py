@@ -46,8 +46,6 @@ UNATTACHED_HANDLE = "amqp:session:unattached-handle"
 RESOURCE_LIMIT = "amqp:resource-limit-exceeded"
 
 _OPEN, _BEGIN, _ATTACH, _FLOW, _TRANSFER, _DISPOSITION, _DETACH, _END, _CLOSE = range(0x10, 0x19)
-_LAST_WORDS = {_OPEN, _CLOSE, 0}
-"""What still counts once we have closed; 0 is what has not been looked at yet."""
 _MIN_OFFSET = 2
 _RANGE = 1 << 20
 """Deliveries that one disposition may be about."""
@@ -143,6 +141,7 @@ class Screen:
         """
         data = self._rest + octets if self._rest else octets
         size, at, kept_from = len(data), 0, 0
+        look = self._look_for_close if self._farewell else self._look
         kept: list[bytes] = []
         if self._header_due:
             if size < HEADER_SIZE:
@@ -158,7 +157,7 @@ class Screen:
                 raise ScreenError(FRAMING_ERROR, f"a frame of {length} octets, and {self._max_frame} are taken at most")
             if size - at < length:
                 break
-            if length > HEADER_SIZE and not self._look(data, at, at + length):
+            if length > HEADER_SIZE and not look(data, at, at + length):
                 kept += (data[kept_from:at], self._instead)
                 self._instead = b""
                 kept_from = at + length
@@ -169,8 +168,14 @@ class Screen:
         return data[:at] if self._rest else data
 
     def await_close(self) -> None:
-        """We have closed the connection: of what the peer still sends nothing counts but its close (2.4.6); its open, if we have been first."""
+        """We have closed the connection: of what the peer still sends nothing counts but its close (2.4.6)."""
         self._farewell = True
+
+    def _look_for_close(self, data: bytes, begin: int, end: int) -> bool:
+        """Look at a frame after our close; of one that has not opened yet, the open counts too."""
+        body = begin + data[begin + 4] * 4
+        is_plain = end - body > HEAD_SIZE and data.startswith(_HEAD, body, end)
+        return (not is_plain or data[body + 2] in {_OPEN, _CLOSE}) and self._look(data, begin, end)
 
     def _look(self, data: bytes, begin: int, end: int) -> bool:  # noqa: C901  one branch a frequent frame
         """Look at a frame; whether the engine is to have it as it is."""
@@ -184,8 +189,6 @@ class Screen:
         if channel >= self._most_channels:
             raise ScreenError(FRAMING_ERROR, f"channel {channel}, and {self._most_channels - 1} is the highest")
         code = data[body + 2] if data.startswith(_HEAD, body, end) and end - body > HEAD_SIZE else 0
-        if self._farewell and code not in _LAST_WORDS:
-            return False
         if code == _TRANSFER:
             handle = first_number(data, body, end) if is_short(data, body + HEAD_SIZE) else None
             if handle is not None:
