@@ -237,15 +237,19 @@ def _flow(state: State, turn: Turn, command: commands.Flow) -> None:
 
 
 def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Work | None:
-    """The unit of work that a command is part of, if it may still grow."""
+    """The unit of work that a command is part of, if it may still grow.
+
+    Raises:
+        RefusalError: It may not.
+    """
     if command.unit is None:
         return None
     unit = state.connections.get(command.connection).unit(command.unit)
+    unit.grow()
     added = len(command.deliveries) if isinstance(command, commands.Settle) else 1
     most = state.objects.queue_manager().number("MAXUMSGS")
     if len(unit) + added > most:
         raise refusal(Mqrc.SYNCPOINT_LIMIT_REACHED, f"A unit of work holds {most} messages; commit or back out.")
-    unit.grow()
     return unit
 
 
@@ -288,9 +292,7 @@ def _settle(state: State, turn: Turn, command: commands.Settle) -> None:
         )
     unit = _unit_for_work(state, command)
     if unit is not None:
-        for delivery in deliveries:
-            delivery.unit = unit
-        unit.accepted.extend(deliveries)
+        _accept_in(unit, deliveries)
     else:
         settle = _OUTCOMES[command.outcome]
         for delivery in deliveries:
@@ -299,6 +301,17 @@ def _settle(state: State, turn: Turn, command: commands.Settle) -> None:
                 delivery.queue.leave_out(receiver, delivery.entry)
             settle(state, turn, delivery)
     turn.answer(command.connection, command.token)
+
+
+def _accept_in(unit: Work, deliveries: list[Delivery]) -> None:
+    """A unit of work takes deliveries; what another one has put, and not committed, would be taken from under it."""
+    if any(one.entry.place is Place.HELD and one.entry.unit not in {None, unit} for one in deliveries):
+        raise illegal_state(
+            "Another unit of work has put some of these messages, and they can be accepted in that alone."
+        )
+    for delivery in deliveries:
+        delivery.unit = unit
+    unit.accepted.extend(deliveries)
 
 
 def _begin(state: State, turn: Turn, command: commands.Begin) -> None:

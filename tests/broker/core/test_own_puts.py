@@ -291,3 +291,15 @@ def test_two_units_of_two_sessions_do_not_see_each_other(bench: Bench) -> None:
     bench.commit(1, 2)
     assert bench.browse(QUEUE) == []
     bench.at_rest()
+
+
+def test_what_one_unit_has_put_another_does_not_accept(bench: Bench) -> None:
+    bench.begin(1, 2, OTHERS)
+    bench.put(1, 1, message("ours"), unit=1)
+    refused = bench.answers[bench.settle(1, 2, 1, unit=2)].refused
+    assert refused is not None
+    assert "Another unit of work has put" in refused.text
+    assert bench.answers[bench.settle(1, 2, 1, unit=1)].refused is None
+    bench.commit(1, 2)
+    bench.commit(1, 1)
+    bench.at_rest()

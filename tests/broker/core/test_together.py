@@ -16,6 +16,7 @@ from assay_sdk.model.reasons import Mqrc
 DEAD = Address(AddressKind.QUEUE, DEAD_LETTER_QUEUE)
 STAGED = Address(AddressKind.QUEUE, STAGING_QUEUE)
 REPLY = Address(AddressKind.QUEUE, "REPLY")
+OTHER = Address(AddressKind.QUEUE, "OTHER")
 COD = {"JMS_IBM_Report_COD": 0x800}
 
 
@@ -320,3 +321,44 @@ def test_a_receiver_whose_coming_the_store_refuses_changes_no_time_to_live(bench
     bench.tick(T0 + 60)
     bench.receiver(1, 5, TOPIC, durable="durable")
     assert bench.bodies() == ["kept"]
+
+
+def test_a_refused_message_is_not_found_on_its_queue_made_anew(bench: Bench) -> None:
+    bench.receiver(1, 3, OTHER, settled=True)
+    bench.sender(1, 4, OTHER)
+    bench.auto = False
+    token = bench.put(1, 4, message("refused"))
+    for link in (3, 4):  # the message is on its way, nobody uses the queue any more, and it is forgotten
+        bench.handle(commands.Detach(1, None, link))
+    bench.receiver(1, 5, OTHER)
+    bench.fail()
+    bench.auto = True
+    assert bench.answers[token].refused is not None
+    assert bench.bodies() == []
+    assert bench.browse(OTHER) == []
+
+
+def test_a_refused_subscription_is_not_found_at_a_restart(bench: Bench) -> None:
+    bench.sender(1, 3, TOPIC)
+    bench.auto = False
+    bench.handle(
+        commands.Attach(
+            connection=1,
+            token=bench.token(),
+            link=4,
+            address=TOPIC,
+            durability=Durability.DURABLE,
+            name="short",
+            timeout_ms=5,
+            settled=True,
+        )
+    )
+    bench.handle(commands.Flow(1, None, 4, 1))
+    bench.put(1, 3, message("refused"))
+    bench.put(1, 3, message("not persistent", durable=False, expiry_ms=T0 + 3))
+    bench.fail()
+    bench.auto = True
+    assert bench.core.next_due_ms() is None
+    bench.restart(kill=False)
+    assert bench.core.next_due_ms() is None
+    assert bench.disk == []

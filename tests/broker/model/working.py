@@ -111,11 +111,11 @@ class Working(Processor):
         if number is None:
             return None, None
         unit = self.units.get((connection, number))
-        if unit is None:
+        if unit is None or unit.ending is not None:
             return None, "ILLEGAL_STATE"
         if len(unit.puts) + len(unit.accepted) + much > UNIT_LIMIT:
             return None, "SYNCPOINT_LIMIT_REACHED"
-        return (unit, None) if unit.ending is None else (None, "ILLEGAL_STATE")
+        return unit, None
 
     def commit(self, connection: int, number: int) -> str | None:
         """Everything at once: what was accepted is gone, then what was put comes, in its order (JMS 6.2.7)."""
@@ -135,7 +135,9 @@ class Working(Processor):
             elif put.dies is None and put not in gone:
                 put.recorded = put.sent.persistent
                 born.append(put)
-        self._happen(born, gone, fails=True)
+        own = [one for one in gone if one.unit is unit]  # nobody else has ever seen it, and nobody ever will
+        self._happen(gone=own)
+        self._happen(born, [one for one in gone if one not in own], fails=True)
         if self.batch is None:
             del self.units[connection, number]
         else:
@@ -232,6 +234,7 @@ class Working(Processor):
         if len(deliveries) < len(numbers) or any(one.unit for one in deliveries):
             return "ILLEGAL_STATE"
         unit, why = self._work(key[0], unit_number, len(numbers))
+        why = why or self._another_units(unit, deliveries)
         if why is not None:
             return why
         for number, delivery in zip(numbers, deliveries, strict=True):
@@ -247,6 +250,11 @@ class Working(Processor):
             elif delivery.copy.dies is None:
                 self._happen(gone=[delivery.copy], fails=True)
         return None
+
+    def _another_units(self, unit: Unit | None, deliveries: list[Delivery]) -> str | None:
+        """What an open unit of work has put is accepted in that unit alone, or in none."""
+        puts = {one.copy.unit for one in deliveries if one.copy.dies is None} - {None, unit}
+        return "ILLEGAL_STATE" if unit is not None and puts else None
 
     def _give_back(self, delivery: Delivery, *, failed: bool) -> None:
         """It waits again at its old place, or, its time to live over, is gone."""

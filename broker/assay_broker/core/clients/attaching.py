@@ -238,10 +238,11 @@ def _present(state: State, turn: Turn, terms: Terms) -> tuple[Subscription | Non
 
 
 def _unmake(state: State, subscription: Subscription, turn: Turn) -> None:
-    """Undo the making of a durable subscription: its receivers cannot stay either."""
+    """Undo the making of a durable subscription: its receivers cannot stay either, nor what never reached the store."""
     forget_subscription(state, subscription)
     for key in tuple(subscription.receivers):
         _expel(state, subscription, key, turn)
+    drop_entries(state, turn, subscription.queue)
 
 
 def _expel(state: State, subscription: Subscription, key: tuple[int, int], turn: Turn) -> None:

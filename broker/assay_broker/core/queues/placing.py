@@ -116,8 +116,11 @@ def stored(entry: Entry, unit: int | None = None) -> MessageStored:
 
 
 def _withdraw(state: State, queue: Queue, entry: Entry, _turn: Turn) -> None:
-    """Undo `enter`: the store could not take the copy."""
-    queue.withdraw(entry)
+    """Undo `enter`: the store could not take the copy.
+
+    It may have expired meanwhile, and its queue been forgotten for want of use; undoing that has made a new one.
+    """
+    (state.queues.find(queue.home) or queue).withdraw(entry)
     state.expiry.discard(entry.key)
 
 
