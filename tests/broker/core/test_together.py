@@ -362,3 +362,21 @@ def test_a_refused_subscription_is_not_found_at_a_restart(bench: Bench) -> None:
     bench.restart(kill=False)
     assert bench.core.next_due_ms() is None
     assert bench.disk == []
+
+
+def test_what_another_receiver_has_got_meanwhile_stays_with_it_when_the_store_fails(bench: Bench) -> None:
+    bench.connect(2)
+    bench.receiver(2, 1)
+    bench.auto = False
+    bench.put(1, 1, message("refused"))
+    bench.put(1, 1, message("not persistent", durable=False))  # does not overtake the other one
+    assert bench.bodies() == []
+    bench.handle(commands.Detach(2, None, 1))
+    bench.receiver(1, 2, credit=0, selector="JMSDeliveryMode = 'NON_PERSISTENT'")
+    bench.handle(commands.Flow(1, None, 2, 1))
+    assert bench.bodies() == ["not persistent"]
+    bench.receiver(1, 3)
+    bench.fail()
+    bench.auto = True
+    assert bench.bodies() == ["not persistent"]
+    assert bench.browse() == []

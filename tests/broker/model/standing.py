@@ -197,7 +197,8 @@ class Standing:
             sub = None if one.staged else self.sub_at(one.queue)
             if sub is not None and sub.lossy:
                 one.sent = replace(one.sent, persistent=False)
-            one.born, one.unit, one.order = batch, None, next(self._numbers)
+            one.born, one.unit = batch, None
+            one.made = one.order = next(self._numbers)  # what was put in a unit of work comes at its commit
             if one not in self.copies:
                 self.copies.append(one)
         for one in gone:

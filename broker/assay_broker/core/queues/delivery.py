@@ -163,10 +163,12 @@ def _nothing(_turn: Turn) -> None:
 
 
 def take_back_unsent(turn: Turn, delivery: Delivery) -> None:
-    """A delivery that waited for a batch cannot leave: the message waits again, the receiver has its credit back."""
+    """A delivery that waited for a batch cannot leave: the message waits again, the receiver has its credit back.
+
+    If the receiver has gone before that, the message was given back then, and may be somebody else's by now.
+    """
     receiver = delivery.link
-    receiver.unsettled.pop(delivery.number, None)
-    if delivery.entry.place is Place.HELD:
+    if receiver.unsettled.pop(delivery.number, None) is not None and delivery.entry.place is Place.HELD:
         delivery.queue.put_back(delivery.entry)
     if receiver.state is LinkState.RECEIVING:
         receiver.grant(1)
