@@ -380,3 +380,22 @@ def test_what_another_receiver_has_got_meanwhile_stays_with_it_when_the_store_fa
     bench.auto = True
     assert bench.bodies() == ["not persistent"]
     assert bench.browse() == []
+
+
+def test_what_expires_while_it_waits_for_a_batch_that_fails_goes_all_the_same(bench: Bench) -> None:
+    bench.receiver(1, 2, credit=2)
+    bench.auto = False
+    bench.put(1, 1, message("refused"))
+    bench.put(1, 1, message("short", durable=False, expiry_ms=T0 + 5))
+    bench.tick(T0 + 5)
+    for text in ("a", "b"):  # they have the credit that comes back
+        bench.put(1, 1, message(text, durable=False, priority=9))
+    bench.fail()
+    bench.auto = True
+    assert bench.bodies() == ["a", "b"]
+    bench.tick(T0 + 6)
+    for delivery in (1, 2, 3, 4):
+        bench.settle(1, 2, delivery)
+    bench.disconnect(1)
+    bench.at_rest()  # nothing is left on the queue, and so it is not there any more
+    assert not list(bench.core._state.queues)

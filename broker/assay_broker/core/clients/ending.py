@@ -89,7 +89,7 @@ def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
                 link.gate = min(link.gate, number - 1)
     text = f"the store of {state.settings.name} could not take it: {why}"
     for delivery in batch.deliveries:
-        take_back_unsent(turn, delivery)
+        take_back_unsent(state, turn, delivery)
         if delivery.link.settled:
             turn.once_undone(partial(_revoke, state, delivery.link, text))
     for undo in reversed(batch.undo):

@@ -11,6 +11,7 @@ from assay_broker.core.messages.entries import Delivery, Entry, Place
 from assay_broker.core.messages.reporting import send_report
 from assay_broker.core.messages.reports import wants
 from assay_broker.core.networks.parcels import Carry
+from assay_broker.core.queues.placing import watch_expiry
 from assay_broker.core.queues.queues import Queue
 from assay_broker.core.records import MessageMarked, MessageRemoved
 from assay_broker.core.state import State
@@ -162,14 +163,16 @@ def _nothing(_turn: Turn) -> None:
     """A mark that was not stored needs no undoing: it stands in memory, and a restart may forget it."""
 
 
-def take_back_unsent(turn: Turn, delivery: Delivery) -> None:
+def take_back_unsent(state: State, turn: Turn, delivery: Delivery) -> None:
     """A delivery that waited for a batch cannot leave: the message waits again, the receiver has its credit back.
 
     If the receiver has gone before that, the message was given back then, and may be somebody else's by now.
     """
-    receiver = delivery.link
-    if receiver.unsettled.pop(delivery.number, None) is not None and delivery.entry.place is Place.HELD:
-        delivery.queue.put_back(delivery.entry)
+    receiver, entry = delivery.link, delivery.entry
+    if receiver.unsettled.pop(delivery.number, None) is not None and entry.place is Place.HELD:
+        delivery.queue.put_back(entry)
+        if entry.expired(turn.now_ms):  # its Tick came while it was held, and another one is to come
+            watch_expiry(state, entry)
     if receiver.state is LinkState.RECEIVING:
         receiver.grant(1)
     turn.touch(delivery.queue)
