@@ -21,7 +21,7 @@ a transaction manager decides. Two tables say everything about that (`assay_brok
 docs/units.md`.
 
 An input that a state lacks is refused: in a local unit as an illegal state, in a branch with XAER_PROTO, and nothing
-changes. So is accepting in one unit what another has put and not committed, which only its own session gets (DD-25).
+changes.
 
 ## Local units
 

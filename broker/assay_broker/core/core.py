@@ -292,7 +292,9 @@ def _settle(state: State, turn: Turn, command: commands.Settle) -> None:
         )
     unit = _unit_for_work(state, command)
     if unit is not None:
-        _accept_in(unit, deliveries)
+        for delivery in deliveries:
+            delivery.unit = unit
+        unit.accepted.extend(deliveries)
     else:
         settle = _OUTCOMES[command.outcome]
         for delivery in deliveries:
@@ -301,17 +303,6 @@ def _settle(state: State, turn: Turn, command: commands.Settle) -> None:
                 delivery.queue.leave_out(receiver, delivery.entry)
             settle(state, turn, delivery)
     turn.answer(command.connection, command.token)
-
-
-def _accept_in(unit: Work, deliveries: list[Delivery]) -> None:
-    """A unit of work takes deliveries; what another one has put, and not committed, would be taken from under it."""
-    if any(one.entry.place is Place.HELD and one.entry.unit not in {None, unit} for one in deliveries):
-        raise illegal_state(
-            "Another unit of work has put some of these messages, and they can be accepted in that alone."
-        )
-    for delivery in deliveries:
-        delivery.unit = unit
-    unit.accepted.extend(deliveries)
 
 
 def _begin(state: State, turn: Turn, command: commands.Begin) -> None:

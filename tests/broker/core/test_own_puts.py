@@ -293,13 +293,20 @@ def test_two_units_of_two_sessions_do_not_see_each_other(bench: Bench) -> None:
     bench.at_rest()
 
 
-def test_what_one_unit_has_put_another_does_not_accept(bench: Bench) -> None:
-    bench.begin(1, 2, OTHERS)
+@pytest.mark.parametrize("commit", [True, False])
+def test_what_another_unit_has_taken_comes_back_to_its_own_when_the_store_refuses_that(
+    bench: Bench, *, commit: bool
+) -> None:
+    bench.begin(1, 2, OURS)
     bench.put(1, 1, message("ours"), unit=1)
-    refused = bench.answers[bench.settle(1, 2, 1, unit=2)].refused
-    assert refused is not None
-    assert "Another unit of work has put" in refused.text
-    assert bench.answers[bench.settle(1, 2, 1, unit=1)].refused is None
+    bench.settle(1, 2, 1, unit=2)
+    bench.put(1, 1, message("refused"), unit=2)
+    bench.auto = False
     bench.commit(1, 2)
-    bench.commit(1, 1)
+    bench.fail()
+    bench.auto = True
+    bench.handle(commands.Detach(1, None, 2))
+    assert bench.browse() == []
+    bench.commit(1, 1) if commit else bench.back_out(1, 1)
+    assert stranger(bench) == (["ours"] if commit else [])
     bench.at_rest()

@@ -135,6 +135,8 @@ class Working(Processor):
             elif put.dies is None and put not in gone:
                 put.recorded = put.sent.persistent
                 born.append(put)
+            elif put not in gone:
+                self._never_was(put)
         own = [one for one in gone if one.unit is unit]  # nobody else has ever seen it, and nobody ever will
         self._happen(gone=own)
         self._happen(born, [one for one in gone if one not in own], fails=True)
@@ -158,13 +160,18 @@ class Working(Processor):
 
     def _back_out(self, unit: Unit) -> None:
         for put in unit.puts:
-            if isinstance(put, Copy) and put.dies is None:
-                self.copies.remove(put)
-                put.dies = 0
+            if isinstance(put, Copy):
+                self._never_was(put)
         for delivery in unit.accepted:
             delivery.unit = None
             if not delivery.link.open:
                 self._give_back(delivery, failed=True)
+
+    def _never_was(self, put: Copy) -> None:
+        """What was put is nowhere, even if another unit of work has taken it and the disk refuses that."""
+        if put in self.copies:
+            self.copies.remove(put)
+            put.dies = 0
 
     def flow(self, connection: int, number: int, credit: int) -> str | None:
         """More may come; the caller ends a drain with `drained`, once what was there has come."""
@@ -234,7 +241,6 @@ class Working(Processor):
         if len(deliveries) < len(numbers) or any(one.unit for one in deliveries):
             return "ILLEGAL_STATE"
         unit, why = self._work(key[0], unit_number, len(numbers))
-        why = why or self._another_units(unit, deliveries)
         if why is not None:
             return why
         for number, delivery in zip(numbers, deliveries, strict=True):
@@ -250,11 +256,6 @@ class Working(Processor):
             elif delivery.copy.dies is None:
                 self._happen(gone=[delivery.copy], fails=True)
         return None
-
-    def _another_units(self, unit: Unit | None, deliveries: list[Delivery]) -> str | None:
-        """What an open unit of work has put is accepted in that unit alone, or in none."""
-        puts = {one.copy.unit for one in deliveries if one.copy.dies is None} - {None, unit}
-        return "ILLEGAL_STATE" if unit is not None and puts else None
 
     def _give_back(self, delivery: Delivery, *, failed: bool) -> None:
         """It waits again at its old place, or, its time to live over, is gone."""

@@ -73,6 +73,7 @@ def back_out(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
     else:
         pending.queues[0].disown(entry, unit.owner)
         pending.queues[0].withdraw(entry)
+        entry.unit = None
     for queue in pending.queues:
         turn.touch(queue)
 

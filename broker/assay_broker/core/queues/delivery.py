@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from assay_broker.core.clients.links import LinkState, Receiver
+from assay_broker.core.clients.units import Work
 from assay_broker.core.delay.release import release
 from assay_broker.core.effects import Deliver
 from assay_broker.core.messages.entries import Delivery, Entry, Place
@@ -95,8 +96,8 @@ def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool
         state.expiry.discard(entry.key)
     if entry.recorded:
         turn.record(MessageRemoved(entry.key), partial(_restore, state, queue, entry, failed=failed))
-    elif entry.unit is None and turn.is_together:  # what an open unit of work has put goes with that
-        turn.unrecorded(entry, partial(_restore, state, queue, entry, failed=failed))
+    elif turn.is_together:
+        turn.unrecorded(entry, partial(_restore_to, entry.unit, state, queue, entry, failed=failed))
 
 
 def discard_expired(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
@@ -133,6 +134,14 @@ def _restore(state: State, queue: Queue, entry: Entry, turn: Turn, *, failed: bo
     turn.touch(queue)
     if entry.expires_ms is not None:
         state.expiry.add(entry.key, entry.expires_ms, entry)
+
+
+def _restore_to(
+    unit: Work | None, state: State, queue: Queue, entry: Entry, turn: Turn, *, failed: bool
+) -> None:
+    """Undo `remove` of a copy that an open unit of work had put, unless that is over: then the copy went with it."""
+    if entry.unit is unit:
+        _restore(state, queue, entry, turn, failed=failed)
 
 
 def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> None:
