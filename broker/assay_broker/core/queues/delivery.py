@@ -136,9 +136,7 @@ def _restore(state: State, queue: Queue, entry: Entry, turn: Turn, *, failed: bo
         state.expiry.add(entry.key, entry.expires_ms, entry)
 
 
-def _restore_to(
-    unit: Work | None, state: State, queue: Queue, entry: Entry, turn: Turn, *, failed: bool
-) -> None:
+def _restore_to(unit: Work | None, state: State, queue: Queue, entry: Entry, turn: Turn, *, failed: bool) -> None:
     """Undo `remove` of a copy that an open unit of work had put, unless that is over: then the copy went with it."""
     if entry.unit is unit:
         _restore(state, queue, entry, turn, failed=failed)
