@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
+from types import FrameType
 
 import typer
 from rich.console import Console
@@ -63,7 +64,14 @@ def is_missing(problem: Exception) -> bool:
 
 def main() -> None:
     """Run the command; whatever goes wrong is one sentence and an exit code, never a stack trace."""
+    signal.signal(signal.SIGTERM, _stopped)
     sys.exit(ending(sys.argv[1:]))
+
+
+def _stopped(_number: int, frame: FrameType | None) -> None:
+    """SIGTERM stops the command as Ctrl-C does: what it has started must not go on without it."""
+    on_ctrl_c = signal.getsignal(signal.SIGINT)
+    (on_ctrl_c if callable(on_ctrl_c) else signal.default_int_handler)(signal.SIGINT, frame)
 
 
 def ending(arguments: Sequence[str]) -> Exit:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 import traceback
@@ -225,6 +226,7 @@ class Forks:
     # a forked process ------------------------------------------------------------------------------------------------
 
     def _work(self, session: pytest.Session, tickets: _Tickets, first: int | None, name: str, says: Connection) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # so it is seen off, whatever SIGTERM means to the other process
         self._reports = []
         problem = ""
         try:

@@ -1,4 +1,4 @@
-"""Ctrl-C in the middle, and a reader that goes away."""
+"""Ctrl-C or SIGTERM in the middle, and a reader that goes away."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Assay, environment
+from tests.waiting import until
 
 from assay.commands import run
 from assay.exits import Exit
@@ -26,9 +27,17 @@ from assay_steps.suite import SuiteOptions
 COMMAND = (sys.executable, "-m", "assay")
 
 
-@pytest.mark.parametrize(("workers", "strike"), [(0, os.killpg), (2, os.killpg), (2, os.kill)])
-def test_ctrl_c_in_the_middle_leaves_whole_journals_and_a_report_of_what_was_done(
-    tmp_path: Path, workers: int, strike: Callable[[int, int], None]
+@pytest.mark.parametrize(
+    ("workers", "strike", "number"),
+    [
+        (0, os.killpg, signal.SIGINT),
+        (2, os.killpg, signal.SIGINT),
+        (2, os.kill, signal.SIGINT),
+        (2, os.kill, signal.SIGTERM),
+    ],
+)
+def test_a_run_that_is_stopped_in_the_middle_leaves_whole_journals_and_a_report_of_what_was_done(
+    tmp_path: Path, workers: int, strike: Callable[[int, int], None], number: int
 ) -> None:
     out = tmp_path / "out"
     arguments = [*COMMAND, "run", "--profile", "persistence", "--out", str(out), "--workers", str(workers)]
@@ -37,17 +46,49 @@ def test_ctrl_c_in_the_middle_leaves_whole_journals_and_a_report_of_what_was_don
     ) as process:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("reference: ")
-        strike(process.pid, signal.SIGINT)
+        strike(process.pid, number)
         told, errors = process.communicate(timeout=120)
     assert process.returncode == Exit.INCONCLUSIVE
     assert "Traceback" not in told + errors
-    assert "stopped: Ctrl-C" in told
+    assert "stopped: Ctrl-C or SIGTERM" in told
     assert read_journals(out / "journals").damage == ()
     verdicts = load_verdicts(out / "verdicts.json")
     found = {scenario.verdict for rule in verdicts.rules for scenario in rule.scenarios}
     assert found == {Verdict.PASS, Verdict.ERROR}
     assert "was not done to its end" in (out / "report" / "index.html").read_text(encoding="utf-8")
     assert (out / "junit.xml").is_file()
+
+
+def test_a_kill_matrix_that_is_stopped_leaves_no_process() -> None:
+    """A shell starts what it puts in the background with SIGINT ignored, and SIGTERM must stop that, too."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            [*COMMAND, "defects", "--rule", "DD-02"],
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+    def all_gone() -> bool:
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    with process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("defects: ")
+        process.terminate()
+        told, errors = process.communicate(timeout=120)
+    assert process.returncode == Exit.INCONCLUSIVE
+    assert (told, errors.splitlines()[-1]) == ("", "assay: stopped before there was anything to show.")
+    until(all_gone, "the trials' processes have ended, too")
 
 
 def test_ctrl_c_before_anything_was_tried_leaves_nothing(
@@ -73,7 +114,7 @@ def test_ctrl_c_before_the_report_is_done_keeps_the_evidence(
     monkeypatch.setattr(run, "write_reports", interrupted)
     ended = assay("run", "--rule", "PD-34", "--out", tmp_path / "out")
     assert ended.code is Exit.INCONCLUSIVE
-    assert ended.out.endswith("stopped: Ctrl-C, before the report was done; `assay report` writes it.\n")
+    assert ended.out.endswith("stopped: Ctrl-C or SIGTERM, before the report was done; `assay report` writes it.\n")
     assert load_verdicts(tmp_path / "out" / "verdicts.json").rules
 
 

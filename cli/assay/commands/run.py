@@ -29,6 +29,7 @@ from assay_steps.run import Concluded
 from assay_steps.stops import Stops, last_words
 from assay_steps.suite import SuiteOptions, run_suite
 
+STOPPED = "Ctrl-C or SIGTERM"
 REFERENCE = "reference"
 """The backend that runs in this process; the default one."""
 CORES = 4
@@ -86,7 +87,7 @@ def run(
         except KeyboardInterrupt:
             if not any((options.out / VERDICTS).exists() for options in asked):
                 raise
-            Terminal().print("stopped: Ctrl-C, before the report was done; `assay report` writes it.", markup=False)
+            Terminal().print(f"stopped: {STOPPED}, before the report was done; `assay report` writes it.", markup=False)
             return Exit.INCONCLUSIVE
 
 
@@ -230,7 +231,7 @@ def attempt(options: SuiteOptions) -> Concluded:
         case pytest.ExitCode.USAGE_ERROR:
             raise UsageProblem(last_words(options.out / LOG))
         case pytest.ExitCode.INTERRUPTED:
-            raise StoppedError("Ctrl-C", concluded)
+            raise StoppedError(STOPPED, concluded)
         case _ if concluded is not None:
             raise StoppedError(stops.ended or f"pytest ended with {code.name}", concluded)
         case _:
