@@ -31,7 +31,7 @@ from brokers.launch import LaunchError, free_port
 from brokers.loads import Confirms, Connections, Idle, Load, Rate, Settings, Waiting
 from brokers.overload import MEMORY, Overload
 from brokers.processes import usage
-from brokers.servers import QUEUES, SERVERS, Options, Running, Server
+from brokers.servers import QUEUES, SERVERS, Options, Running, Server, started
 from brokers.sink import Listen, sink
 from brokers.tables import Result, missed, table
 from brokers.wire import BODY, Role, WireError
@@ -98,7 +98,7 @@ def _together(
 ) -> list[str]:
     """Load brokers in turns; the first turn warms them up and does not count."""
     with ExitStack() as stack:
-        running = [stack.enter_context(Running(server, folder / server.key)) for server in servers]
+        running = [stack.enter_context(started(server, folder / server.key)) for server in servers]
         results = {load.key: {one.server.key: Result(one.title, [], []) for one in running} for load in loads}
         number = 0
         for turn in range(rounds + 1):
@@ -118,7 +118,7 @@ def _alone(folder: Path, servers: Sequence[Server], load: Load, settings: Settin
     options = Options(memory=MEMORY) if isinstance(load, Overload) else Options()
     results: dict[str, Result] = {}
     for server in servers:
-        with Running(server, folder / f"{load.key}-{server.key}", options) as one:
+        with started(server, folder / f"{load.key}-{server.key}", options) as one:
             results[server.key] = Result(one.title, [], [])
             _measure(load, one, 1, settings, results[server.key], counts=True)
     _say(*table(load, results))

@@ -18,7 +18,8 @@ from assay_adapters.container_files import folder_holds
 from assay_adapters.containers import image_digest, probe_image, sweep
 from assay_adapters.cradle import Cradle
 from assay_adapters.outcome import Refused
-from assay_adapters.reference_server import NAMES, OwnBroker, ReferenceServerBackend
+from assay_adapters.reference_server import NAMES, ReferenceServerBackend
+from assay_adapters.server_instance import OwnBroker
 from assay_broker.inprocess import PRODUCT, product_version
 from assay_sdk.model.capabilities import Capability
 

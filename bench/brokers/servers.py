@@ -7,9 +7,10 @@ import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Protocol, Self
+from typing import Final, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -294,25 +295,23 @@ class Running:
 
     Args:
         server: Which.
-        folder: A folder for it.
-        options: How it is started.
-
-    Raises:
-        LaunchError: It does not start.
+        place: Where it listens.
+        launched: Its processes.
     """
 
-    def __init__(self, server: Server, folder: Path, options: Options = Options()) -> None:  # noqa: B008 - a frozen value
-        folder.mkdir()
+    def __init__(self, server: Server, place: Place, launched: Launched) -> None:
         self.server = server
-        port = free_port()
-        self.place = server.place(port)
-        self._launched = server.start(folder, port, options)
+        self.place = place
         self.version = ""
-        try:
-            wait_until(self._launched, self._answers)
-        except BaseException:
-            self._launched.stop()
-            raise
+        self._launched = launched
+
+    def wait(self) -> None:
+        """Wait until it answers.
+
+        Raises:
+            LaunchError: It has ended, or does not answer in time.
+        """
+        wait_until(self._launched, self._answers)
 
     @property
     def title(self) -> str:
@@ -332,12 +331,6 @@ class Running:
         """The address of a queue."""
         return self.server.address(number)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._launched.stop()
-
     def _answers(self) -> bool:
         try:
             line = Caller(self.place, Role(self.address(0), sends=True))
@@ -349,10 +342,33 @@ class Running:
         return True
 
 
+@contextmanager
+def started(server: Server, folder: Path, options: Options = Options()) -> Iterator[Running]:  # noqa: B008 - a frozen value
+    """A broker that answers, and is ended afterwards.
+
+    Args:
+        server: Which.
+        folder: A folder for it, which is made.
+        options: How it is started.
+
+    Raises:
+        LaunchError: It does not start.
+    """
+    folder.mkdir()
+    port = free_port()
+    launched = server.start(folder, port, options)
+    try:
+        one = Running(server, server.place(port), launched)
+        one.wait()
+        yield one
+    finally:
+        launched.stop()
+
+
 def source_path() -> str:
     """The roots of this checkout's packages, as `PYTHONPATH` wants them."""
     roots = ("features", "sdk", "evidence", "broker", "adapters", "steps", "pipeline", "reports", "cli")
     return os.pathsep.join(str(ROOT / root) for root in roots)
 
 
-__all__ = ["SERVERS", "LaunchError", "Options", "Running", "Server", "queue"]
+__all__ = ["SERVERS", "LaunchError", "Options", "Running", "Server", "queue", "started"]

@@ -13,7 +13,7 @@ from itertools import count
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Command, Connect, Disconnect, Put, Stored, StoreFailed, Tick, WorkerDied
+from assay_broker.core.commands import Command, Connect, Disconnect, Put, StoreFailed, Tick, WorkerDied
 from assay_broker.core.core import Core
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist, ToMember
 from assay_broker.core.networks.parcels import Gone
@@ -21,6 +21,7 @@ from assay_broker.core.queues.homes import homes_named
 from assay_broker.core.settings import Opmode, Settings
 from assay_broker.core.tables import TABLES
 from assay_broker.facility import Facility, Peer
+from assay_broker.life import Life
 from assay_broker.log import FLUSH_NS, Held
 from assay_broker.mqsc.defaults import default_settings
 from assay_broker.seams import NO_SEAMS, Seams
@@ -28,7 +29,7 @@ from assay_broker.stores import Store
 from assay_sdk.driver import LEVEL_PROPERTY, PLATFORM_PROPERTY, PeerProperties
 from assay_sdk.model.message import AddressKind, Message
 from assay_sdk.model.reasons import Mqrc, Refused, refused
-from assay_sdk.time import Cancel, Runner
+from assay_sdk.time import Runner
 
 _NS_PER_MS = 1_000_000
 
@@ -40,51 +41,6 @@ AnswerHook = Callable[[Message], None]
 
 def _told() -> None:
     """Nobody waits for that an answer has reached its peer."""
-
-
-class _Life:
-    """What lasts from one start of the core to its end.
-
-    Args:
-        core: The core.
-        store: Where it keeps its records.
-        run: Has the core handle a command.
-        let_out: Lets out what needs to wait no more.
-    """
-
-    def __init__(
-        self,
-        core: Core,
-        store: Store,
-        run: Callable[[_Life, Command], None],
-        let_out: Callable[[_Life, Sequence[Held]], None],
-    ) -> None:
-        self.core = core
-        self.store = store
-        self.over = False
-        self.asked: dict[tuple[int, int], Message] = {}
-        self.tick_job: Cancel | None = None
-        self.tick_ms: int | None = None
-        self._run = run
-        self._let_out = let_out
-
-    def stored(self, stored: Stored) -> None:
-        """A batch is durable, and every one before it."""
-        self._run(self, stored)
-
-    def failed(self, failed: StoreFailed) -> None:
-        """Batches could not be made durable."""
-        self._run(self, failed)
-
-    def let_out(self, effects: Sequence[Held]) -> None:
-        """What these have waited for is durable."""
-        self._let_out(self, effects)
-
-    def end(self) -> None:
-        """Nothing of it happens any more."""
-        self.over = True
-        if self.tick_job is not None:
-            self.tick_job()
 
 
 class QueueManager:
@@ -199,7 +155,7 @@ class QueueManager:
         for passed in self._seams.command(command, self._now_ms()):
             if life is self._life:
                 self._run(life, passed)
-        self._schedule_tick(life)
+        life.schedule_tick()
 
     def put_together(self, puts: Sequence[Put]) -> None:
         """Put messages that have come together: as `handle` does one by one, but written and handed out in one piece.
@@ -216,7 +172,7 @@ class QueueManager:
                 self._note_asked(put)
             life, now_ms = self._life, self._now_ms()
             self._end_turn(life, life.core.put_together(puts, now_ms), now_ms)
-            self._schedule_tick(life)
+            life.schedule_tick()
         else:  # a defect stands in front of each
             for put in puts:
                 self.handle(put)
@@ -318,17 +274,17 @@ class QueueManager:
     def _now_ms(self) -> int:
         return self._runner.clock.wall_ns() // _NS_PER_MS
 
-    def _run(self, life: _Life, command: Command) -> None:
+    def _run(self, life: Life, command: Command) -> None:
         now_ms = self._now_ms()
         self._end_turn(life, life.core.handle(command, now_ms), now_ms)
 
-    def _end_turn(self, life: _Life, effects: tuple[Effect, ...], now_ms: int) -> None:
+    def _end_turn(self, life: Life, effects: tuple[Effect, ...], now_ms: int) -> None:
         self._carry_out(life, self._seams.effects(effects, now_ms))
         if self.after_turn:
             for hook in tuple(self.after_turn):
                 hook()
 
-    def _run_from_log(self, life: _Life, command: Command) -> None:
+    def _run_from_log(self, life: Life, command: Command) -> None:
         """What the log has to tell concerns others too, in a sharing group: a life that is over still hears it."""
         if life.over:
             self._clear_up(life, (command,))
@@ -336,9 +292,9 @@ class QueueManager:
         for passed in self._seams.command(command, self._now_ms()):
             if not life.over:
                 self._run(life, passed)
-        self._schedule_tick(life)
+        life.schedule_tick()
 
-    def _clear_up(self, life: _Life, commands: tuple[Command, ...]) -> None:
+    def _clear_up(self, life: Life, commands: tuple[Command, ...]) -> None:
         """The others of a sharing group see to what a member leaves behind on shared queues; it writes nothing more."""
         for command in commands:
             for effect in life.core.handle(command, self._now_ms()):
@@ -347,7 +303,7 @@ class QueueManager:
                 else:
                     self._send(life, effect)
 
-    def _carry_out(self, life: _Life, effects: tuple[Effect, ...]) -> None:
+    def _carry_out(self, life: Life, effects: tuple[Effect, ...]) -> None:
         """Carry effects out, in order; a hook that kills the queue manager ends it."""
         failed: StoreFailed | None = None
         hold = self._facility.log.hold
@@ -367,7 +323,7 @@ class QueueManager:
             self._facility.log.drop_held(failed.batch)  # the core's answer to the failure replaces what waits for it
             self._run(life, failed)
 
-    def _send(self, life: _Life, effect: Held | CloseLink) -> None:
+    def _send(self, life: Life, effect: Held | CloseLink) -> None:
         if isinstance(effect, CloseLink):
             peer = self._facility.peers.get(effect.connection)
             if peer is not None:
@@ -381,14 +337,14 @@ class QueueManager:
         else:
             self._facility.log.hold(life, effect.after, effect)
 
-    def _let_out(self, life: _Life, effects: Sequence[Held]) -> None:
+    def _let_out(self, life: Life, effects: Sequence[Held]) -> None:
         for effect in effects:
             if not isinstance(effect, ToMember):
                 self._tell_peer(life, effect)
             elif self._post is not None:
                 self._post(self.name, effect)
 
-    def _tell_peer(self, life: _Life, effect: Answer | Deliver) -> None:
+    def _tell_peer(self, life: Life, effect: Answer | Deliver) -> None:
         peer = self._facility.peers.get(effect.connection)
         message = None
         if life.asked and isinstance(effect, Answer):
@@ -404,7 +360,7 @@ class QueueManager:
         finally:
             self._telling = False
 
-    def _asked(self, life: _Life, answer: Answer) -> Message | None:
+    def _asked(self, life: Life, answer: Answer) -> Message | None:
         """The message whose send is about to be answered; None for other answers, and for a refusal."""
         message = life.asked.pop((answer.connection, answer.token), None)
         if message is None or answer.refused is not None or life.over:
@@ -416,24 +372,6 @@ class QueueManager:
         for hook in tuple(hooks):
             hook(message)
 
-    # time --------------------------------------------------------------------------------------------------------
-
-    def _schedule_tick(self, life: _Life) -> None:
-        due_ms = life.core.next_due_ms()
-        if life.over or due_ms == life.tick_ms:
-            return
-        if life.tick_job is not None:
-            life.tick_job()
-        life.tick_ms, life.tick_job = due_ms, None
-        if due_ms is not None:
-            clock = self._runner.clock
-            due_ns = clock.monotonic_ns() + due_ms * _NS_PER_MS - clock.wall_ns()
-            life.tick_job = self._runner.call_at(due_ns, partial(self._tick, life))
-
-    def _tick(self, life: _Life) -> None:
-        life.tick_ms = life.tick_job = None
-        self.handle(Tick())
-
     # lives -------------------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
@@ -444,9 +382,16 @@ class QueueManager:
         core, effects = Core.recover(
             records, self._settings, self._now_ms(), self._seams.tables(TABLES), self._facility.group
         )
-        self._life = _Life(core, self._store, self._run_from_log, self._let_out)
+        self._life = Life(
+            core,
+            self._store,
+            self._runner,
+            run=self._run_from_log,
+            let_out=self._let_out,
+            due=partial(self.handle, Tick()),
+        )
         self._carry_out(self._life, effects)
-        self._schedule_tick(self._life)
+        self._life.schedule_tick()
 
     def _stop(self) -> None:
         self._up = False

@@ -21,7 +21,7 @@ from assay_adapters.backend import (
 from assay_adapters.boxed_cradle import Boxed
 from assay_adapters.outcome import Mqrc, Refused
 from assay_adapters.reference_boxed import BoxedBroker, ReferenceContainerBackend
-from assay_adapters.reference_server import ServerInstance
+from assay_adapters.server_instance import ServerInstance
 from assay_sdk.model.capabilities import Capability
 
 pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("reference-container")]

@@ -35,7 +35,8 @@ from assay_adapters.backend import (
 )
 from assay_adapters.client import AckMode, Draft, Origin, Sent
 from assay_adapters.outcome import Mqrc, Ok, Outcome, Refused
-from assay_adapters.reference_server import ADMINISTRATOR_LOGIN, KIT, ReferenceServerBackend, ServerInstance
+from assay_adapters.reference_server import ReferenceServerBackend
+from assay_adapters.server_instance import ADMINISTRATOR_LOGIN, KIT, ServerInstance
 from assay_adapters.server_process import ServerProcess
 from assay_sdk.driver import Login
 from assay_sdk.model.capabilities import Capability

@@ -1,62 +1,30 @@
 """One queue manager: a command and the time in, effects out.
 
-The same commands at the same times give the same effects.  Every handler checks first and changes then, so a refused
-command leaves no trace.
+The same commands at the same times give the same effects.  What each command does is in `assay_broker.core.handlers`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import cast
+from collections.abc import Iterable
 
 from assay_broker.core import commands
-from assay_broker.core.administration.administering import administer
-from assay_broker.core.administration.administrators import check_administration, shown_to
-from assay_broker.core.administration.permitting import check_connect, check_permitted
-from assay_broker.core.clients.attaching import attach, attach_sender, close_link, delete_temporary, parse_selector
-from assay_broker.core.clients.branches import Branch
-from assay_broker.core.clients.branching import (
-    back_out_branch,
-    begin_branch,
-    commit_branch,
-    end_work,
-    forget_branch,
-    lose_branch,
-    prepare_branch,
-    recover_branches,
-)
-from assay_broker.core.clients.ending import batch_failed, batch_stored, end_connection, end_unit
-from assay_broker.core.clients.links import LinkAction, LinkInput
-from assay_broker.core.clients.subscribing import end_subscriptions, find_subscription, unsubscribe
-from assay_broker.core.clients.units import Unit, UnitInput, Work
+from assay_broker.core.clients.subscribing import end_subscriptions
 from assay_broker.core.commands import Command
-from assay_broker.core.delay.release import fail, look, release_due, restart, unstage
+from assay_broker.core.delay.release import look
 from assay_broker.core.effects import Effect
-from assay_broker.core.messages.altering import with_ids
-from assay_broker.core.messages.descriptor import staged_id
-from assay_broker.core.messages.entries import Delivery, Entry, Place
-from assay_broker.core.networks.channels import from_member, greet, try_again
-from assay_broker.core.networks.clustering import check_here
+from assay_broker.core.handlers import HANDLERS
+from assay_broker.core.networks.channels import greet
 from assay_broker.core.networks.neighbours import announce
 from assay_broker.core.networks.sharing import Group
-from assay_broker.core.objects.factory import STAGING_QUEUE
-from assay_broker.core.queues.arriving import join, place
-from assay_broker.core.queues.delivery import consume, expire_due, give_back, pump
-from assay_broker.core.queues.resolution import resolve
-from assay_broker.core.queues.sending import prepare
+from assay_broker.core.queues.delivery import expire_due, pump
 from assay_broker.core.records import Record
 from assay_broker.core.recovery import recover
-from assay_broker.core.refusals import RefusalError, illegal_state, refusal
+from assay_broker.core.refusals import RefusalError
 from assay_broker.core.settings import Settings
 from assay_broker.core.state import State
 from assay_broker.core.tables import TABLES, Tables
 from assay_broker.core.turn import Turn
-from assay_sdk.driver import Outcome
-from assay_sdk.model.message import AddressKind, Message
-from assay_sdk.model.reasons import Mqrc
-
-_MAX_CREDIT = 2**31 - 1  # AMQP 1.0, 2.7.4: link-credit is an unsigned 32-bit number; half of it is plenty
-
+from assay_sdk.model.message import AddressKind
 
 _ASKED_BY_NOBODY = (
     commands.Tick,
@@ -168,7 +136,7 @@ class Core:
 
     def _do(self, turn: Turn, command: Command) -> None:
         try:
-            _HANDLERS[type(command)](self._state, turn, command)
+            HANDLERS[type(command)](self._state, turn, command)
         except RefusalError as error:
             if isinstance(command, _ASKED_BY_NOBODY):
                 raise
@@ -190,293 +158,3 @@ class Core:
         if turn.recorded:
             self._state.ledger.newest = turn.number
         return turn.effects()
-
-
-def _connect(state: State, turn: Turn, command: commands.Connect) -> None:
-    client_id = command.client_id
-    if client_id is not None and not 0 < len(client_id.encode(errors="surrogatepass")) <= state.settings.max_name_bytes:
-        raise refusal(Mqrc.IDENTITY_MISMATCH, f"A client id has 1 to {state.settings.max_name_bytes} bytes.")
-    check_connect(state, command.user)
-    state.connections.open(command.connection, client_id, command.user, alone=command.alone)
-    turn.answer(command.connection, command.token)
-
-
-def _disconnect(state: State, turn: Turn, command: commands.Disconnect) -> None:
-    end_connection(state, turn, state.connections.get(command.connection))
-    turn.answer(command.connection, command.token, gate=state.gate(state.batch))  # after every other answer
-
-
-def _attach_sender(state: State, turn: Turn, command: commands.AttachSender) -> None:
-    properties = attach_sender(state, state.connections.get(command.connection), command)
-    name = command.address.name if command.named and command.address is not None else None
-    turn.answer(command.connection, command.token, value=name, properties=properties)
-
-
-def _attach(state: State, turn: Turn, command: commands.Attach) -> None:
-    made_by = attach(state, turn, state.connections.get(command.connection), command)
-    turn.answer(command.connection, command.token, gate=state.gate(made_by))  # PD-13: durable before anybody is told
-
-
-def _detach(state: State, turn: Turn, command: commands.Detach) -> None:
-    connection = state.connections.get(command.connection)
-    close_link(state, turn, connection, connection.link(command.link), LinkInput.DETACH)
-    turn.answer(command.connection, command.token)
-
-
-def _flow(state: State, turn: Turn, command: commands.Flow) -> None:
-    connection = state.connections.get(command.connection)
-    receiver, action = connection.receiving(command.link, LinkInput.DRAIN if command.drain else LinkInput.FLOW)
-    if command.credit < 0:
-        receiver.withdraw(-command.credit)
-    else:
-        receiver.grant(min(command.credit, _MAX_CREDIT - receiver.credit))
-    pump(state, turn, receiver.queue)
-    if action is LinkAction.EXHAUST:
-        receiver.exhaust()
-    turn.answer(command.connection, command.token, gate=state.gate(receiver.gate))  # after what it was sent
-
-
-def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Work | None:
-    """The unit of work that a command is part of, if it may still grow.
-
-    Raises:
-        RefusalError: It may not.
-    """
-    if command.unit is None:
-        return None
-    unit = state.connections.get(command.connection).unit(command.unit)
-    unit.grow()
-    added = len(command.deliveries) if isinstance(command, commands.Settle) else 1
-    most = state.objects.queue_manager().number("MAXUMSGS")
-    if len(unit) + added > most:
-        raise refusal(Mqrc.SYNCPOINT_LIMIT_REACHED, f"A unit of work holds {most} messages; commit or back out.")
-    return unit
-
-
-def _put(state: State, turn: Turn, command: commands.Put) -> None:
-    connection = state.connections.get(command.connection)
-    sender = connection.sending(command.link, LinkInput.PUT)
-    unit = _unit_for_work(state, command)
-    pending = prepare(state, connection, sender, command.message, turn.now_ms)
-    if unit is None:
-        place(state, turn, pending)
-    else:
-        join(state, turn, unit, pending)
-    turn.answer(command.connection, command.token)
-
-
-def _release(state: State, turn: Turn, delivery: Delivery) -> None:
-    give_back(state, turn, delivery, failed=False)
-
-
-def _fail(state: State, turn: Turn, delivery: Delivery) -> None:
-    give_back(state, turn, delivery, failed=True)
-
-
-_OUTCOMES: dict[Outcome, Callable[[State, Turn, Delivery], None]] = {
-    Outcome.ACCEPTED: consume,
-    Outcome.REJECTED: consume,  # discarded: its consumer has said that it can never be used
-    Outcome.RELEASED: _release,
-    Outcome.MODIFIED: _fail,
-}
-
-
-def _settle(state: State, turn: Turn, command: commands.Settle) -> None:
-    connection = state.connections.get(command.connection)
-    receiver, _ = connection.receiving(command.link, LinkInput.SETTLE)
-    numbers = tuple(dict.fromkeys(command.deliveries))
-    deliveries = [receiver.unsettled[number] for number in numbers if number in receiver.unsettled]
-    if len(deliveries) < len(numbers) or any(delivery.unit is not None for delivery in deliveries):
-        raise illegal_state(
-            f"Link {command.link} has not got all of these deliveries to settle, or a unit of work has some of them."
-        )
-    unit = _unit_for_work(state, command)
-    if unit is not None:
-        for delivery in deliveries:
-            delivery.unit = unit
-        unit.accepted.extend(deliveries)
-    else:
-        settle = _OUTCOMES[command.outcome]
-        for delivery in deliveries:
-            del receiver.unsettled[delivery.number]
-            if command.leave_out and delivery.entry.place is Place.HELD:
-                delivery.queue.leave_out(receiver, delivery.entry)
-            settle(state, turn, delivery)
-    turn.answer(command.connection, command.token)
-
-
-def _begin(state: State, turn: Turn, command: commands.Begin) -> None:
-    connection = state.connections.get(command.connection)
-    if command.unit in connection.units:
-        raise illegal_state(f"Unit of work {command.unit} has begun already.")
-    if len(connection.units) >= state.settings.max_units:
-        raise refusal(
-            Mqrc.RESOURCE_PROBLEM, f"The connection has {state.settings.max_units} open units of work; end one first."
-        )
-    if command.xid is not None:
-        begin_branch(state, connection, command, command.xid)
-    else:
-        connection.units[command.unit] = Unit(command.connection, command.unit, state.tables.units, command.session)
-    turn.answer(command.connection, command.token)
-
-
-def _local(unit: Work) -> Unit:
-    if not isinstance(unit, Unit):
-        raise illegal_state(f"Unit of work {unit.number} is a branch of a global one: its transaction manager ends it.")
-    return unit
-
-
-def _commit(state: State, turn: Turn, command: commands.Commit) -> None:
-    connection = state.connections.get(command.connection)
-    end_unit(state, turn, connection, _local(connection.unit(command.unit)), UnitInput.COMMIT)
-    turn.answer(command.connection, command.token)
-
-
-def _backout(state: State, turn: Turn, command: commands.Backout) -> None:
-    connection = state.connections.get(command.connection)
-    unit = connection.unit(command.unit)
-    if isinstance(unit, Branch):
-        lose_branch(state, turn, unit)
-    else:
-        end_unit(state, turn, connection, _local(unit), UnitInput.BACKOUT)
-    turn.answer(command.connection, command.token)
-
-
-def _unsubscribe(state: State, turn: Turn, command: commands.Unsubscribe) -> None:
-    unsubscribe(state, turn, state.connections.get(command.connection), command)
-    turn.answer(command.connection, command.token)
-
-
-def _find_subscription(state: State, turn: Turn, command: commands.FindSubscription) -> None:
-    connection = state.connections.get(command.connection)
-    found = find_subscription(state, connection, command.name, everybodys=command.everybodys)
-    turn.answer(command.connection, command.token, value=(found.terms,), gate=state.gate(found.batch))
-
-
-def _delete_temporary(state: State, turn: Turn, command: commands.DeleteTemporary) -> None:
-    delete_temporary(state, turn, state.connections.get(command.connection), command.address)
-    turn.answer(command.connection, command.token)
-
-
-def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
-    connection = state.connections.get(command.connection)
-    if command.address.kind not in (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE):
-        raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, "Only a queue can be browsed.", command.address.name)
-    if command.address.kind is AddressKind.TEMPORARY_QUEUE and str(command.address) not in state.temporary:
-        # Looking makes no queue: there would be nobody with whom it goes.
-        raise refusal(
-            Mqrc.UNKNOWN_OBJECT_NAME, f"{command.address.name} is no longer there, or never was.", command.address.name
-        )
-    check_permitted(state, connection.user, command.address, "BROWSE")
-    selector = parse_selector(command.selector)
-    entries: list[Entry]
-    if command.address.name == STAGING_QUEUE:
-        entries = list(state.staging)
-    else:
-        queue = resolve(state, command.address).queue
-        if queue is not None:
-            check_here(queue)
-        entries = [] if queue is None else queue.waiting()
-    shown = [
-        entry
-        for entry in entries
-        if not entry.expired(turn.now_ms) and (selector is None or selector.matches(entry.message))
-    ]
-    gate = state.gate(max((entry.batch for entry in shown), default=0))
-    value = tuple(_as_browsed(state, entry) for entry in shown)
-    turn.answer(command.connection, command.token, value=value, gate=gate)
-
-
-def _as_browsed(state: State, entry: Entry) -> Message:
-    """A message as a browser sees it; a staged one under the ids that it has on the staging queue (DD-37)."""
-    message = entry.message
-    if entry.place is not Place.STAGED:
-        return message
-    return with_ids(message, staged_id(state.settings.name, entry), message.message_id)
-
-
-def _cancel(state: State, turn: Turn, command: commands.Cancel) -> None:
-    state.connections.get(command.connection)
-    copies = state.staging.copies(command.message_id)
-    if not copies:
-        raise refusal(Mqrc.NO_MSG_AVAILABLE, f"No delayed message {command.message_id} is staged.", STAGING_QUEUE)
-    with turn.together():
-        for entry in copies:
-            unstage(state, turn, entry)
-    turn.answer(command.connection, command.token)
-
-
-def _administer(state: State, turn: Turn, command: commands.Administer) -> None:
-    user = state.connections.get(command.connection).user
-    if command.checked:
-        check_administration(state, user, command.change)
-    value = administer(state, turn, command.change)
-    if command.checked:
-        value = shown_to(state, user, command.change, value)
-    turn.answer(command.connection, command.token, value=value, gate=state.gate(state.batch))
-
-
-def _from_member(state: State, turn: Turn, command: commands.FromMember) -> None:
-    from_member(state, turn, command)
-
-
-def _worker_died(state: State, turn: Turn, _command: commands.WorkerDied) -> None:
-    fail(state, turn)
-
-
-def _tick(state: State, turn: Turn, _command: commands.Tick) -> None:
-    end_subscriptions(state, turn)
-    expire_due(state, turn)
-    restart(state, turn)
-    try_again(state, turn)
-    release_due(state, turn)
-
-
-def _stored(state: State, _turn: Turn, command: commands.Stored) -> None:
-    batch_stored(state, command.batch)
-
-
-def _store_failed(state: State, turn: Turn, command: commands.StoreFailed) -> None:
-    for batch in (command.batch, *command.older):
-        batch_failed(state, turn, batch, command.why)
-    turn.all_undone()
-    if turn.looks:
-        look(state, turn)
-
-
-_Handler = Callable[[State, Turn, Command], None]
-
-# Each handler takes its own command; the key says which, and no type can say that of a mapping.
-_HANDLERS: dict[type[Command], _Handler] = cast(
-    "dict[type[Command], _Handler]",
-    {
-        commands.Connect: _connect,
-        commands.Disconnect: _disconnect,
-        commands.AttachSender: _attach_sender,
-        commands.Attach: _attach,
-        commands.Detach: _detach,
-        commands.Flow: _flow,
-        commands.Put: _put,
-        commands.Settle: _settle,
-        commands.Begin: _begin,
-        commands.Commit: _commit,
-        commands.Backout: _backout,
-        commands.EndBranch: end_work,
-        commands.PrepareBranch: prepare_branch,
-        commands.CommitBranch: commit_branch,
-        commands.BackOutBranch: back_out_branch,
-        commands.RecoverBranches: recover_branches,
-        commands.ForgetBranch: forget_branch,
-        commands.Unsubscribe: _unsubscribe,
-        commands.FindSubscription: _find_subscription,
-        commands.DeleteTemporary: _delete_temporary,
-        commands.Browse: _browse,
-        commands.Cancel: _cancel,
-        commands.Administer: _administer,
-        commands.FromMember: _from_member,
-        commands.WorkerDied: _worker_died,
-        commands.Tick: _tick,
-        commands.Stored: _stored,
-        commands.StoreFailed: _store_failed,
-    },
-)

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from assay_broker.core import core as core_module
-from assay_broker.core import recovery
+from assay_broker.core import handlers, recovery
 from assay_broker.core.clients.units import UnitAction, UnitInput, UnitState
 from assay_broker.core.delay.dispositions import Act, Result, Step
 from assay_broker.core.delay.processor import ProcessorAction, ProcessorInput, ProcessorState
@@ -119,7 +119,7 @@ def _patch(owner: object, name: str, with_what: object) -> Callable[[pytest.Monk
 
 
 def _outcome(of: Outcome, like: Outcome) -> Callable[[pytest.MonkeyPatch], None]:
-    outcomes = core_module._OUTCOMES
+    outcomes = handlers._OUTCOMES
     return lambda patch: patch.setitem(outcomes, of, outcomes[like])
 
 
@@ -173,6 +173,11 @@ def _returned_in_front(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Queue, "put_back", in_front)
 
 
+def _subscriptions_for_ever(patch: pytest.MonkeyPatch) -> None:
+    for where in (core_module, handlers):  # at a start, and at each tick
+        patch.setattr(where, "end_subscriptions", lambda _state, _turn: None)
+
+
 def _never_lossy(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Queue, "lossy", property(lambda _queue: False, lambda _queue, _lossy: None), raising=False)
 
@@ -190,7 +195,7 @@ MUTANTS = (
     Mutant("group order broken", patch=_patch(groups, "place_in_group", lambda entry: (0, entry.order))),
     Mutant("group held by several", patch=_patch(groups.Holders, "of", lambda _holders, _group: None)),
     Mutant("delayed message early", patch=_early),
-    Mutant("unsubscribed subscription still fed", patch=_patch(core_module, "unsubscribe", lambda *_given: None)),
+    Mutant("unsubscribed subscription still fed", patch=_patch(handlers, "unsubscribe", lambda *_given: None)),
     Mutant("non-persistent survives a kill", patch=_patch(arriving, "enter", _recorded_all_the_same)),
     Mutant("order changed after recovery", patch=_reversed_at_a_start),
     Mutant("credit ignored", patch=_without_credit),
@@ -207,7 +212,7 @@ MUTANTS = (
     Mutant("consumed comes back after a kill", _written(lambda record: not isinstance(record, MessageRemoved))),
     Mutant("failed deliveries forgotten at a kill", _written(lambda record: not isinstance(record, MessageMarked))),
     Mutant("expired stays with its holder", patch=_held_for_good),
-    Mutant("time to live forgotten", patch=_patch(core_module, "end_subscriptions", lambda _state, _turn: None)),
+    Mutant("time to live forgotten", patch=_subscriptions_for_ever),
     Mutant("at most once is persistent", patch=_never_lossy),
     Mutant(
         "PUT(DISABLED) does not stop the processor",
