@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 from tests.cli.conftest import Assay
 
-from assay.commands.run import CORES, REAL_WORKERS, default_workers
+from assay.commands.run import CORES, FEW_WORKERS, OWN_WORKERS, REAL_WORKERS, default_workers, how_many
 from assay.exits import Exit
 from assay.main import ending as command
 from assay.outcome import ending
@@ -77,22 +77,37 @@ def test_workers_of_the_reference_broker_say_what_one_process_says(assay: Assay,
 
 
 @pytest.mark.parametrize(
-    ("backend", "whole", "cores", "workers"),
+    ("backend", "scenarios", "cores", "workers"),
     [
-        ("reference", True, 2, 2),
-        ("reference", True, 64, CORES),
-        ("reference", True, 1, 0),
-        ("reference", True, None, 0),
-        ("reference", False, 8, 0),
-        ("artemis", True, 2, REAL_WORKERS),
-        ("artemis", False, 1, REAL_WORKERS),
+        ("reference", None, 2, 2),
+        ("reference", None, 64, CORES),
+        ("reference", None, 1, 0),
+        ("reference", None, None, 0),
+        ("reference", 500, 8, 0),
+        ("artemis", None, 2, REAL_WORKERS),
+        ("artemis", 500, 1, REAL_WORKERS),
+        ("artemis", 20, 2, 5),
+        ("artemis", 3, 2, 0),
+        ("reference-server", None, 2, OWN_WORKERS),
     ],
 )
 def test_a_whole_run_has_a_process_a_core_and_one_that_waits_has_many(
-    monkeypatch: pytest.MonkeyPatch, backend: str, *, whole: bool, cores: int | None, workers: int
+    monkeypatch: pytest.MonkeyPatch, backend: str, scenarios: int | None, cores: int | None, workers: int
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
-    assert default_workers(backend, whole=whole) == workers
+    assert default_workers(backend, scenarios=scenarios) == workers
+
+
+@pytest.mark.parametrize(("backend", "workers"), [("reference", 0), ("artemis", FEW_WORKERS)])
+def test_a_run_of_what_pytest_is_told_has_few_processes(backend: str, workers: int) -> None:
+    assert default_workers(backend, by_pytest=True) == workers
+
+
+def test_how_many_scenarios_are_asked_for_is_known_before_any_process_is_started() -> None:
+    counts = rule_counts(feature_root().rglob("*.feature"))
+    assert how_many(None, ()) is None
+    assert how_many(None, ("DD-02", "PD-34")) == counts["DD-02"] + counts["PD-34"]
+    assert how_many("qos", ()) == sum(counts[one.id] for one in load_catalogue().rules if one.profile.value == "qos")
 
 
 def test_a_run_can_be_done_again_in_its_folder(assay: Assay, tmp_path: Path) -> None:

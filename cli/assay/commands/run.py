@@ -13,6 +13,7 @@ from typing import Annotated
 
 import pytest
 import typer
+from msgspec.structs import replace
 
 from assay.commands.report import write_reports
 from assay.exits import CannotRunError, Exit, NothingSelected, UsageProblem
@@ -22,9 +23,10 @@ from assay.terminal import Terminal
 from assay_adapters.known import known_outcomes
 from assay_adapters.registry import BREAKABLE
 from assay_evidence.verdicts import Verdicts
-from assay_features import FeaturesError
+from assay_features import FeaturesError, feature_root, load_catalogue
 from assay_steps.asked import BackendUnavailableError
 from assay_steps.folder import LOG, VERDICTS, room
+from assay_steps.guards import rule_counts
 from assay_steps.run import Concluded
 from assay_steps.stops import Stops, last_words
 from assay_steps.suite import SuiteOptions, run_suite
@@ -38,6 +40,10 @@ REAL_WORKERS = 12
 """Scenarios on a real broker wait most of their time, so many more of them than cores run at once."""
 OWN_WORKERS = 24
 """On our own server, which answers while a JVM still warms up, the more of them wait at once the better."""
+FEW_WORKERS = 4
+"""Where pytest is told what to try, that is little as a rule."""
+EACH = 4
+"""Scenarios for which it pays to start a process that waits for them."""
 
 
 def run(
@@ -62,7 +68,6 @@ def run(
     pytest_args: Annotated[list[str] | None, typer.Argument(help="After --: arguments for pytest.")] = None,
 ) -> int:
     """Try the rules on a broker, print a table, and write the evidence and its report."""
-    whole = profile is None and not rule and not pytest_args
     names = list(dict.fromkeys(name.removesuffix("+amqp") for name in backend or [REFERENCE]))
     asked = [
         SuiteOptions(
@@ -70,7 +75,7 @@ def run(
             backend=name,
             profile=profile,
             rules=tuple(rule or ()),
-            workers=default_workers(name, whole=whole) if workers is None else workers,
+            workers=workers or 0,
             seed=seed,
             store=store,
             face=face,
@@ -81,6 +86,8 @@ def run(
     ]
     for options in asked:
         check(options)
+    if workers is None:
+        asked = [with_workers(options) for options in asked]
     with room(out):
         try:
             return try_all(asked, out)
@@ -238,17 +245,38 @@ def attempt(options: SuiteOptions) -> Concluded:
             raise CannotRunError(stops.ended or f"pytest ended with {code.name} and tried nothing")
 
 
-def default_workers(backend: str, *, whole: bool) -> int:
+def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bool = False) -> int:
     """How many processes a run has where the call does not say.
 
-    Real brokers are waited for. A run in this process computes, and a process for each core pays from some hundred
-    scenarios on.
+    Real brokers are waited for, but a process takes longer to start than a few scenarios take.  A run in this process
+    computes, and a process for each core pays from some hundred scenarios on.
 
     Args:
         backend: The backend's name.
-        whole: Whether the call leaves no scenario out.
+        scenarios: How many the call asks for at most; None for all.
+        by_pytest: Whether pytest is told which of them, so that nobody knows how many.
     """
+    whole = scenarios is None and not by_pytest
     if backend != REFERENCE:
-        return OWN_WORKERS if backend in BREAKABLE else REAL_WORKERS
+        waiting = FEW_WORKERS if by_pytest else OWN_WORKERS if backend in BREAKABLE else REAL_WORKERS
+        return waiting if scenarios is None else min(waiting, scenarios // EACH)
     cores = os.cpu_count() or 1
     return min(cores, CORES) if whole and cores > 1 else 0
+
+
+def with_workers(options: SuiteOptions) -> SuiteOptions:
+    """What is asked for, in as many processes as pay for it."""
+    scenarios, by_pytest = how_many(options.profile, options.rules), bool(options.pytest_args)
+    return replace(options, workers=default_workers(options.backend, scenarios=scenarios, by_pytest=by_pytest))
+
+
+def how_many(profile: str | None, rules: Sequence[str]) -> int | None:
+    """How many scenarios try these rules, those of several counted for each; None for all.
+
+    Raises:
+        LookupError: There is no such rule or profile.
+    """
+    if profile is None and not rules:
+        return None
+    tried = rule_counts(feature_root().rglob("*.feature"))
+    return sum(tried[rule.id] for rule in load_catalogue().select(profile=profile, ids=tuple(rules)))
