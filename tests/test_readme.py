@@ -20,7 +20,10 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = (
     README,
-    *((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("amqp.md", "mqlight.md", "crash.md", "http.md")),
+    *(
+        (ROOT / "docs" / name).read_text(encoding="utf-8")
+        for name in ("sdk.md", "amqp.md", "mqlight.md", "crash.md", "http.md")
+    ),
 )
 BROKER = (ROOT / "docs" / "broker.md").read_text(encoding="utf-8")
 PYTHON = [example for page in (*PAGES, BROKER) for example in re.findall(r"```python\n(.*?)```", page, re.DOTALL)]

@@ -145,8 +145,12 @@ class XaSession(Session):
 
     def __init__(self, caller: Caller, engine: EngineSession) -> None:
         super().__init__(caller, engine)
-        self.xa_resource = XaResource(caller, engine)
-        """For the transaction manager."""
+        self._xa_resource = XaResource(caller, engine)
+
+    @property
+    def xa_resource(self) -> XaResource:
+        """What a transaction manager works with: it starts and ends branches, and commits or rolls them back."""
+        return self._xa_resource
 
 
 class Connection:

@@ -68,10 +68,18 @@ class Client:
     def __init__(self, caller: Caller, engine: LightClient, client_id: str, service: tuple[str, ...]) -> None:
         self._caller = caller
         self._engine = engine
-        self.client_id = client_id
+        self._client_id = client_id
+        self._service = service
+
+    @property
+    def client_id(self) -> str:
         """Its id with the service."""
-        self.service = service
+        return self._client_id
+
+    @property
+    def service(self) -> tuple[str, ...]:
         """The URLs that it connects to."""
+        return self._service
 
     @property
     def state(self) -> str:

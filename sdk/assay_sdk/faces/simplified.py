@@ -118,8 +118,7 @@ class Context(SessionBase):
 
     def __init__(self, caller: Caller, share: _Share, engine: EngineSession, mode: AckMode) -> None:
         super().__init__(caller, engine)
-        self.auto_start = True
-        """Whether making a consumer starts the connection."""
+        self._auto_start = True
         self._share = share
         self._mode = mode
         self._closed = False
@@ -134,6 +133,15 @@ class Context(SessionBase):
     def session_mode(self) -> AckMode:
         """Its acknowledgement mode."""
         return self._mode
+
+    @property
+    def auto_start(self) -> bool:
+        """Whether making a consumer starts the connection; settable, True at first."""
+        return self._auto_start
+
+    @auto_start.setter
+    def auto_start(self, auto_start: bool) -> None:
+        self._auto_start = auto_start
 
     def create_context(self, session_mode: AckMode) -> Context:
         """Make another context, with a session of its own, on the same connection.
@@ -314,8 +322,12 @@ class XaContext(Context):
 
     def __init__(self, caller: Caller, share: _Share, engine: EngineSession, mode: AckMode) -> None:
         super().__init__(caller, share, engine, mode)
-        self.xa_resource = XaResource(caller, engine)
-        """For the transaction manager."""
+        self._xa_resource = XaResource(caller, engine)
+
+    @property
+    def xa_resource(self) -> XaResource:
+        """What a transaction manager works with: it starts and ends branches, and commits or rolls them back."""
+        return self._xa_resource
 
 
 def connect(

@@ -18,18 +18,21 @@ from assay_sdk.observer import Handed
 
 
 class Delivery:
-    """A message as its subscriber has it.
-
-    Attributes:
-        pattern: What was subscribed to.
-        share: The name of the share; None for a subscription of one client.
-    """
+    """A message as its subscriber has it."""
 
     def __init__(self, caller: Caller, engine: LightDelivery) -> None:
-        self.pattern = engine.subscription.terms.topic.name
-        self.share = engine.subscription.terms.share
         self._caller = caller
         self._engine = engine
+
+    @property
+    def pattern(self) -> str:
+        """What was subscribed to."""
+        return self._engine.subscription.terms.topic.name
+
+    @property
+    def share(self) -> str | None:
+        """The name of the share; None for a subscription of one client."""
+        return self._engine.subscription.terms.share
 
     @property
     def topic(self) -> str:
