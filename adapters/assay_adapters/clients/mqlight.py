@@ -34,6 +34,7 @@ from assay_adapters.clients.listeners import ScriptedListener
 from assay_adapters.clients.sdk import identity
 from assay_adapters.clients.telling import KID, seen_of
 from assay_adapters.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_sdk import Backoff
 from assay_sdk.driver import Driver, Durability, Login
 from assay_sdk.faces.calling import shared_runner
 from assay_sdk.faces.mqlight import DEFAULT_CREDIT, Delivery, Subscription, connect_mqlight
@@ -46,6 +47,8 @@ from assay_sdk.time import Runner
 
 T = TypeVar("T")
 
+_BACKOFF = Backoff(give_up_ms=180_000)
+"""A broker that never lets a client back in is a finding and must not stop the run; a slow restart takes a third."""
 _SOURCE = Source("The MQ Light face of our SDK has it.", "sdk/assay_sdk/faces/mqlight.py")
 
 CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
@@ -439,6 +442,7 @@ class MqlightClient:
                 driver=self._driver,
                 observer=teller,
                 trace=True,
+                backoff=_BACKOFF,
                 id_prefix=prefix,
                 chance=None if prefix is None else random.Random(prefix),  # noqa: S311  exact runs, no secrets
             )

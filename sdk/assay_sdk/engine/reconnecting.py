@@ -42,16 +42,23 @@ class Backoff(Struct, frozen=True, kw_only=True):
         first_ms: The first wait, in milliseconds; at least 1.
         longest_ms: The longest wait, in milliseconds.
         jitter: The random part, from 0 to 1.
+        give_up_ms: How long after a loss the client stops for good, in milliseconds; None never.  What waits for a
+            connection is then refused with what the last attempt was.
     """
 
     first_ms: int = 1_000
     longest_ms: int = 60_000
     jitter: float = 0.25
+    give_up_ms: int | None = None
 
     def wait_ns(self, failures: int, chance: random.Random) -> int:
         """Nanoseconds to wait after so many attempts in a row have failed."""
         whole_ms = min(self.longest_ms, self.first_ms << min(failures, 32))
         return int(whole_ms * _NS_PER_MS * (1 - self.jitter * chance.random()))
+
+    def is_enough(self, waited_ns: int) -> bool:
+        """Whether a client that has been without a connection for so many nanoseconds gives up."""
+        return self.give_up_ms is not None and waited_ns >= self.give_up_ms * _NS_PER_MS
 
 
 class Attempt:
@@ -254,6 +261,7 @@ class Reconnecting:
 
     def _come_back(self) -> Operation[None]:
         failures = 0
+        began_ns = self.runner.clock.monotonic_ns()
         while self.state is Service.RETRYING:
             due_ns = self.runner.clock.monotonic_ns() + self._backoff.wait_ns(failures, self._chance)
             yield Wait(self._changed, due_ns)
@@ -263,7 +271,8 @@ class Reconnecting:
                 yield from self._connect()
             except RefusedError as error:
                 failures += 1
-                if error.refused.kind in UNWANTED:
+                waited_ns = self.runner.clock.monotonic_ns() - began_ns
+                if error.refused.kind in UNWANTED or self._backoff.is_enough(waited_ns):
                     self._stop_for(error.refused)
 
     def _stop_for(self, why: Refused) -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from tests.sdk.faces.mqlight.worlds import MS, SECOND, World, bodies
 
-from assay_sdk import ConnectionLostError, Delivery, StaleDeliveryError
+from assay_sdk import Backoff, ConnectionLostError, Delivery, StaleDeliveryError
 
 
 def test_who_waits_for_a_message_gets_it_after_the_line_was_lost(world: World) -> None:
@@ -46,6 +46,20 @@ def test_waits_grow_up_to_a_minute_while_the_service_is_away(world: World) -> No
     world.let(60 * SECOND)
     assert client.state == "started"
     client.close()
+
+
+def test_a_client_that_gives_up_stops_and_refuses_who_waits(world: World) -> None:
+    client = world.client(backoff=Backoff(give_up_ms=10_000))
+    runner = world.broker.runner
+    world.broker.queue_manager.stop()
+    began_ns = runner.clock.monotonic_ns()
+    with pytest.raises(ConnectionLostError):
+        client.send("t", "x", qos=1)
+    assert 10 * 1_000 * MS <= runner.clock.monotonic_ns() - began_ns <= 30 * 1_000 * MS
+    assert client.state == "stopped"
+    world.broker.queue_manager.start()
+    with pytest.raises(ConnectionLostError):
+        client.send("t", "y")
 
 
 def test_an_unanswered_send_at_least_once_is_sent_again_and_an_answered_one_is_not(world: World) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from assay_broker.inprocess import InProcessBroker
-from assay_sdk import Client, Delivery, connect_mqlight
+from assay_sdk import Backoff, Client, Delivery, connect_mqlight
 from assay_sdk.observer import FrameSeen, SdkEvent
 
 MS = 1_000_000
@@ -21,7 +21,7 @@ class World:
         self.states: list[tuple[str, str | None]] = []
         self.complaints: list[str] = []
 
-    def client(self, client_id: str | None = "desk") -> Client:
+    def client(self, client_id: str | None = "desk", backoff: Backoff | None = None) -> Client:
         return connect_mqlight(
             self.broker.url,
             client_id=client_id,
@@ -30,6 +30,7 @@ class World:
             chance=random.Random(7),  # noqa: S311  exact runs, no secrets
             observer=self.events.append,
             trace=True,
+            backoff=backoff,
             on_state_changed=lambda state, why: self.states.append((state, None if why is None else why.kind.value)),
             on_error=lambda error: self.complaints.append(error.text),
         )
