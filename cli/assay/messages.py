@@ -106,7 +106,7 @@ def connected(url: str, login: Login | None, mode: AckMode) -> Generator[Context
     except ValueError as error:
         raise UsageProblem(f"{error}.") from error
     except MessagingRuntimeError as error:
-        if error.kind is JmsErrorKind.UNSUPPORTED and not serves(url):
+        if error.kind is JmsErrorKind.UNSUPPORTED and ("://" not in url or not serves(url)):
             raise UsageProblem(_sentence(error)) from error
         raise CannotRunError(_sentence(error)) from error
     try:
