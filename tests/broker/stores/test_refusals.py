@@ -145,6 +145,12 @@ def test_a_body_that_was_altered_is_refused(tmp_path: Path) -> None:
     refused(tmp_path, DamagedError, "message 7 has been altered")
 
 
+def test_a_text_that_is_none_any_more_is_damage(tmp_path: Path) -> None:
+    filled(tmp_path)
+    flip(tmp_path / DATABASE, (tmp_path / DATABASE).read_bytes().index(b"queue manager"), 7)
+    refused(tmp_path, DamagedError, "a text in it has been altered")
+
+
 @pytest.fixture(scope="module", params=[True, False], ids=["ended", "killed"])
 def original(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("original")
