@@ -48,14 +48,16 @@ class NothingSelected(UsageProblem):
         from assay_features import feature_root  # not for a command that selects nothing, such as a server
         from assay_steps.guards import rule_counts
 
-        counts = rule_counts(feature_root().rglob("*.feature"))
+        root = feature_root()
+        counts = rule_counts(root.rglob("*.feature"))
         bare = [rule for rule in rules if not counts[rule]]
         why = (
             f"{' and '.join(bare)} {'has' if len(bare) == 1 else 'have'} no scenario yet"
             if bare
             else "what stands behind -- leaves none"
         )
-        super().__init__(f"No scenario was selected: {why}; `assay rules` lists the rules with their scenarios.")
+        where = f"the scenarios are in {root}" if not bare else "`assay rules` says how many scenarios each rule has"
+        super().__init__(f"No scenario was selected: {why}; {where}.")
 
 
 class CannotRunError(CommandError):

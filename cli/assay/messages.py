@@ -17,6 +17,7 @@ from assay_sdk import (
     Topic,
     connect,
 )
+from assay_sdk.drivers import serves
 from assay_sdk.model.converters import OCTETS, TEXT
 from assay_sdk.model.durations import DurationError, parse_duration
 from assay_sdk.model.message import Body
@@ -105,7 +106,7 @@ def connected(url: str, login: Login | None, mode: AckMode) -> Generator[Context
     except ValueError as error:
         raise UsageProblem(f"{error}.") from error
     except MessagingRuntimeError as error:
-        if error.kind is JmsErrorKind.UNSUPPORTED and "://" not in url:
+        if error.kind is JmsErrorKind.UNSUPPORTED and ("://" not in url or not serves(url)):
             raise UsageProblem(_sentence(error)) from error
         raise CannotRunError(_sentence(error)) from error
     try:

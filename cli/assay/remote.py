@@ -165,7 +165,10 @@ class RemoteManager:
             ) from error
         if answer.status == 200:  # noqa: PLR2004  OK
             return octets
-        raise CannotRunError(f"{self._url} has refused the request ({answer.status}): {_said(octets, answer.reason)}")
+        what = f"{self._url} has refused the request ({answer.status}): {_said(octets, answer.reason)}"
+        if answer.status == 401 and "Authorization" not in self._headers:  # noqa: PLR2004  nobody has logged in
+            what = f"{what.removesuffix('.')}; log in with --user NAME."
+        raise CannotRunError(what)
 
     def _decoded(self, octets: bytes, kind: type[T]) -> T:
         try:

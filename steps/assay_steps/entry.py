@@ -5,7 +5,9 @@ The kit itself is inert until one of the options, or our scenario modules, is na
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from importlib.util import find_spec
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,6 +30,19 @@ OPTIONS = (
 
 PLACE = "reference-broker"
 """The option, and the line in a configuration file, for where the fixture's broker runs."""
+_NAME = f"assay_{PLACE.replace('-', '_')}"
+
+NEEDS = MappingProxyType(
+    {
+        "in-process": (),
+        "server": ("proton", "scramp", "starlette", "structlog", "uvicorn"),
+        "container": ("proton", "scramp", "docker", "testcontainers"),
+    }
+)
+"""Where the broker can run, by the option's words, and the packages that it and its clients need there."""
+_EXTRAS = MappingProxyType({"server": "server", "container": "amqp,containers"})
+_PROJECTS = MappingProxyType({"proton": "python-qpid-proton"})
+"""What a package is called where it is installed from, if it is called otherwise there."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         group.addoption(name, default=None, **details)
     words = "in-process (its own clock), server (real sockets and time), or container"
     group.addoption(f"--assay-{PLACE}", metavar="WHERE", default=None, help=f"fixture reference_broker: {words}")
-    parser.addini(f"assay_{PLACE.replace('-', '_')}", f"where reference_broker runs: {words}", default="in-process")
+    parser.addini(_NAME, f"where reference_broker runs: {words}", default="in-process")
 
 
 def asked_for(config: pytest.Config) -> bool:
@@ -49,20 +64,50 @@ def asked_for(config: pytest.Config) -> bool:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Bring the kit in when it is asked for."""
+    if _place(config) not in NEEDS:
+        raise pytest.UsageError(f"{_NAME}: there is no {_place(config)!r}; there is {', '.join(NEEDS)}.")
     if asked_for(config):
         from assay_steps.plugin import register
 
         register(config)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Where a test asks for a broker that cannot be had here, none is begun."""
+    wanted = any("reference_broker" in getattr(item, "fixturenames", ()) for item in session.items)
+    if wanted and not hasattr(session.config, "workerinput"):  # a worker of xdist has nobody to say it to
+        lack = _lack(_place(session.config))
+        if lack is not None:
+            raise pytest.UsageError(lack)
+
+
+def _place(config: pytest.Config) -> str:
+    """Where the fixture's broker is to run."""
+    return str(config.getoption(_NAME) or config.getini(_NAME))
+
+
+def _lack(place: str) -> str | None:
+    """Which packages are not installed that a broker there needs, and what to do; None when nothing is missing."""
+    missing = [_PROJECTS.get(name, name) for name in NEEDS[place] if find_spec(name) is None]
+    if not missing:
+        return None
+    them = "it" if len(missing) == 1 else "them"
+    return f"{_NAME}: a {place} needs {_listed(missing)}: install {them} with pip install 'assay-mq[{_EXTRAS[place]}]'"
+
+
+def _listed(words: Sequence[str]) -> str:
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 @pytest.fixture
 def reference_broker(request: pytest.FixtureRequest) -> Generator[ReferenceBroker]:
     """A fresh reference broker: ``connect(reference_broker.url, login=reference_broker.login)``."""
+    place = _place(request.config)
+    lack = _lack(place)
+    if lack is not None:
+        pytest.fail(lack, pytrace=False)
     from assay_steps.double import PLACES
 
-    name = f"assay_{PLACE.replace('-', '_')}"
-    place = request.config.getoption(name) or request.config.getini(name)
-    if place not in PLACES:
-        raise pytest.UsageError(f"{name}: there is no {place!r}; there is {', '.join(PLACES)}.")
     with PLACES[place]() as broker:
         yield broker

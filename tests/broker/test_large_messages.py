@@ -55,7 +55,11 @@ def test_a_message_of_100_mib_outlives_a_kill_in_its_folder(tmp_path: Path) -> N
     [
         (settings(), Mqrc.MSG_TOO_BIG_FOR_Q_MGR, "more than 104857600 bytes"),
         (settings(manager=LARGEST, queue=4 * MIB), Mqrc.MSG_TOO_BIG_FOR_Q_MGR, "more than 104857600 bytes"),
-        (settings(manager=4 * MIB), Mqrc.MSG_TOO_BIG_FOR_Q_MGR, "more than 4194304 bytes"),
+        (
+            settings(manager=4 * MIB),
+            Mqrc.MSG_TOO_BIG_FOR_Q_MGR,
+            "more than 4194304 bytes, which MAXMSGL of the queue manager sets",
+        ),
     ],
     ids=["both at their most", "queue lower", "queue manager lower"],
 )
@@ -85,5 +89,5 @@ def test_a_queue_that_takes_less_says_so(tmp_path: Path) -> None:
     world.run()
     refused = line.refused(token)
     assert refused.mqrc == Mqrc.MSG_TOO_BIG_FOR_Q
-    assert "takes messages of 4194304 bytes, and this one has 5242880" in refused.text
+    assert "takes messages of 4194304 bytes (MAXMSGL), and this one has 5242880" in refused.text
     store.abandon()

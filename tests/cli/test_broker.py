@@ -199,13 +199,32 @@ def frame(body: bytes) -> bytes:
 def test_two_servers_cannot_have_one_address_or_one_folder(assay: Assay, tmp_path: Path) -> None:
     with running(tmp_path, "--data", tmp_path / "data") as server:
         for option, url in (("--amqp", server.amqp), ("--http", server.http)):
-            ended = assay("broker", *ANY, option, url.partition("://")[2])
+            place = url.partition("://")[2]
+            ended = assay("broker", *ANY, option, place, "--data", tmp_path / "new")
             assert ended.code is Exit.INCONCLUSIVE
             assert ended.out == ""
-            assert "ddress already in use" in last(ended.err)
+            told = "(Address already in use): end whoever listens there, or name another port."
+            assert f"{place} cannot be listened on for {option.strip('-').upper()} {told}" in last(ended.err)
+            assert not (tmp_path / "new").exists()
         ended = assay("broker", *ANY, "--data", tmp_path / "data")
         assert ended.code is Exit.INCONCLUSIVE
         assert f"is in use by process {server.process.pid}" in last(ended.err)
+
+
+@pytest.mark.parametrize("ready", ["nosuch/x", ""])
+def test_a_ready_file_that_has_no_place_starts_nothing(assay: Assay, tmp_path: Path, ready: str) -> None:
+    ended = assay("broker", *ANY, "--data", tmp_path / "new", "--ready-file", tmp_path / ready)
+    assert ended.code is Exit.USAGE
+    assert [*tmp_path.iterdir()] == []
+    assert len(ended.err.splitlines()) == 1
+    assert "cannot be written" in last(ended.err)
+
+
+def test_a_ready_file_may_lie_in_the_folder_that_is_made(tmp_path: Path) -> None:
+    data = tmp_path / "some" / "data"
+    with running(data, "--data", data) as server:
+        assert (data / "ready.json").exists()
+        assert server.end(signal.SIGTERM)[0] == 0
 
 
 def last(err: str) -> str:
@@ -243,12 +262,12 @@ def test_a_damaged_folder_is_said(assay: Assay, tmp_path: Path) -> None:
         (("--tls-certificate", "a.pem"), "without its key"),
         (("--tls-certificate", "a.pem", "--tls-key", "b.pem"), "certificate a.pem cannot be read"),
         (("--add-user", "alice"), "there is no users' file to write into"),
-        (("--data", "pyproject.toml"), "pyproject.toml"),
+        (("--data", "pyproject.toml"), "pyproject.toml is no folder; give the queue manager a folder"),
     ],
 )
 def test_a_mistake_is_one_sentence(assay: Assay, arguments: tuple[str, ...], said: str) -> None:
     ended = assay("broker", *ANY, *arguments)
-    assert ended.code is (Exit.INCONCLUSIVE if "--data" in arguments else Exit.USAGE)
+    assert ended.code is Exit.USAGE
     assert ended.out == ""
     assert said in last(ended.err)
 

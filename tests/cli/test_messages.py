@@ -113,6 +113,8 @@ def one_sentence(err: str) -> bool:
     [
         ("send", "ORDERS", "x", "--delay", "soon"),
         ("send", "ORDERS", "x", "--ttl", "5 parsecs"),
+        ("send", "ORDERS", "x", "--priority", "12"),
+        ("send", "ORDERS", "x", "--priority", "-1"),
         ("send", "", "x"),
         ("receive", "ORDERS", "--count", "0"),
         ("receive", "ORDERS", "--timeout", "-1"),
@@ -128,7 +130,8 @@ def test_a_wrong_call_is_told_in_one_sentence(assay: Assay, url: str, arguments:
     ("at", "code"),
     [
         ("nonsense", Exit.USAGE),
-        ("gopher://x", Exit.INCONCLUSIVE),
+        ("gopher://x", Exit.USAGE),
+        ("http://127.0.0.1:1", Exit.USAGE),
         ("local://host/path", Exit.USAGE),
         ("local:///no/such/socket", Exit.INCONCLUSIVE),
         ("amqp://127.0.0.1:1", Exit.INCONCLUSIVE),

@@ -18,7 +18,7 @@ from assay_adapters import artemis
 from assay_adapters.artemis import ArtemisBackend
 from assay_adapters.backend import Available, BackendError, Needs, Unavailable
 from assay_adapters.known import outcomes
-from assay_features import catalogue
+from assay_features import catalogue, feature_root
 from assay_pipeline.errors import SparkMissingError
 from assay_steps.folder import EARLIER
 from assay_steps.killing import KillMatrix, TrialError
@@ -129,7 +129,8 @@ def test_tests_without_a_scenario_are_no_run(assay: Assay, tmp_path: Path) -> No
     module.write_text("def test_nothing_of_ours():\n    pass\n")
     ended = assay("run", "--out", tmp_path / "out", "--", module)
     assert ended.code is Exit.USAGE
-    assert "No scenario was selected: what stands behind -- leaves none" in ended.err
+    where = f"the scenarios are in {feature_root()}"
+    assert f"No scenario was selected: what stands behind -- leaves none; {where}.\n" in ended.err
     assert not (tmp_path / "out").exists()
 
 

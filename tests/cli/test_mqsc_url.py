@@ -82,6 +82,7 @@ def test_a_user_logs_in(assay: Assay, script: Path, guarded: Served, monkeypatch
     nobody = assay("mqsc", script, "--url", url(guarded))
     assert (nobody.code, nobody.out) == (Exit.INCONCLUSIVE, "     1 : DEFINE QLOCAL(ORDERS)\n")
     assert "MQWB0104E" in nobody.err
+    assert nobody.err.endswith("; log in with --user NAME.\n")
     monkeypatch.setenv("ASSAY_PASSWORD", "secret")
     assert assay("mqsc", script, "--url", url(guarded), "--user", "mqm").code is Exit.AS_EXPECTED
     monkeypatch.setenv("ASSAY_PASSWORD", "wonder")

@@ -12,6 +12,7 @@ import assay_broker.server.wiring
 import assay_sdk.drivers.amqp  # proton's modules bear only one import, and pytester takes back what a run imports
 from assay_sdk import drivers
 from assay_sdk.drivers import GROUP
+from assay_steps import entry
 
 pytest_plugins = ["pytester"]
 
@@ -77,8 +78,49 @@ def test_a_container_is_there_for_whoever_asks_for_one(pytester: pytest.Pytester
 def test_a_place_that_there_is_not_is_said(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(TEST)
     result = pytester.runpytest_inprocess(*PLUGINS, "--assay-reference-broker=cloud")
-    result.stdout.fnmatch_lines(["*there is no 'cloud'; there is in-process, server, container*"])
-    result.assert_outcomes(errors=2)
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    said = "ERROR: assay_reference_broker: there is no 'cloud'; there is in-process, server, container."
+    assert [line for line in result.errlines if line] == [said]
+
+
+@pytest.mark.parametrize(
+    ("place", "lacks", "said"),
+    [
+        ("server", ["structlog"], "a server needs structlog: install it with pip install 'assay-mq[server]'"),
+        (
+            "container",
+            ["docker", "testcontainers"],
+            "a container needs docker and testcontainers: install them with pip install 'assay-mq[amqp,containers]'",
+        ),
+    ],
+)
+def test_a_missing_package_is_one_sentence_before_any_test(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, place: str, lacks: list[str], said: str
+) -> None:
+    monkeypatch.setattr(entry, "find_spec", lambda name: None if name in lacks else object())
+    pytester.makepyfile(TEST)
+    result = pytester.runpytest_inprocess(*PLUGINS, f"--assay-reference-broker={place}")
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    assert [line for line in result.errlines if line] == [f"ERROR: assay_reference_broker: {said}"]
+
+
+def test_a_missing_package_keeps_no_test_that_needs_no_broker(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entry, "find_spec", lambda _name: None)
+    pytester.makepyfile("def test_it(): pass")
+    pytester.runpytest_inprocess(*PLUGINS, "--assay-reference-broker=server").assert_outcomes(passed=1)
+
+
+def test_a_test_that_asks_for_its_broker_later_fails_in_one_sentence(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entry, "find_spec", lambda _name: None)
+    pytester.makepyfile("def test_it(request): request.getfixturevalue('reference_broker')")
+    result = pytester.runpytest_inprocess(*PLUGINS, "--assay-reference-broker=server")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["assay_reference_broker: a server needs *"])
+    result.stdout.no_fnmatch_line("*Error*")
 
 
 def test_nothing_of_the_kit_is_imported_before_a_test_asks(

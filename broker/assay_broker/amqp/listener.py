@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import socket
 from weakref import WeakValueDictionary
 
 from msgspec import Struct
@@ -125,8 +127,11 @@ class AmqpListener:
                 backlog=_BACKLOG,
             )
         except OSError as error:
+            # asyncio's own text names the address once more, in Python's words
+            number = None if isinstance(error, socket.gaierror) else error.errno
+            why = error.strerror or error if number is None else os.strerror(number)
             raise ListenError(
-                f"AMQP clients cannot be listened to at {host}:{port} ({error.strerror or error}): "
+                f"AMQP clients cannot be listened to at {host}:{port} ({why}): "
                 "end whoever listens there, or name another port."
             ) from error
         name = self._server.sockets[0].getsockname()

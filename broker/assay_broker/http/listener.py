@@ -24,6 +24,7 @@ from assay_sdk.time import Runner
 
 _LIMITS = HttpLimits()
 _BACKLOG = 128
+_ADVICE = "; end whoever listens there, or name another address."
 
 _PEERS = logging.getLogger("assay_broker.http.peers")
 """What uvicorn says of callers that talk nonsense; they are answered, and need no line each in the log."""
@@ -111,7 +112,7 @@ class HttpListener:
             family, kind, proto, _, address = found[0]
             bound = socket.socket(family, kind, proto)
         except OSError as error:
-            raise ListenError(f"HTTP cannot listen on {host}:{port}: {error.strerror or error}.") from error
+            raise ListenError(f"HTTP cannot listen on {host}:{port}: {error.strerror or error}{_ADVICE}") from error
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind(address)
@@ -119,7 +120,7 @@ class HttpListener:
             bound.setblocking(False)  # noqa: FBT003  the socket's own signature
         except OSError as error:
             bound.close()
-            raise ListenError(f"HTTP cannot listen on {host}:{port}: {error.strerror or error}.") from error
+            raise ListenError(f"HTTP cannot listen on {host}:{port}: {error.strerror or error}{_ADVICE}") from error
         name = bound.getsockname()
         self._address = str(name[0]), int(name[1])
         self._config.load()

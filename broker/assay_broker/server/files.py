@@ -118,8 +118,18 @@ def asked(table: Mapping[str, Any]) -> Asked:
     try:
         return msgspec.convert(dict(table), Asked)
     except msgspec.ValidationError as error:
-        text, _, place = str(error).partition(" - at `$.")
-        raise OptionsError(f"{place.rstrip('`')}: {text[:1].lower()}{text[1:]}") from error
+        raise OptionsError(_worded(table, error)) from error
+
+
+def _worded(table: Mapping[str, Any], error: msgspec.ValidationError) -> str:
+    """What is wrong with a table; within a table of limits msgspec does not say which of them it is."""
+    for name in ("limits", "amqp-limits"):
+        inner = table.get(name)
+        for key, value in inner.items() if isinstance(inner, dict) else ():
+            if type(value) is not int:
+                return f"{name}.{key} is {value!r}: write a whole number"
+    text, _, place = str(error).partition(" - at `$.")
+    return f"{place.rstrip('`')}: {text[:1].lower()}{text[1:]}"
 
 
 def launch(flags: Asked, file: Asked | None = None) -> Launch:

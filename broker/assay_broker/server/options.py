@@ -97,6 +97,8 @@ def check(options: ServerOptions) -> None:
         check_word("defect", options.defect, DEFECTS)
     if options.amqp is None and options.http is None:
         raise OptionsError("nobody could reach a server without AMQP and without HTTP: leave one of the two in place")
+    if options.amqp is not None and options.amqp.port and options.amqp == options.http:
+        raise OptionsError(f"AMQP and HTTP cannot both listen on {options.amqp}: give one of them another port")
     if (options.tls_certificate is None) != (options.tls_key is None):
         given, missing = ("certificate", "key") if options.tls_key is None else ("key", "certificate")
         raise OptionsError(f"a TLS {given} is of no use without its {missing}: name both files, or neither")

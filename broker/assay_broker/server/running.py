@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import os
 import signal
@@ -82,6 +83,7 @@ async def run(
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # so a shell shields what it starts in the background
             loop.add_signal_handler(number, signalled, number)
+    _check_ready_file(launch)
     server = BrokerServer(launch.server, parts, store)
     await server.start()
     _spare_collector()
@@ -111,6 +113,26 @@ def _spare_collector() -> None:
     gc.set_threshold(_YOUNG, 20, 100)
 
 
+def _check_ready_file(launch: Launch) -> None:
+    """Refuse a ready file that cannot be written, before anything is made for a server that would have to end again."""
+    path, data = launch.ready_file, launch.server.data
+    if path is None:
+        return
+    folder = path.parent.resolve()
+    if data is not None and not folder.exists() and folder in (data.resolve(), *data.resolve().parents):
+        return  # it is made with the store's
+    if not folder.is_dir():
+        raise _unwritable(path, f"{path.parent} is no folder")
+    if path.is_dir():
+        raise _unwritable(path, "it is a folder")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _unwritable(path, os.strerror(errno.EACCES))
+
+
+def _unwritable(path: Path, why: str | None) -> OptionsError:
+    return OptionsError(f"the ready file {path} cannot be written: {why}; name another place")
+
+
 @contextmanager
 def _announced(ready: Ready, path: Path | None) -> Generator[None]:
     """Have a file say that the server is ready, as long as it is."""
@@ -122,7 +144,7 @@ def _announced(ready: Ready, path: Path | None) -> Generator[None]:
         beginning.write_bytes(msgspec.json.encode(ready) + b"\n")
         beginning.replace(path)  # whoever waits for it never sees half of it
     except OSError as error:
-        raise OptionsError(f"the ready file {path} cannot be written: {error.strerror}; name another place") from error
+        raise _unwritable(path, error.strerror) from error
     try:
         yield
     finally:

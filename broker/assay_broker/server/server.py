@@ -16,6 +16,7 @@ from assay_broker.server.errors import MachineError, OptionsError
 from assay_broker.server.logs import get_logger
 from assay_broker.server.options import ServerOptions, check
 from assay_broker.server.parts import AmqpGate, Gate, Parts
+from assay_broker.server.ports import check_addresses
 from assay_broker.shell import QueueManager
 from assay_broker.stores import Store, StoreError
 from assay_broker.stores.errors import ForeignError, NoDatabaseError
@@ -99,6 +100,7 @@ class BrokerServer:
         """
         check(self.options)
         self._parts.secure(self.options)
+        await check_addresses(self.options)
         try:
             self._begin()
             await self._open()

@@ -27,15 +27,15 @@ class DamagedError(RefusedError):
 
 
 class NoDatabaseError(RefusedError):
-    """A file stands in the database's place that is none of ours.
+    """What stands in the folder's place or in the database's is none of ours.
 
     Args:
-        path: The file.
+        path: The file, or the folder.
         detail: What it is instead.
     """
 
     def __init__(self, path: Path, detail: str) -> None:
-        super().__init__(f"{path} is {detail}; give the queue manager a folder of its own, or move that file away.")
+        super().__init__(f"{path} is {detail}; give the queue manager a folder of its own, or move that away.")
 
 
 class NewerError(RefusedError):

@@ -6,11 +6,11 @@ import errno
 import fcntl
 import os
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_IWGRP, S_IWOTH, S_IWUSR
 
-from assay_broker.stores import StoreError
+from assay_broker.stores import StoreError, schema
 from assay_broker.stores.errors import (
     DamagedError,
     DiskError,
@@ -27,8 +27,14 @@ LOCK = "assay.lock"
 _BEGINNING = "assay.db.new"
 _JOURNAL = "assay.db-journal"
 
+_FOLDER_MODE = 0o700
+_FILE_MODE = 0o600
+"""Bodies of messages stand in them, and are nobody else's business on this machine."""
+
 _MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
+_APPLICATION = slice(68, 72)
+"""Where the header says whose the file is (SQLite file format, 1.3.10)."""
 LOG_HEADER_BYTES = 32
 """SQLite file format, 4.1."""
 Keep = Callable[[int], None]
@@ -53,6 +59,7 @@ class Folder:
         self._lock_path = path / LOCK
         self._lock: int | None = None
         self._made_lock = False
+        self._made_folders: tuple[Path, ...] = ()
         self._identities: dict[Path, tuple[int, int]] = {}
 
     # who has it --------------------------------------------------------------------------------------------------
@@ -61,14 +68,16 @@ class Folder:
         """Take the folder; another process that has it is left alone.
 
         Raises:
+            NoDatabaseError: It is no folder, or something in it is no file.
             InUseError: Somebody else has it.
             ReadOnlyError: It cannot be written to.
             StoreError: The disk refuses.
         """
         with told(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
+            self._check_kinds()
+            self._make()
             self._made_lock = not self._lock_path.exists()
-            lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            lock = _opened(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
         try:
             # Not SQLite's own lock: that one is lost when anybody in this process closes the file (fcntl(2)).
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -90,8 +99,27 @@ class Folder:
         if self._lock is not None:
             if refused and self._made_lock:
                 self._lock_path.unlink(missing_ok=True)
+                with suppress(OSError):  # somebody has put something there since
+                    for folder in self._made_folders:
+                        folder.rmdir()
             os.close(self._lock)
             self._lock = None
+
+    def _check_kinds(self) -> None:
+        """Nothing is made beside what is of another kind than it should be."""
+        for path in (self.path, *self.path.parents):
+            if path.exists():
+                if not path.is_dir():
+                    raise NoDatabaseError(path, "no folder")
+                break
+        for path in (*self.files, self._lock_path):
+            if path.exists() and not path.is_file():
+                raise NoDatabaseError(path, "a folder and no file" if path.is_dir() else "no ordinary file")
+
+    def _make(self) -> None:
+        missing = [path for path in (self.path, *self.path.parents) if not path.exists()]
+        self.path.mkdir(_FOLDER_MODE, parents=True, exist_ok=True)
+        self._made_folders = tuple(missing)
 
     # how its files begin -----------------------------------------------------------------------------------------
 
@@ -115,6 +143,8 @@ class Folder:
         head = _head(self.database)
         if len(head) < _HEADER_BYTES or not head.startswith(_MAGIC):
             raise NoDatabaseError(self.database, "empty" if not head else "no SQLite database")
+        if int.from_bytes(head[_APPLICATION], "big") != schema.APPLICATION_ID:
+            raise NoDatabaseError(self.database, "a database of another application")
         if (self.path / _JOURNAL).exists():
             raise NoDatabaseError(self.path / _JOURNAL, "a journal that this store never writes")
         if not self.log.exists():
@@ -131,10 +161,12 @@ class Folder:
         new = self.path / _BEGINNING
         try:
             with told(self.path):
-                with self.log.open("wb") as log:
+                for path in (new, self.log):  # what a start that did not come to its end has left
+                    path.unlink(missing_ok=True)
+                with open(self.log, "wb", opener=_opened) as log:
                     os.posix_fallocate(log.fileno(), 0, log_bytes)
                     keep(log.fileno())
-                with new.open("wb") as database:
+                with open(new, "wb", opener=_opened) as database:
                     database.write(octets)
                     database.flush()
                     keep(database.fileno())
@@ -209,6 +241,11 @@ def told(path: Path) -> Generator[None]:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             raise FullError(path) from error
         raise DiskError(path, detail) from error
+
+
+def _opened(path: str | Path, flags: int) -> int:
+    """A file for its owner alone, should it be made."""
+    return os.open(path, flags, _FILE_MODE)
 
 
 def _head(path: Path) -> bytes:

@@ -136,6 +136,8 @@ def reported(folder: Folder) -> Generator[None]:
         yield
     except apsw.NotADBError as error:
         raise NoDatabaseError(folder.database, "no SQLite database") from error
+    except UnicodeDecodeError as error:  # SQLite hands a text's octets out as they are
+        raise DamagedError(folder.database, "a text in it has been altered") from error
     except (apsw.CorruptError, apsw.SchemaChangeError) as error:
         raise DamagedError(folder.database, str(error)) from error
     except (apsw.BusyError, apsw.LockedError) as error:

@@ -15,6 +15,8 @@ from assay.terminal import Terminal
 from assay_sdk import AS_DESTINATION, AckMode, DeliveryMode, Message, Receipt
 from assay_sdk.model.message import Body
 
+_HIGHEST_PRIORITY = 9
+
 
 def send(
     name: Annotated[str, typer.Argument(help="The queue, or with --topic the topic string.", metavar="QUEUE")],
@@ -33,6 +35,8 @@ def send(
 ) -> Exit:
     """Send a message, and print its id when the broker has it."""
     place = destination(name, topic=topic)
+    if priority is not None and not 0 <= priority <= _HIGHEST_PRIORITY:
+        raise UsageProblem(f"--priority is from 0 to {_HIGHEST_PRIORITY}, not {priority}.")
     delay_ms, ttl_ms = milliseconds("--delay", delay), milliseconds("--ttl", ttl)
     with connected(url, login(user), AckMode.AUTO) as context:
         producer = context.create_producer(

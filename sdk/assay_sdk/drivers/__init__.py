@@ -44,6 +44,16 @@ def find_driver(url: str) -> Driver:
         raise _refusal(text, scheme) from error
 
 
+def serves(url: str) -> bool:
+    """Whether the URL is one for a driver, be it that this one, or all of them, are still to be installed.
+
+    Args:
+        url: ``amqp://host:port``.
+    """
+    known = {point.name for point in entry_points(group=GROUP)}
+    return not known or urlsplit(url).scheme in known
+
+
 def _make(point: EntryPoint) -> Driver:
     driver: Driver = point.load()()
     return driver

@@ -94,7 +94,7 @@ def test_peers_who_are_left_at_the_end_are_told(tmp_path: Path) -> None:
     assert listener.gone is not None
 
 
-def test_an_address_in_use_is_said_and_the_folder_is_given_back(tmp_path: Path) -> None:
+def test_an_address_in_use_is_said_and_the_no_folder_is_made(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -102,9 +102,28 @@ def test_an_address_in_use_is_said_and_the_folder_is_given_back(tmp_path: Path) 
         for options in (replace(OPTIONS, amqp=where), replace(OPTIONS, http=where)):
             with (
                 pytest.raises(MachineError, match=f"{where} cannot be listened on"),
-                serving(replace(options, data=tmp_path), Doubles()),
+                serving(replace(options, data=tmp_path / "data"), Doubles()),
             ):
                 pass
+    assert not (tmp_path / "data").exists()
+
+
+def test_an_address_that_is_taken_in_between_is_said_and_the_folder_is_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def free(_options: ServerOptions) -> None:
+        pass
+
+    with socket.socket() as taken, monkeypatch.context() as patched:
+        patched.setattr("assay_broker.server.server.check_addresses", free)
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        where = HostPort(*taken.getsockname())
+        with (
+            pytest.raises(MachineError, match=f"{where} cannot be listened on: "),
+            serving(replace(OPTIONS, amqp=where, data=tmp_path), Doubles()),
+        ):
+            pass
     with serving(replace(OPTIONS, data=tmp_path), Doubles()):
         pass
 
@@ -154,6 +173,7 @@ def test_a_defect_is_planted(tmp_path: Path) -> None:
         ({"name": "QM 1"}, "holds ' '"),
         ({"platform": "zos", "name": "LONGER"}, "at most 4"),
         ({"amqp": None, "http": None}, "nobody could reach"),
+        (dict.fromkeys(("amqp", "http"), HostPort("127.0.0.1", 5672)), "cannot both listen on 127.0.0.1:5672"),
         ({"tls_certificate": Path("a.pem")}, "without its key"),
         ({"tls_key": Path("a.pem")}, "without its certificate"),
         ({"amqp": HostPort("0.0.0.0", 0)}, "from other machines"),  # noqa: S104  refused

@@ -145,6 +145,12 @@ def test_a_body_that_was_altered_is_refused(tmp_path: Path) -> None:
     refused(tmp_path, DamagedError, "message 7 has been altered")
 
 
+def test_a_text_that_is_none_any_more_is_damage(tmp_path: Path) -> None:
+    filled(tmp_path)
+    flip(tmp_path / DATABASE, (tmp_path / DATABASE).read_bytes().index(b"queue manager"), 7)
+    refused(tmp_path, DamagedError, "a text in it has been altered")
+
+
 @pytest.fixture(scope="module", params=[True, False], ids=["ended", "killed"])
 def original(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("original")
@@ -214,6 +220,32 @@ def test_another_applications_database_is_refused(tmp_path: Path) -> None:
     refused(tmp_path, NoDatabaseError, "a database of another application")
 
 
+@pytest.mark.parametrize("mode", ["WAL", "DELETE"])
+def test_another_applications_database_is_no_damage_of_ours_without_a_log(tmp_path: Path, mode: str) -> None:
+    with sqlite3.connect(tmp_path / DATABASE) as other:
+        other.execute(f"PRAGMA journal_mode={mode}")
+        other.execute("CREATE TABLE t (x)")
+    other.close()
+    (tmp_path / LOG).unlink(missing_ok=True)
+    refused(tmp_path, NoDatabaseError, "a database of another application")
+
+
+@pytest.mark.parametrize("name", [DATABASE, LOG, "assay.lock"])
+def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(NoDatabaseError, match=rf"{name} is a folder and no file; give the queue manager a folder"):
+        opened(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("inside", ["", "qm", "qm/data"])
+def test_a_file_in_the_folders_place_is_named(tmp_path: Path, inside: str) -> None:
+    (tmp_path / "af").write_text("mine")
+    with pytest.raises(NoDatabaseError, match="af is no folder; give the queue manager a folder of its own"):
+        opened(tmp_path / "af" / inside)
+    assert (tmp_path / "af").read_text() == "mine"
+
+
 def test_a_folder_of_another_queue_manager_is_refused(tmp_path: Path) -> None:
     filled(tmp_path)
     refused(tmp_path, ForeignError, "belongs to queue manager QM, not to OTHER; give OTHER a folder", name="OTHER")
@@ -256,6 +288,9 @@ def test_a_folder_that_cannot_be_begun_is_refused_and_nothing_of_it_stays(
     with pytest.raises(StoreError, match=match):
         opened(tmp_path)
     assert files(tmp_path) == {}
+    with pytest.raises(StoreError, match=match):
+        opened(tmp_path / "some" / "where")
+    assert not (tmp_path / "some").exists()
     monkeypatch.undo()
     opened(tmp_path).close()
 

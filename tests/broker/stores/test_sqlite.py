@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sqlite3
 import sys
 import tracemalloc
@@ -345,3 +346,18 @@ def test_octets_are_found_in_what_is_removed_in_what_waits_and_in_any_file(tmp_p
     assert store.holds(b"beside needle")
     assert not store.holds(b"no needle")
     store.close()
+
+
+def test_what_is_kept_is_nobody_elses_business_on_the_machine(tmp_path: Path) -> None:
+    folder = tmp_path / "qm"
+    before = os.umask(0)
+    try:
+        store = opened(folder)
+        store.write([stored(1)])
+        store.flush()
+        modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
+        store.close()
+    finally:
+        os.umask(before)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert modes == dict.fromkeys(("assay.db", "assay.db-wal", "assay.lock"), 0o600)

@@ -62,7 +62,8 @@ def limits(definition: Definition, name: str, octets: int) -> list[Obstacle]:
     longest = definition.number("MAXMSGL")
     if octets <= longest:
         return []
-    return [Obstacle(Mqrc.MSG_TOO_BIG_FOR_Q, name, f"takes messages of {longest} bytes, and this one has {octets}")]
+    why = f"takes messages of {longest} bytes (MAXMSGL), and this one has {octets}"
+    return [Obstacle(Mqrc.MSG_TOO_BIG_FOR_Q, name, why)]
 
 
 def full(name: str) -> Obstacle:

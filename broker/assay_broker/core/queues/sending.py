@@ -196,7 +196,8 @@ def _as_defined(message: Message, definition: Definition) -> Message:
 def _check(state: State, message: Message) -> None:
     limit = state.objects.queue_manager().number("MAXMSGL")
     if size(message) > limit:
-        raise refusal(Mqrc.MSG_TOO_BIG_FOR_Q_MGR, f"The message has more than {limit} bytes.", state.settings.name)
+        why = f"The message has more than {limit} bytes, which MAXMSGL of the queue manager sets."
+        raise refusal(Mqrc.MSG_TOO_BIG_FOR_Q_MGR, why, state.settings.name)
     if message.priority is not None and not 0 <= message.priority <= HIGHEST_PRIORITY:
         raise refusal(Mqrc.PRIORITY_ERROR, f"Priority {message.priority} is not between 0 and {HIGHEST_PRIORITY}.")
     if (message.ttl_ms or 0) < 0 or (message.expiry_ms or 0) < 0 or (message.delivery_time_ms or 0) < 0:

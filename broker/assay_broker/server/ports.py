@@ -1,0 +1,48 @@
+"""Whether a server's addresses can be had, asked before anything is made on the disk."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+
+from assay_broker.server.addresses import HostPort
+from assay_broker.server.errors import MachineError
+from assay_broker.server.options import ServerOptions
+
+_ADVICE = {
+    errno.EADDRINUSE: "end whoever listens there, or name another port",
+    errno.EACCES: "name a port from 1024 on",
+}
+
+
+async def check_addresses(options: ServerOptions) -> None:
+    """See that nobody else has the addresses; nothing listens there yet.
+
+    Args:
+        options: What the server is asked to be.
+
+    Raises:
+        MachineError: One of them cannot be had.
+    """
+    for what, address in (("AMQP", options.amqp), ("HTTP", options.http)):
+        if address is None:
+            continue
+        try:
+            await _bind(address)
+        except OSError as error:
+            number = None if isinstance(error, socket.gaierror) else error.errno
+            why = error.strerror or str(error) if number is None else os.strerror(number)
+            advice = _ADVICE.get(number or 0, "name an address of this machine")
+            raise MachineError(f"{address} cannot be listened on for {what} ({why}): {advice}.") from error
+
+
+async def _bind(address: HostPort) -> None:
+    found = await asyncio.get_running_loop().getaddrinfo(
+        address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )
+    family, kind, protocol, _, place = found[0]
+    with socket.socket(family, kind, protocol) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        tried.bind(place)
