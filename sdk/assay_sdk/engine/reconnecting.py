@@ -42,8 +42,8 @@ class Backoff(Struct, frozen=True, kw_only=True):
         first_ms: The first wait, in milliseconds; at least 1.
         longest_ms: The longest wait, in milliseconds.
         jitter: The random part, from 0 to 1.
-        give_up_ms: How long after a loss the client stops for good, in milliseconds; None never.  What waits for a
-            connection is then refused with what the last attempt was.
+        give_up_ms: How long after a loss the client stops for good, in milliseconds; None never.  A connection that
+            does not even last for `first_ms` is none.  What waits is then refused with what was wrong last.
     """
 
     first_ms: int = 1_000
@@ -130,6 +130,8 @@ class Reconnecting:
         self._trying: Connection | None = None
         self._changed: Pending[None] = Pending()
         self._why: Refused | None = None
+        self._found_ns = self._lost_ns = 0
+        """When the last connection was had, and when the last one that lasted was lost."""
 
     @property
     def state(self) -> Service:
@@ -232,6 +234,7 @@ class Reconnecting:
             again = self.state is Service.RETRYING
             if self._life.take(ServiceEvent.CONNECTED) is Act.GO:
                 self._attempt = attempt
+                self._found_ns = self.runner.clock.monotonic_ns()
                 if again:
                     self._observer(Reconnected())
                 self._tell(None)
@@ -257,23 +260,28 @@ class Reconnecting:
             self._stop_for(why)
         elif self._life.take(ServiceEvent.LOSE) is Act.GO:
             self._tell(why)
-            spawn(self.runner, self._come_back())
+            now_ns = self.runner.clock.monotonic_ns()
+            if now_ns - self._found_ns >= self._backoff.first_ms * _NS_PER_MS:
+                self._lost_ns = now_ns
+            spawn(self.runner, self._come_back(why))
 
-    def _come_back(self) -> Operation[None]:
+    def _come_back(self, why: Refused) -> Operation[None]:
         failures = 0
-        began_ns = self.runner.clock.monotonic_ns()
         while self.state is Service.RETRYING:
-            due_ns = self.runner.clock.monotonic_ns() + self._backoff.wait_ns(failures, self._chance)
+            now_ns = self.runner.clock.monotonic_ns()
+            if self._backoff.is_enough(now_ns - self._lost_ns):
+                self._stop_for(why)
+                return
+            due_ns = now_ns + self._backoff.wait_ns(failures, self._chance)
             yield Wait(self._changed, due_ns)
             if self.state is not Service.RETRYING:
                 return
             try:
                 yield from self._connect()
             except RefusedError as error:
-                failures += 1
-                waited_ns = self.runner.clock.monotonic_ns() - began_ns
-                if error.refused.kind in UNWANTED or self._backoff.is_enough(waited_ns):
-                    self._stop_for(error.refused)
+                failures, why = failures + 1, error.refused
+                if why.kind in UNWANTED:
+                    self._stop_for(why)
 
     def _stop_for(self, why: Refused) -> None:
         if self._life.take(ServiceEvent.REFUSE) is Act.END:

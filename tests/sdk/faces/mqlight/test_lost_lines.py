@@ -62,6 +62,14 @@ def test_a_client_that_gives_up_stops_and_refuses_who_waits(world: World) -> Non
         client.send("t", "y")
 
 
+def test_a_client_whose_connections_never_last_gives_up_too(world: World) -> None:
+    client = world.client(backoff=Backoff(give_up_ms=10_000))
+    world.broker.queue_manager.before_answer.append(lambda _message: world.broker.queue_manager.cut())
+    with pytest.raises(ConnectionLostError):
+        client.send("t", "x", qos=1)
+    assert client.state == "stopped"
+
+
 def test_an_unanswered_send_at_least_once_is_sent_again_and_an_answered_one_is_not(world: World) -> None:
     with world.client() as client:
         got: list[Delivery] = []
