@@ -148,8 +148,9 @@ def _staged_twice(records: Sequence[Record]) -> tuple[Record, ...]:
     return tuple(out)
 
 
-def _released_twice(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Command, ...] | None:
-    return (put, unheard(put)) if _delay_ms(put, now_ms) and put.unit is None else None
+def _released_twice(put: Put, target: Address, now_ms: int, watch: Watch) -> tuple[Command, ...] | None:
+    awaited = put.unit is None and bool(watch.on(target))
+    return (put, unheard(put)) if awaited and 0 < _delay_ms(put, now_ms) <= _SECOND_MS else None
 
 
 # DD-04
@@ -298,8 +299,8 @@ STAGING_DEFECTS = (
     ),
     Defect(
         name="released-twice",
-        rules=("DD-03", "DD-51"),
-        text="Delayed messages are released twice.",
+        rules=("DD-03",),
+        text="A message delayed by a second or less is released twice, where somebody waited for it at the send.",
         apply=lambda: puts(_released_twice),
     ),
     Defect(
