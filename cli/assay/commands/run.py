@@ -94,7 +94,8 @@ def run(
         except KeyboardInterrupt:
             if not any((options.out / VERDICTS).exists() for options in asked):
                 raise
-            Terminal().print(f"stopped: {STOPPED}, before the report was done; `assay report` writes it.", markup=False)
+            told = f"stopped: {STOPPED}, before the report was done; `assay report` writes it."
+            Terminal().print(told, markup=False, soft_wrap=True)
             return Exit.INCONCLUSIVE
 
 
