@@ -130,8 +130,10 @@ class Reconnecting:
         self._trying: Connection | None = None
         self._changed: Pending[None] = Pending()
         self._why: Refused | None = None
-        self._found_ns = self._lost_ns = 0
-        """When the last connection was had, and when the last one that lasted was lost."""
+        self._found_ns = 0
+        """When the last connection was had."""
+        self._lost_ns: int | None = None
+        """When the last connection that lasted was lost, or the first one at all."""
 
     @property
     def state(self) -> Service:
@@ -261,15 +263,15 @@ class Reconnecting:
         elif self._life.take(ServiceEvent.LOSE) is Act.GO:
             self._tell(why)
             now_ns = self.runner.clock.monotonic_ns()
-            if now_ns - self._found_ns >= self._backoff.first_ms * _NS_PER_MS:
+            if self._lost_ns is None or now_ns - self._found_ns >= self._backoff.first_ms * _NS_PER_MS:
                 self._lost_ns = now_ns
-            spawn(self.runner, self._come_back(why))
+            spawn(self.runner, self._come_back(why, self._lost_ns))
 
-    def _come_back(self, why: Refused) -> Operation[None]:
+    def _come_back(self, why: Refused, lost_ns: int) -> Operation[None]:
         failures = 0
         while self.state is Service.RETRYING:
             now_ns = self.runner.clock.monotonic_ns()
-            if self._backoff.is_enough(now_ns - self._lost_ns):
+            if self._backoff.is_enough(now_ns - lost_ns):
                 self._stop_for(why)
                 return
             due_ns = now_ns + self._backoff.wait_ns(failures, self._chance)

@@ -70,6 +70,15 @@ def test_a_client_whose_connections_never_last_gives_up_too(world: World) -> Non
     assert client.state == "stopped"
 
 
+def test_a_first_connection_that_is_cut_at_once_is_no_reason_to_give_up(world: World) -> None:
+    world.let(60 * SECOND)
+    client = world.client(backoff=Backoff(give_up_ms=10_000))
+    world.cut()
+    world.let(5 * SECOND)
+    assert client.state == "started"
+    client.close()
+
+
 def test_an_unanswered_send_at_least_once_is_sent_again_and_an_answered_one_is_not(world: World) -> None:
     with world.client() as client:
         got: list[Delivery] = []
