@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.broker.model.acts import CHOICES, Act, Program
-from tests.broker.model.words import DEAD, REPLY, STAGING, TEMPORARY
+from tests.broker.model.words import DEAD, REPLY, STAGING, TEMPORARY, UNIT_LIMIT
 from tests.broker.model.working_acts import TRAITS
 
 PLAIN = TRAITS[0]
@@ -92,6 +92,10 @@ EXPIRED = (
 )
 
 FAIL = act("disk", what="fail")
+FULL_UNIT = (
+    # A unit of work that is full and ends takes nothing more because it ends.
+    *(SLOW, *(_in_unit(to=to) for to in ("T", "T", "Q", "Q", "P", "P")[:UNIT_LIMIT]), COMMIT, _in_unit(), FLUSH),
+)
 REFUSED_TOGETHER = (
     # A subscription, and a publication whose settled receiver cannot stay: that it leaves is not told to the disk.
     *(SLOW, act("subscribe", connection=2, link=4, topic="T", kind="durable", settled=True, credit=3, timeout=5)),
@@ -105,5 +109,5 @@ REFUSED_TOGETHER = (
 TOURS = tuple(
     Program(platform, acts)
     for platform in ("distributed", "zos")
-    for acts in (UNITS, LINKS, PROCESSOR, RELEASE, PUBLICATIONS, EXPIRED, REFUSED_TOGETHER)
+    for acts in (UNITS, LINKS, PROCESSOR, RELEASE, PUBLICATIONS, EXPIRED, REFUSED_TOGETHER, FULL_UNIT)
 )
