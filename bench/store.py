@@ -213,7 +213,8 @@ def bare(folder: Path, messages: list[Message]) -> float:
     connection = apsw.Connection(str(path))
     connection.pragma("locking_mode", "EXCLUSIVE")
     connection.pragma("synchronous", "FULL")
-    rows = [(number, row_of(stored(number, one)).octets, None, number) for number, one in enumerate(messages)]
+    kept = [row_of(stored(number, one)) for number, one in enumerate(messages)]
+    rows = [(number, row.octets, None, number) for number, row in enumerate(kept) if row is not None]
     start = time.perf_counter()
     for first in range(0, len(rows), A_COMMIT):
         connection.execute("BEGIN IMMEDIATE")

@@ -14,7 +14,8 @@ from assay_broker.stores.errors import DamagedError
 from assay_broker.stores.folder import Folder, Keep
 from assay_broker.stores.opening import open_database, reported
 from assay_broker.stores.search import pages_of_database, pages_of_log, stands_in_pages
-from assay_broker.stores.tables import Change, Tables
+from assay_broker.stores.slots import Newest
+from assay_broker.stores.tables import Row, Tables
 
 _FRAME_BYTES = schema.PAGE_BYTES + 24
 _FREE_PAGES = 256
@@ -58,11 +59,11 @@ class Database:
 
     # transactions ------------------------------------------------------------------------------------------------
 
-    def begin(self, change: Change) -> None:
+    def begin(self, newest: Newest[Row]) -> None:
         """Make a change, which `commit` makes durable.
 
         Args:
-            change: What slots hold from then on.
+            newest: What slots hold from then on.
 
         Raises:
             StoreError: It cannot be made; nothing of it is there.
@@ -73,7 +74,7 @@ class Database:
                 self._settle_doubt()
             self._connection.execute("BEGIN IMMEDIATE")
             try:
-                self._tables.save(change)
+                self._tables.save(newest)
             except BaseException:  # Ctrl-C too: a transaction left open would take in the next change
                 self._roll_back()
                 raise

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import IntEnum
+from itertools import chain
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from assay_broker.core.records import (
     AuthoritySet,
@@ -40,6 +41,8 @@ class Kind(IntEnum):
     TAKEN = 7
     UNIT = 8
 
+
+T = TypeVar("T")
 
 NUMBERED = frozenset({Kind.MESSAGE, Kind.MARK})
 _COUNTED = frozenset({Kind.MESSAGE, Kind.UNIT, Kind.SUBSCRIPTION})
@@ -83,6 +86,61 @@ def change_of(record: Record) -> Change:
         record: The record.
     """
     return _CHANGES[type(record)](record)
+
+
+def taken_by(record: Record) -> Kind | None:
+    """Which kind of slot a record takes; None for a record that takes none.
+
+    Args:
+        record: The record.
+    """
+    if isinstance(record, MessageStored):  # nearly all are one of these two
+        return Kind.MESSAGE
+    if isinstance(record, MessageRemoved):
+        return None
+    taken = change_of(record).takes
+    return None if taken is None else taken.kind
+
+
+class Newest(Generic[T]):
+    """What slots hold after some records: of each what the newest has put there, None for nothing.
+
+    Messages come and go so much more often than all else that they and their marks stand here by their numbers alone.
+    """
+
+    def __init__(self) -> None:
+        self.messages: dict[int, T | None] = {}
+        """By their numbers."""
+        self.marks: dict[int, T | None] = {}
+        """By the numbers of their messages."""
+        self.named: dict[Slot, T | None] = {}
+        """All else, in the order in which the slots came to hold it."""
+
+    def add(self, record: Record, held: T | None) -> None:
+        """One more record.
+
+        Args:
+            record: The record.
+            held: What the slot that it takes holds from now on; None where it takes none.
+        """
+        if isinstance(record, MessageStored):
+            self.messages[record.key] = held
+        elif isinstance(record, MessageRemoved):
+            self.messages[record.key] = self.marks[record.key] = None
+        elif isinstance(record, MessageMarked):
+            self.marks[record.key] = held
+        else:
+            taken, emptied = change_of(record)
+            self.named.update(dict.fromkeys(emptied))
+            if taken is not None:
+                self.named.pop(taken, None)
+                self.named[taken] = held
+
+    def values(self) -> Iterator[T]:
+        """Everything that slots hold from now on."""
+        for held in chain(self.messages.values(), self.marks.values(), self.named.values()):
+            if held is not None:
+                yield held
 
 
 def _stored(record: MessageStored) -> Change:

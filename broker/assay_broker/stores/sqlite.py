@@ -17,7 +17,7 @@ from assay_broker.stores.disk import Disk, SystemDisk
 from assay_broker.stores.errors import FullError
 from assay_broker.stores.folder import Folder
 from assay_broker.stores.search import stands_in_file
-from assay_broker.stores.slots import Change, Slot, change_of
+from assay_broker.stores.slots import Newest
 from assay_broker.stores.tables import Row, row_of
 
 LOG_BYTES = 4 << 20
@@ -26,8 +26,6 @@ RESERVE_BYTES = 8 << 20
 """What is left free on the disk, so that a full one still has room for removals and for the log's return."""
 _COPIES = 2
 """What is added stands in the log first, and then in the database."""
-
-_Written = tuple[Record, Change, Row | None]
 
 
 class SqliteStore:
@@ -58,7 +56,8 @@ class SqliteStore:
         self._queue_manager = queue_manager
         self._disk = disk or SystemDisk()
         self._reserve = reserve_bytes
-        self._written: list[_Written] = []
+        self._written: list[Record] = []
+        self._newest: Newest[Row] = Newest()
         self._unsynced: list[Record] = []
         self._flushing: list[Record] = []
         self._adding = 0
@@ -97,17 +96,14 @@ class SqliteStore:
         Raises:
             FullError: There is no room for them on the disk.
         """
-        taken: list[_Written] = []
-        adding = 0
-        for record in records:
-            change = change_of(record)
-            row = None if change.takes is None else row_of(record)
-            taken.append((record, change, row))
-            if row is not None and change.adds:
-                adding += row.size
+        rows = [row_of(record) for record in records]
+        adding = sum([row.growth for row in rows if row is not None])
         if adding:
             self._take_room(adding)
-        self._written += taken
+        self._written += records
+        add = self._newest.add
+        for record, row in zip(records, rows, strict=True):
+            add(record, row)
         if self._observers:
             for record in records:
                 self._tell("write", (record,))
@@ -134,13 +130,12 @@ class SqliteStore:
         Raises:
             StoreError: It cannot be made durable; it is dropped.
         """
-        written = self._take()
-        if not written:
+        self._flushing, newest = self._take()
+        if not self._flushing:
             return None
-        self._flushing = [record for record, _, _ in written]
         database = self._opened()
         try:
-            database.begin(_newest(written))
+            database.begin(newest)
         except StoreError as error:
             self.end_flush(error)
             raise
@@ -153,11 +148,11 @@ class SqliteStore:
             self._unsynced += flushed
             self._tell_synced()
         else:
-            self._tell("drop", (*flushed, *(record for record, _, _ in self._take())))
+            self._tell("drop", (*flushed, *self._take()[0]))
 
     def drop(self) -> None:
         """Lose everything that was written and not flushed; what holds the files begins anew, as a process does."""
-        dropped = (*self._unsynced, *(record for record, _, _ in self._take()))
+        dropped = (*self._unsynced, *self._take()[0])
         self._flushing = []
         self._unsynced = []
         if self._database is not None:
@@ -184,7 +179,7 @@ class SqliteStore:
         Raises:
             StoreError: The files cannot be read.
         """
-        if any(octets in piece for _, _, row in self._written if row is not None for piece in row.all_octets()):
+        if any(octets in piece for row in self._newest.values() for piece in row.all_octets()):
             return True
         database = self._opened()
         others = (path for path in sorted(self.folder.iterdir()) if path not in self._folder.files)
@@ -219,10 +214,11 @@ class SqliteStore:
             self._database = self._open()
         return self._database
 
-    def _take(self) -> list[_Written]:
-        written, self._written = self._written, []
+    def _take(self) -> tuple[list[Record], Newest[Row]]:
+        taken = self._written, self._newest
+        self._written, self._newest = [], Newest()
         self._adding = 0
-        return written
+        return taken
 
     def _take_room(self, adding: int) -> None:
         if self._adding == 0:  # once for each flush
@@ -239,15 +235,3 @@ class SqliteStore:
     def _tell(self, operation: Operation, records: tuple[Record, ...]) -> None:
         for observer in self._observers:
             observer(operation, records)
-
-
-def _newest(written: list[_Written]) -> dict[Slot, Row | None]:
-    """What slots hold after all of it, in the order in which they came to hold it."""
-    slots: dict[Slot, Row | None] = {}
-    for _, (taken, emptied), row in written:
-        for slot in emptied:
-            slots[slot] = None
-        if taken is not None:
-            slots.pop(taken, None)
-            slots[taken] = row
-    return slots

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 import apsw
 import msgspec
+from msgspec import Struct
 
 from assay_broker.core.records import Record
 from assay_broker.stores.chunks import Light, Long, complete, lighten
 from assay_broker.stores.schema import COPIES, SUBSCRIPTIONS, checksum, meta_row
-from assay_broker.stores.slots import Kind, Numbers, Slot
+from assay_broker.stores.slots import GROWING, Kind, Newest, Numbers, Slot, taken_by
 
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODER: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(Record)
@@ -23,21 +24,18 @@ _PIECE_BITS = 16
 """So many low bits of a piece's number count the pieces of one record: 4 GiB of them."""
 
 
-class Row(NamedTuple):
+class Row(Struct, frozen=True, eq=False):
     """A record as it is going to stand in its table.
 
     Args:
         octets: The record, without what is long in it.
         light: What is long in it; None when nothing is.
+        growth: How many octets of room it needs that it does not free, about.
     """
 
     octets: bytes
     light: Light | None
-
-    @property
-    def size(self) -> int:
-        """How many octets it takes, about."""
-        return len(self.octets) + (0 if self.light is None else self.light.size)
+    growth: int
 
     def all_octets(self) -> Iterator[bytes | memoryview]:
         """Everything that is going to stand on the disk, piece by piece."""
@@ -51,18 +49,22 @@ class Row(NamedTuple):
         return None if self.light is None else _ENCODER.encode(self.light.longs)
 
 
-Change = Mapping[Slot, Row | None]
-"""What slots hold from now on; None for nothing."""
-
-
-def row_of(record: Record) -> Row:
+def row_of(record: Record) -> Row | None:
     """A record as it is going to stand in its table; what is long in it is left where it is.
 
     Args:
         record: The record.
+
+    Returns:
+        The row; None for a record that takes no slot.
     """
+    kind = taken_by(record)
+    if kind is None:
+        return None
     light = lighten(record)
-    return Row(_ENCODER.encode(record if light is None else light.record), light)
+    octets = _ENCODER.encode(record if light is None else light.record)
+    size = len(octets) + (0 if light is None else light.size)
+    return Row(octets, light, size if kind in GROWING else 0)
 
 
 class Tables:
@@ -86,52 +88,54 @@ class Tables:
 
     # saving ------------------------------------------------------------------------------------------------------
 
-    def save(self, change: Change) -> None:
+    def save(self, newest: Newest[Row]) -> None:
         """Change what slots hold, inside the transaction that is open.
 
         Args:
-            change: The slots that change.
+            newest: What they hold from now on.
 
         Raises:
             apsw.Error: SQLite cannot.
         """
-        self._added, self._removed = set(), set()
-        self._reserving = self._reserved
-        messages: list[tuple[int, bytes, bytes | None, int]] = []
-        marks: list[tuple[int, bytes, int]] = []
-        gone: list[tuple[int]] = []
-        unmarked: list[tuple[int]] = []
-        numbers, highest = self._reserved, 0
-        for slot, row in change.items():
-            kind, name = slot
-            if isinstance(name, str):
-                numbers = numbers.after(slot)
-                self._save_named(f"{kind.name} {name}", row)
-            elif kind is Kind.MESSAGE:
-                highest = max(highest, name)
-                if self._owners:
-                    self._forget(_owner(name))
-                if row is None:
-                    gone.append((name,))
-                else:
-                    long = row.long
-                    messages.append((name, row.octets, long, checksum(name, row.octets, long)))
-                    self._save_pieces(_owner(name), row)
-            elif row is not None:
-                self._marked.add(name)
-                marks.append((name, row.octets, checksum(name, row.octets)))
-            elif name in self._marked:
-                unmarked.append((name,))
-        if highest:
-            numbers = numbers.after(Slot(Kind.MESSAGE, highest))
-        execute = self._connection.executemany
-        self._unmarked = unmarked
-        execute("DELETE FROM message WHERE number = ?", gone)
-        execute("DELETE FROM mark WHERE number = ?", unmarked)
-        execute("REPLACE INTO message VALUES (?, ?, ?, ?)", messages)
-        execute("REPLACE INTO mark VALUES (?, ?, ?)", marks)
+        self._added, self._removed, self._unmarked = set(), set(), []
+        self._reserving = numbers = self._reserved
+        for slot, row in newest.named.items():
+            numbers = numbers.after(slot)
+            self._save_named(f"{slot.kind.name} {slot.name}", row)
+        if newest.messages:
+            numbers = numbers.after(Slot(Kind.MESSAGE, max(newest.messages)))
+            self._save_messages(newest.messages)
+        self._save_marks(newest.marks)
         if numbers != self._reserved:
             self._reserve(numbers)
+
+    def _save_messages(self, messages: dict[int, Row | None]) -> None:
+        if self._owners:
+            for number in messages:
+                self._forget(_owner(number))
+        gone = [number for number, row in messages.items() if row is None]
+        self._connection.executemany("DELETE FROM message WHERE number BETWEEN ? AND ?", _spans(gone))
+        rows: list[tuple[int, bytes, bytes | None, int]] = []
+        for number, row in messages.items():
+            if row is None:
+                continue
+            octets = row.octets
+            if row.light is None:
+                rows.append((number, octets, None, checksum(number, octets)))
+            else:
+                long = row.long
+                rows.append((number, octets, long, checksum(number, octets, long)))
+                self._save_pieces(_owner(number), row.light)
+        self._connection.executemany("REPLACE INTO message VALUES (?, ?, ?, ?)", rows)
+
+    def _save_marks(self, marks: dict[int, Row | None]) -> None:
+        rows = [(number, row.octets, checksum(number, row.octets)) for number, row in marks.items() if row is not None]
+        if self._marked:
+            self._unmarked = [(number,) for number, row in marks.items() if row is None and number in self._marked]
+            self._connection.executemany("DELETE FROM mark WHERE number = ?", self._unmarked)
+        if rows:
+            self._connection.executemany("REPLACE INTO mark VALUES (?, ?, ?)", rows)
+            self._marked.update(number for number, _, _ in rows)
 
     def _reserve(self, needed: Numbers) -> None:
         """Write down that numbers are given, many at once: a start goes on behind all of them."""
@@ -160,18 +164,18 @@ class Tables:
             "INSERT INTO named (slot, record, long, checksum) VALUES (?, ?, ?, ?)",
             (slot, row.octets, row.long, checksum(slot, row.octets, row.long)),
         )
-        self._save_pieces(_named_owner(self._connection.last_insert_rowid()), row)
-
-    def _save_pieces(self, owner: int, row: Row) -> None:
         if row.light is not None:
-            self._added.add(owner)
-            self._connection.executemany(
-                "REPLACE INTO piece VALUES (?, ?, ?)",
-                (
-                    (number, piece, checksum(number, piece))
-                    for number, piece in enumerate(row.light.pieces(), owner << _PIECE_BITS)
-                ),
-            )
+            self._save_pieces(_named_owner(self._connection.last_insert_rowid()), row.light)
+
+    def _save_pieces(self, owner: int, light: Light) -> None:
+        self._added.add(owner)
+        self._connection.executemany(
+            "REPLACE INTO piece VALUES (?, ?, ?)",
+            (
+                (number, piece, checksum(number, piece))
+                for number, piece in enumerate(light.pieces(), owner << _PIECE_BITS)
+            ),
+        )
 
     def _forget(self, owner: int) -> None:
         if owner in self._owners:
@@ -223,6 +227,17 @@ class Tables:
         )
         for end, beginning in self._connection.execute(pairs, (length,)):
             yield end + beginning
+
+
+def _spans(numbers: Collection[int]) -> list[tuple[int, int]]:
+    """First and last of what follows without a gap: what has come in a row mostly goes in a row."""
+    ordered = sorted(numbers)
+    if not ordered:
+        return []
+    ends = [(last, first) for last, first in pairwise(ordered) if first - last != 1]
+    firsts = [ordered[0], *(first for _, first in ends)]
+    lasts = [*(last for last, _ in ends), ordered[-1]]
+    return list(zip(firsts, lasts, strict=True))
 
 
 def _owner(number: int) -> int:
