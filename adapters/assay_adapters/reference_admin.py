@@ -103,10 +103,11 @@ class AdminPeer:
 
     # Peer ------------------------------------------------------------------------------------------------------------
 
-    def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
+    def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
         """A command is answered."""
         self._answers[answer.token] = Ok(answer.value) if answer.refused is None else answer.refused
-        sent()
+        if sent is not None:
+            sent()
 
     def deliver(self, delivery: Deliver) -> None:
         """Nothing is delivered to an administrator: it has no links.

@@ -16,8 +16,8 @@ from assay_sdk.time import Runner
 class Peer(Protocol):
     """The other end of a connection."""
 
-    def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
-        """A command is answered; `sent` is to be called once the peer has the answer."""
+    def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
+        """A command is answered; `sent`, if somebody waits for that, is to be called once the peer has the answer."""
         ...
 
     def deliver(self, delivery: Deliver) -> None:

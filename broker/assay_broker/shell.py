@@ -39,10 +39,6 @@ Post = Callable[[str, ToMember], None]
 AnswerHook = Callable[[Message], None]
 
 
-def _told() -> None:
-    """Nobody waits for that an answer has reached its peer."""
-
-
 class QueueManager:
     """One running queue manager.
 
@@ -345,10 +341,8 @@ class QueueManager:
                 self._post(self.name, effect)
 
     def _tell_peer(self, life: Life, effect: Answer | Deliver) -> None:
+        sent = self._asked(life, effect) if life.asked and isinstance(effect, Answer) else None
         peer = self._facility.peers.get(effect.connection)
-        message = None
-        if life.asked and isinstance(effect, Answer):
-            message = self._asked(life, effect)
         if peer is None:
             return
         self._telling = True
@@ -356,17 +350,17 @@ class QueueManager:
             if isinstance(effect, Deliver):
                 peer.deliver(effect)
             elif not life.over:
-                peer.answer(effect, _told if message is None else partial(self._tell, self.after_answer, message))
+                peer.answer(effect, sent)
         finally:
             self._telling = False
 
-    def _asked(self, life: Life, answer: Answer) -> Message | None:
-        """The message whose send is about to be answered; None for other answers, and for a refusal."""
+    def _asked(self, life: Life, answer: Answer) -> Callable[[], None] | None:
+        """What tells that a send is answered, which is about to be; None for other answers, and for a refusal."""
         message = life.asked.pop((answer.connection, answer.token), None)
         if message is None or answer.refused is not None or life.over:
             return None
         self._tell(self.before_answer, message)
-        return message
+        return partial(self._tell, self.after_answer, message)
 
     def _tell(self, hooks: list[AnswerHook], message: Message) -> None:
         for hook in tuple(hooks):

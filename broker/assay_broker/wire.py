@@ -120,7 +120,7 @@ class InProcessWire:
 
     # what the queue manager says ---------------------------------------------------------------------------------
 
-    def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
+    def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
         """A command is answered."""
         if answer.token == _CONNECT:
             self._opened(answer.refused)

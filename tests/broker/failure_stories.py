@@ -60,9 +60,10 @@ class Office:
 
     # Peer
 
-    def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
+    def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
         self._story.note("office", repr(answer))
-        sent()
+        if sent is not None:
+            sent()
 
     def deliver(self, delivery: Deliver) -> None:
         raise AssertionError(delivery)

@@ -40,10 +40,11 @@ class Administrator:
         self.world.run()
         return self.answers[-1]
 
-    def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
+    def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
         """A command is answered."""
         self.answers.append(answer)
-        sent()
+        if sent is not None:
+            sent()
 
     def deliver(self, delivery: Deliver) -> None:
         """Never."""

@@ -38,6 +38,8 @@ from assay_sdk.time import Runner
 
 _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
+_OPEN = State.OPEN
+"""Looked up once: an enum is asked slowly, and each delivery comes by."""
 
 
 class Connection:
@@ -166,9 +168,10 @@ class Connection:
                 end.resume()
                 if not was_full:
                     self._wake()
-        sent, self._sent = self._sent, []
-        for told in sent:
-            told()
+        if self._sent:
+            sent, self._sent = self._sent, []
+            for told in sent:
+                told()
 
     def freed(self) -> None:
         """There is room again: on the line, because the peer has read, or in memory."""
@@ -219,12 +222,13 @@ class Connection:
 
     # --- what the queue manager says (`facility.Peer`)
 
-    def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
+    def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
         """A command is answered."""
         answered = self._expected.pop(answer.token, None)
         if answered is None:
             return
-        self._sent.append(sent)
+        if sent is not None:
+            self._sent.append(sent)
         try:
             answered(answer)
         except Exception:  # noqa: BLE001  it came from within somebody else's command, whom it must not hurt
@@ -312,7 +316,7 @@ class Connection:
     def delivery_changed(self, link: EngineLink, delivery: Delivery) -> None:
         """A delivery has come or changed."""
         end = link.end
-        if end is not None and self.state is State.OPEN:
+        if end is not None and self.state is _OPEN:
             end.changed(delivery)
 
     def _find(self, link: EngineLink) -> LinkEnd | None:

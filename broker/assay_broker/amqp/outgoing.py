@@ -33,7 +33,8 @@ _OUTCOMES: Mapping[object, Outcome] = {
 """Outcomes by their descriptors; of the fourth, modified, its fields decide."""
 _LOOK = 65_536
 """Octets after which the engine is asked how much waits for the peer."""
-_MODIFIED = (int(Outcomes.MODIFIED), "amqp:modified:list")
+_TRANSACTIONAL, _MODIFIED_STATE = int(Outcomes.TRANSACTIONAL), int(Outcomes.MODIFIED)
+_MODIFIED = (_MODIFIED_STATE, "amqp:modified:list")
 
 
 class OutgoingEnd(LinkEnd):
@@ -201,14 +202,14 @@ class OutgoingEnd(LinkEnd):
             if settled:
                 engine.settle(delivery)
             return
-        if state == Outcomes.TRANSACTIONAL:
+        if state == _TRANSACTIONAL:
             self._enlist(delivery, number, settled=settled)
             return
-        outcome = self._outcome(delivery, state, settled=settled)
+        outcome = _OUTCOMES.get(state) or self._other_outcome(delivery, state, settled=settled)
         if outcome is None:
             return  # received in part, or nothing said
         del self._unsettled[number]
-        leave_out = state == Outcomes.MODIFIED and engine.modified(delivery)[1]
+        leave_out = state == _MODIFIED_STATE and engine.modified(delivery)[1]
         if settled:
             engine.settle(delivery)
             self._settle(number, outcome, leave_out=leave_out)
@@ -234,11 +235,8 @@ class OutgoingEnd(LinkEnd):
         else:
             self.context.settle(self.number, number, outcome)
 
-    def _outcome(self, delivery: Delivery, state: int, *, settled: bool) -> Outcome | None:
-        outcome = _OUTCOMES.get(state)
-        if outcome is not None:
-            return outcome
-        if state == Outcomes.MODIFIED:
+    def _other_outcome(self, delivery: Delivery, state: int, *, settled: bool) -> Outcome | None:
+        if state == _MODIFIED_STATE:
             failed, _ = engine.modified(delivery)
             return Outcome.MODIFIED if failed else Outcome.RELEASED
         return self.plan.settled if settled else None

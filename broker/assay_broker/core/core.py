@@ -112,10 +112,14 @@ class Core:
     def next_due_ms(self) -> int | None:
         """When `Tick` is wanted next, in milliseconds since the epoch; None when nothing is due by itself."""
         state = self._state
-        staged = state.staging.next_due_ms() if state.processor.watching else None
-        schedules = (state.expiry, state.endings, state.members.retries)
-        due = (staged, state.processor.restart_ms, *(schedule.next_due_ms() for schedule in schedules))
-        return min((moment for moment in due if moment is not None), default=None)
+        due = (
+            state.staging.next_due_ms() if state.processor.watching else None,
+            state.processor.restart_ms,
+            state.expiry.next_due_ms(),
+            state.endings.next_due_ms(),
+            state.members.retries.next_due_ms(),
+        )
+        return min([moment for moment in due if moment is not None], default=None)
 
     @property
     def octets(self) -> int:

@@ -109,12 +109,13 @@ class Asker:
 
     # Peer ------------------------------------------------------------------------------------------------------------
 
-    def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
+    def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
         """A command is answered."""
         waiting = self._awaited.pop(answer.token, None)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
-        sent()
+        if sent is not None:
+            sent()
 
     def deliver(self, delivery: Deliver) -> None:
         """Nothing is delivered: it has no receivers.

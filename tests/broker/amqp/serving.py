@@ -103,10 +103,11 @@ class Quiet:
     def __init__(self) -> None:
         self.refused: list[object] = []
 
-    def answer(self, answer: Any, sent: Callable[[], None]) -> None:
+    def answer(self, answer: Any, sent: Callable[[], None] | None) -> None:
         if answer.refused is not None:
             self.refused.append(answer.refused)
-        sent()
+        if sent is not None:
+            sent()
 
     def deliver(self, delivery: object) -> None:
         pass

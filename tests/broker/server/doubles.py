@@ -117,9 +117,10 @@ class Listener:
         self.answers: list[Answer] = []
         self.gone: Refused | None = None
 
-    def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
+    def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
         self.answers.append(answer)
-        sent()
+        if sent is not None:
+            sent()
 
     def deliver(self, delivery: Deliver) -> None:
         raise AssertionError(delivery)

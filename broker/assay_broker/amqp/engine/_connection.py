@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from cproton import ffi, lib
 
@@ -179,12 +179,9 @@ class Engine:
 
     def dispatch(self) -> None:
         """Tell what has happened, until nothing is left; what the listener does meanwhile is told too."""
-        collector = self._collector
-        while self.alive:
-            event = lib.pn_collector_peek(collector)
-            if event == ffi.NULL:
-                break
-            handler = self._handlers.get(lib.pn_event_type(event))
+        collector, handlers = self._collector, self._handlers
+        while self.alive and (event := lib.pn_collector_peek(collector)):
+            handler = handlers.get(lib.pn_event_type(event))
             try:
                 if handler is not None:
                     handler(event)
@@ -193,10 +190,10 @@ class Engine:
                     lib.pn_collector_pop(collector)
 
     def _on_delivery(self, event: object) -> None:
-        delivery = lib.pn_event_delivery(event)
+        delivery: Delivery = lib.pn_event_delivery(event)
         link = self._links.get(lib.pn_delivery_link(delivery))
         if link is not None:
-            self._events.delivery_changed(link, cast("Delivery", delivery))
+            self._events.delivery_changed(link, delivery)
 
     def _on_flow(self, event: object) -> None:
         link = self._links.get(lib.pn_event_link(event))

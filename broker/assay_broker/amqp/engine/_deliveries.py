@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
-from typing import NewType, cast
+from typing import NewType
 
 from cproton import ffi, lib
 
@@ -26,29 +27,22 @@ class State(IntEnum):
     TRANSACTIONAL = 0x34
 
 
-def is_partial(delivery: Delivery) -> bool:
-    """Whether more of it is to come."""
-    return bool(lib.pn_delivery_partial(delivery))
+# Proton's own functions: a call around each would cost every message as much again.
 
+is_partial: Callable[[Delivery], bool] = lib.pn_delivery_partial
+"""Whether more of it is to come."""
+is_aborted: Callable[[Delivery], bool] = lib.pn_delivery_aborted
+"""Whether the peer has given it up before its end."""
+is_settled: Callable[[Delivery], bool] = lib.pn_delivery_settled
+"""Whether the peer has settled it."""
+is_updated: Callable[[Delivery], bool] = lib.pn_delivery_updated
+"""Whether the peer has said something of it that was not looked at."""
+state_of: Callable[[Delivery], int] = lib.pn_delivery_remote_state
+"""The code of the state that the peer has given it."""
+settle: Callable[[Delivery], None] = lib.pn_delivery_settle
+"""Settle our side as it is."""
 
-def is_aborted(delivery: Delivery) -> bool:
-    """Whether the peer has given it up before its end."""
-    return bool(lib.pn_delivery_aborted(delivery))
-
-
-def is_settled(delivery: Delivery) -> bool:
-    """Whether the peer has settled it."""
-    return bool(lib.pn_delivery_settled(delivery))
-
-
-def is_updated(delivery: Delivery) -> bool:
-    """Whether the peer has said something of it that was not looked at."""
-    return bool(lib.pn_delivery_updated(delivery))
-
-
-def state_of(delivery: Delivery) -> int:
-    """The code of the state that the peer has given it."""
-    return int(lib.pn_delivery_remote_state(delivery))
+_ACCEPTED = State.ACCEPTED.value
 
 
 def state_fields(delivery: Delivery) -> bytes:
@@ -65,17 +59,13 @@ def modified(delivery: Delivery) -> tuple[bool, bool]:
 def tag_of(delivery: Delivery) -> bytes:
     """Its tag."""
     tag = lib.pn_delivery_tag(delivery)
-    return cast("bytes", ffi.unpack(tag.start, tag.size))
-
-
-def settle(delivery: Delivery) -> None:
-    """Settle our side as it is."""
-    lib.pn_delivery_settle(delivery)
+    octets: bytes = ffi.unpack(tag.start, tag.size)
+    return octets
 
 
 def accept(delivery: Delivery) -> None:
     """Accept and settle."""
-    lib.pn_delivery_update(delivery, State.ACCEPTED)
+    lib.pn_delivery_update(delivery, _ACCEPTED)
     lib.pn_delivery_settle(delivery)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from cproton import ffi, lib
 
@@ -237,14 +237,14 @@ class EngineLink:
         """
         if not self.alive:
             return None
-        delivery = lib.pn_delivery(self.pointer, self.tag.of(number))
+        delivery: Delivery = lib.pn_delivery(self.pointer, self.tag.of(number))
         lib.pn_link_send(self.pointer, octets, len(octets))
         lib.pn_link_advance(self.pointer)
         self.sent += 1
         if settled:
             lib.pn_delivery_settle(delivery)
             return None
-        return cast("Delivery", delivery)
+        return delivery
 
     # --- receiving
 
@@ -255,7 +255,8 @@ class EngineLink:
             return NO_OCTETS
         buffer = fresh(size)
         read = lib.pn_link_recv(self.pointer, buffer, size)
-        return cast("bytes", ffi.unpack(buffer, read)) if read > 0 else NO_OCTETS
+        octets: bytes = ffi.unpack(buffer, read) if read > 0 else NO_OCTETS
+        return octets
 
     def is_current(self, delivery: Delivery) -> bool:
         """Whether this is the delivery that is being received."""

@@ -40,8 +40,9 @@ class Copies(dict[int, Entry]):
 
     def discard(self, key: int) -> None:
         """A copy goes, if it is here."""
-        if key in self:
-            del self[key]
+        entry = self.pop(key, None)
+        if entry is not None:
+            self.octets -= weight(entry)
 
     def clear(self) -> None:
         """All go."""

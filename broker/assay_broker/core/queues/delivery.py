@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from assay_broker.core.clients.links import LinkState, Receiver
@@ -94,10 +95,11 @@ def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool
     queue.remove(entry)
     if entry.expires_ms is not None:
         state.expiry.discard(entry.key)
+    restore = _restore_failed if failed else _restore
     if entry.recorded:
-        turn.record(MessageRemoved(entry.key), partial(_restore, state, queue, entry, failed=failed))
+        turn.record(MessageRemoved(entry.key), partial(restore, state, queue, entry))
     elif turn.is_together:
-        turn.unrecorded(entry, partial(_restore_to, entry.unit, state, queue, entry, failed=failed))
+        turn.unrecorded(entry, partial(_restore_to, entry.unit, entry, partial(restore, state, queue, entry)))
 
 
 def discard_expired(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
@@ -121,25 +123,29 @@ def consume(state: State, turn: Turn, delivery: Delivery) -> None:
     turn.touch(delivery.queue)
 
 
-def _restore(state: State, queue: Queue, entry: Entry, turn: Turn, *, failed: bool) -> None:
+def _restore(state: State, queue: Queue, entry: Entry, turn: Turn) -> None:
     """Undo `remove`."""
     if queue.gone and queue.on_use:
         queue = state.queues.restored(queue)
     if queue.gone:
         return
-    if failed:
-        entry.count += 1
-        entry.redelivered = True
     queue.enter(entry)
     turn.touch(queue)
     if entry.expires_ms is not None:
         state.expiry.add(entry.key, entry.expires_ms, entry)
 
 
-def _restore_to(unit: Work | None, state: State, queue: Queue, entry: Entry, turn: Turn, *, failed: bool) -> None:
+def _restore_failed(state: State, queue: Queue, entry: Entry, turn: Turn) -> None:
+    """Undo `remove` of what counts as a failed delivery then."""
+    entry.count += 1
+    entry.redelivered = True
+    _restore(state, queue, entry, turn)
+
+
+def _restore_to(unit: Work | None, entry: Entry, restore: Callable[[Turn], None], turn: Turn) -> None:
     """Undo `remove` of a copy that an open unit of work had put, unless that is over: then the copy went with it."""
     if entry.unit is unit:
-        _restore(state, queue, entry, turn, failed=failed)
+        restore(turn)
 
 
 def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> None:

@@ -23,6 +23,9 @@ _QUEUE_HOME = f"{AddressKind.QUEUE.value}://"
 SUBSCRIPTION_HOME = "subscription://"
 """How the homes of subscriptions' queues begin."""
 
+_WAITING, _HELD, _GONE = Place.WAITING, Place.HELD, Place.GONE
+"""Looked up once, since to find an enum's member takes longer than all else that is done with it for each message."""
+
 
 def home_of(name: str) -> str:
     """The home of an application's queue of that name."""
@@ -75,7 +78,7 @@ class Queue:
     @property
     def full(self) -> bool:
         """Whether it takes no further message; uncommitted ones and places reserved by open units of work count."""
-        return self.fills(1)
+        return len(self.entries) + self.reserved >= self.definition.number("MAXDEPTH")
 
     def fills(self, further: int) -> bool:
         """Whether so many further messages are more than it takes."""
@@ -101,7 +104,7 @@ class Queue:
         if entry.unit is not None:
             entry.place = Place.UNCOMMITTED
             return
-        entry.place = Place.WAITING
+        entry.place = _WAITING
         self._waiting[entry.key] = entry
         for line in self.lines.values():
             line.offer(entry)
@@ -135,9 +138,10 @@ class Queue:
 
     def take(self, entry: Entry) -> None:
         """A message is handed out: it is held, not waiting."""
-        entry.place = Place.HELD
+        entry.place = _HELD
         self._waiting.pop(entry.key, None)
-        self._look(entry.message.group_id)
+        if entry.message.group_id:
+            self._look(entry.message.group_id)
 
     def remove(self, entry: Entry) -> None:
         """A message is gone, and with the last member its group."""
@@ -147,10 +151,11 @@ class Queue:
 
     def withdraw(self, entry: Entry) -> None:
         """A message has never been here: it was backed out, or the store has refused it."""
-        entry.place = Place.GONE
+        entry.place = _GONE
         self._waiting.pop(entry.key, None)
         self.entries.discard(entry.key)
-        self._look(entry.message.group_id)
+        if entry.message.group_id:
+            self._look(entry.message.group_id)
 
     def clear(self) -> None:
         """All messages are gone."""
