@@ -25,8 +25,8 @@ from assay_sdk.time import Cancel, Runner
 _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
 
-READ = 16_384
-"""Octets that are taken from one peer before it is the others' turn: some fifty short messages, a few milliseconds."""
+READ = 32_768
+"""Octets that are taken from one peer before it is the others' turn: some hundred short messages, a few milliseconds."""
 
 
 class Owner(Protocol):
