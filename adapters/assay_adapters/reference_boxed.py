@@ -1,8 +1,8 @@
 """The reference broker in containers: what `reference-server` is, in the image that anybody runs.
 
-A broker that is shared, and one that is killed, stopped or searched, is a container of its own, as anybody would start
-it.  The others, and those that the kit must reach into, are processes in one container of that image
-(`assay_adapters.boxed_cradle`).
+A broker that is shared, and one that is killed or searched, is a container of its own, as anybody would start it: a
+kill takes the whole of it.  The others, those that are stopped in order among them, and those that the kit must reach
+into, are processes in one container of that image (`assay_adapters.boxed_cradle`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,6 @@ WHOLE = frozenset(
         Capability.KILL,
         Capability.KILL_AT_ANSWER,
         Capability.KILL_AT_FIRST_SIGHT,
-        Capability.RESTART,
     }
 )
 """What is done to a whole container."""

@@ -26,7 +26,7 @@ _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
 
 READ = 32_768
-"""Octets that are taken from one peer before it is the others' turn: some hundred short messages, a few milliseconds."""
+"""Octets that are taken from one peer before it is the others' turn: a hundred short messages, a few milliseconds."""
 
 
 class Owner(Protocol):

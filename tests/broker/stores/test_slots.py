@@ -3,6 +3,9 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from assay_broker.core.records import (
     MessageMarked,
@@ -14,7 +17,7 @@ from assay_broker.core.records import (
     SubscriptionRemoved,
 )
 from assay_broker.stores import slots
-from assay_broker.stores.slots import Change, Kind, Slot, change_of
+from assay_broker.stores.slots import NUMBERED, Change, Kind, Newest, Slot, change_of, taken_by
 from assay_sdk.model.message import Address, AddressKind, Message
 
 TOPIC = Address(AddressKind.TOPIC, "T")
@@ -46,3 +49,37 @@ def test_a_record_takes_its_slot_or_empties_it_and_only_what_grows_needs_room(
 ) -> None:
     assert change_of(record) == expected
     assert change_of(record).adds is adds
+
+
+_NUMBERS = st.integers(1, 4)
+_RECORDS = st.one_of(
+    _NUMBERS.map(lambda key: replace(STORED, key=key)),
+    _NUMBERS.map(MessageRemoved),
+    st.builds(MessageMarked, _NUMBERS, _NUMBERS),
+    _NUMBERS.map(lambda number: replace(DEFINED, number=number)),
+    _NUMBERS.map(SubscriptionRemoved),
+    st.sampled_from((Message(), None)).map(lambda message: RetainedSet(topic=TOPIC, message=message)),
+)
+
+
+@given(st.lists(_RECORDS, max_size=20))
+def test_the_newest_are_what_one_record_after_the_other_leaves(records: list[Record]) -> None:
+    newest: Newest[int] = Newest()
+    slots: dict[Slot, int | None] = {}
+    for place, record in enumerate(records):
+        change = change_of(record)
+        assert taken_by(record) is (None if change.takes is None else change.takes.kind)
+        newest.add(record, None if change.takes is None else place)
+        slots.update(dict.fromkeys(change.empties))
+        if change.takes is not None:
+            slots.pop(change.takes, None)
+            slots[change.takes] = place
+
+    numbered = ((Kind.MESSAGE, newest.messages), (Kind.MARK, newest.marks))
+    found = {Slot(kind, number): place for kind, places in numbered for number, place in places.items()}
+    assert found | newest.named == slots
+    named = [slot for slot in slots if slot.kind not in NUMBERED]
+    assert [slot for slot in newest.named if newest.named[slot] is not None] == [
+        slot for slot in named if slots[slot] is not None
+    ], "in the order in which they came to hold it"
+    assert sorted(newest.values()) == sorted(place for place in slots.values() if place is not None)

@@ -5,8 +5,11 @@ import sqlite3
 import sys
 import tracemalloc
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.broker.stores.samples import LOG_BYTES, TOPIC, kept, keys, opened, stored
 
 from assay_broker.core.records import MessageRemoved, MessageStored, RetainedSet
@@ -35,6 +38,18 @@ def test_what_was_flushed_is_there_after_an_orderly_end_and_after_a_kill(tmp_pat
         again = opened(folder)
         assert kept(again) == (stored(1), stored(2))
         again.close()
+
+
+@given(gone=st.sets(st.integers(1, 12)))
+def test_what_is_removed_together_goes_and_nothing_between_it(gone: set[int]) -> None:
+    with TemporaryDirectory() as folder:
+        store = opened(Path(folder))
+        store.write([stored(key) for key in range(1, 13)])
+        store.flush()
+        store.write([MessageRemoved(key) for key in sorted(gone, reverse=True)])
+        store.flush()
+        assert set(keys(store)) == set(range(1, 13)) - gone
+        store.close()
 
 
 def test_it_writes_where_other_applications_can_read_it_and_keeps_no_third_file(tmp_path: Path) -> None:
