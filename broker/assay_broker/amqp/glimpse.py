@@ -105,10 +105,10 @@ def number(data: bytes, body: int, position: int) -> int | None:
 def numbers(data: bytes, body: int) -> list[int | None] | None:
     """The fields of a performative of no more than ten, all of them null, numbers or booleans; None for any other."""
     at = body + HEAD_SIZE
-    if data[at] != _LIST8 or data[at + 2] > _MOST:
+    if data[at] != _LIST8 or not (size := data[at + 2 : at + 3]) or size[0] > _MOST:
         return None
     found: list[int | None] = []
-    many, at = data[at + 2], at + 3
+    many, at = size[0], at + 3
     try:
         for _ in range(many):
             code = data[at]

@@ -97,6 +97,15 @@ def test_a_stream_with_a_wrong_octet_is_refused_or_comes_through(place: int, oct
         screen().feed(STREAM[:place] + bytes((octet,)) + STREAM[place + 1 :])
 
 
+@pytest.mark.parametrize("code", [FLOW, TRANSFER, DISPOSITION, DETACH])
+@pytest.mark.parametrize("form", [0xC0, 0xD0, 0x45, 0x40])
+def test_a_frame_that_ends_within_its_performative_is_refused_or_left_to_the_engine(code: int, form: int) -> None:
+    octets = bytes((0x00, 0x53, code, form)) + bytes(9)
+    for length in range(1, len(octets) + 1):
+        with suppress(ScreenError):
+            screen().feed(BEGUN + attach("a", 0) + frame(octets[:length]))
+
+
 def test_of_a_session_that_has_broken_the_protocol_only_the_end_comes_through() -> None:
     found = screen()
     end = frame(performative(END))
