@@ -96,7 +96,7 @@ def test_the_servers_file_can_be_read_and_its_options_are_those_there_are(tmp_pa
     (example,) = re.findall(r"```toml\n(.*?)```", BROKER, re.DOTALL)
     (tmp_path / "broker.toml").write_text(example)
     found = launch(asked({}), read_file(tmp_path / "broker.toml"))
-    assert found.server.limits == {"max_connections": 1000, "max_queues": 10_000}
+    assert found.server.limits == {"max_connections": 10_000, "max_queues": 10_000}
 
     group = typer.main.get_command(application())
     assert isinstance(group, typer.core.TyperGroup)

@@ -6,6 +6,7 @@ import io
 import itertools
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -105,6 +106,18 @@ def test_it_says_where_it_is_and_that_memory_is_all_it_has(tmp_path: Path) -> No
         code, out, _ = server.end(signal.SIGTERM)
     assert (code, out) == (0, "")
     assert not (tmp_path / "ready.json").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there a process can be asked for another's limits")
+def test_it_may_have_as_many_files_open_as_there_may_be_connections(tmp_path: Path) -> None:
+    before, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(before, 512), hard))
+    try:
+        with running(tmp_path) as server:
+            soft, _ = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before, hard))
+    assert soft == (10_256 if hard == resource.RLIM_INFINITY else min(hard, 10_256))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

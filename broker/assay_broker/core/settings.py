@@ -46,7 +46,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     objects: tuple[Definition, ...] = ()
     authorities: tuple[AuthorityRecord, ...] = ()
     connected: bool = False
-    max_connections: int = 1_000
+    max_connections: int = 10_000
     max_links: int = 1_000
     max_units: int = 256
     max_branches: int = 1_000

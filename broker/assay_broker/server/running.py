@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import gc
+import logging
 import os
 import signal
 from collections.abc import Callable, Generator
@@ -14,6 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.server.errors import OptionsError
 from assay_broker.server.files import Launch
 from assay_broker.server.options import ServerOptions
@@ -21,9 +23,12 @@ from assay_broker.server.parts import Parts
 from assay_broker.server.server import BrokerServer, open_store
 from assay_broker.stores import Store
 
+_LOG = logging.getLogger(__name__)
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _YOUNG = 50_000
 """Objects that are made, less those that have gone, before the collector looks at them."""
+_FILES = 256
+"""Open files besides those of clients."""
 _KILLED = 128
 """What a shell adds to the number of the signal that has ended a process."""
 
@@ -84,6 +89,7 @@ async def run(
         if signal.getsignal(number) is not signal.SIG_IGN:  # so a shell shields what it starts in the background
             loop.add_signal_handler(number, signalled, number)
     _check_ready_file(launch)
+    _allow_files(int(launch.server.amqp_limits.get("connections", AmqpLimits().connections)))
     server = BrokerServer(launch.server, parts, store)
     await server.start()
     _spare_collector()
@@ -100,6 +106,25 @@ async def run(
             await leave.wait()
     finally:
         await server.stop()
+
+
+def _allow_files(connections: int) -> None:
+    """Have as many files open as there may be connections, or as many as the system lets this process have.
+
+    Systems begin with some thousand, which programs of old could not go beyond; who knows better may raise that.
+    """
+    try:
+        import resource  # not on every system
+    except ImportError:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + _FILES if hard == resource.RLIM_INFINITY else min(connections + _FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    if wanted < connections + _FILES:
+        _LOG.warning(
+            "the system lets this process have %s files open, which is less than %s connections need", hard, connections
+        )
 
 
 def _spare_collector() -> None:

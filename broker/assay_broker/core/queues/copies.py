@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from assay_broker.core.messages.entries import Entry
 
-_OVERHEAD = 1_024
-"""Octets that a copy takes besides its body: the copy itself, its message, its places in tables (measured)."""
+_OVERHEAD = 768
+"""Octets that a copy takes besides its body: the copy itself, its message with its ids, its places in tables; of one
+without ids it is 540 (measured)."""
+_PROPERTY = 96
+"""What each of its properties takes (measured)."""
 
 
 _set, _delete = dict[int, Entry].__setitem__, dict[int, Entry].__delitem__
@@ -15,7 +18,7 @@ def weight(entry: Entry) -> int:
     """About how many octets of memory a copy takes; copies of one publication share a body, and each counts it."""
     message = entry.message
     body = message.body if message.encoded is None else message.encoded
-    return _OVERHEAD + len(body or b"")
+    return _OVERHEAD + _PROPERTY * len(message.properties) + len(body or b"")
 
 
 class Copies(dict[int, Entry]):
