@@ -49,6 +49,7 @@ def sentence(err: str) -> str:
         (["--seed", "x"], "'--seed'"),
         (["--workers", "-1"], "'--workers'"),
         (["--", "--assay-out=elsewhere"], "in front of --"),
+        (["--", "--collect-only", "-q"], "pytest tries nothing"),
     ],
 )
 def test_a_name_or_option_that_does_not_exist_starts_nothing(

@@ -42,6 +42,8 @@ OWN_WORKERS = 24
 """On our own server, which answers while a JVM still warms up, the more of them wait at once the better."""
 FEW_WORKERS = 4
 """Where pytest is told what to try, that is little as a rule."""
+_IDLE = frozenset({"--collect-only", "--co", "--fixtures", "--markers", "--setup-plan", "--version", "--help", "-h"})
+"""Arguments with which pytest shows something instead of trying."""
 EACH = 4
 """Scenarios for which it pays to start a process that waits for them."""
 
@@ -110,6 +112,10 @@ def check(options: SuiteOptions) -> None:
     ours = [argument for argument in options.pytest_args if argument.startswith("--assay-")]
     if ours:
         raise UsageProblem(f"{ours[0]} is this command's own business: give it in front of --, without 'assay-'.")
+    if idle := [argument for argument in options.pytest_args if argument in _IDLE]:
+        raise UsageProblem(
+            f"With {idle[0]} pytest tries nothing, and there would be a report on nothing: leave it out."
+        )
     for before, argument in pairwise(("", *options.pytest_args)):
         if Path(argument).is_dir() and not before.startswith("-"):  # else it is an option's value, or may be
             raise UsageProblem(f"{argument} is a folder: name the feature files in it, such as {argument}/*.feature.")
