@@ -113,9 +113,7 @@ def check(options: SuiteOptions) -> None:
     if ours:
         raise UsageProblem(f"{ours[0]} is this command's own business: give it in front of --, without 'assay-'.")
     if idle := [argument for argument in options.pytest_args if argument in _IDLE]:
-        raise UsageProblem(
-            f"With {idle[0]} pytest tries nothing, and there would be a report on nothing: leave it out."
-        )
+        raise UsageProblem(f"With {idle[0]} pytest tries nothing, and the report would be on nothing: leave it out.")
     for before, argument in pairwise(("", *options.pytest_args)):
         if Path(argument).is_dir() and not before.startswith("-"):  # else it is an option's value, or may be
             raise UsageProblem(f"{argument} is a folder: name the feature files in it, such as {argument}/*.feature.")
