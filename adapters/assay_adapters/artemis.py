@@ -35,6 +35,7 @@ from assay_adapters.containers import (
     image_digest,
     probe_image,
     sweep,
+    sweep_quietly,
 )
 from assay_adapters.outcome import JmsErrorKind, Outcome, Refused
 from assay_adapters.taps import Hooks, TappedDriver
@@ -362,12 +363,14 @@ class ArtemisBackend:
             return self._own_instance() if needs.own_instance else self._shared_instance()
 
     def close(self) -> None:
-        """Remove every container that this process has started."""
+        """Remove every container that this process has started, and those of processes that have been cut off."""
         with self._lock:
-            for container in (self._shared, self._own):
-                if container is not None:
-                    container.remove()
+            started = [container for container in (self._shared, self._own) if container is not None]
+            for container in started:
+                container.remove()
             self._shared = self._own = None
+        if started:
+            sweep_quietly()
 
     # --- instances
 

@@ -165,6 +165,12 @@ def sweep(*, mine: bool = False) -> tuple[str, ...]:
     return tuple(removed)
 
 
+def sweep_quietly() -> None:
+    """`sweep`, at an end: what it cannot do is done before the next start."""
+    with suppress(BackendError):
+        sweep()
+
+
 def _remove(container: Any) -> bool:
     """Remove a container; False when another process was faster, since all workers of a run sweep at their start."""
     import docker.errors

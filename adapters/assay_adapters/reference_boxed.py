@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from assay_adapters.backend import Available, BackendError, Environment, Needs, Unavailable
 from assay_adapters.boxed_cradle import Boxed
 from assay_adapters.container_files import folder_holds
-from assay_adapters.containers import image_digest, probe_image, sweep
+from assay_adapters.containers import image_digest, probe_image, sweep, sweep_quietly
 from assay_adapters.cradle import Cradle
 from assay_adapters.outcome import Refused
 from assay_adapters.reference_server import NAMES, ReferenceServerBackend
@@ -178,6 +178,12 @@ class ReferenceContainerBackend(ReferenceServerBackend):
             return found
         self._image, available = found
         return available
+
+    def close(self) -> None:
+        """End every server that this process has started, and those of processes that have been cut off."""
+        super().close()
+        if self._swept:
+            sweep_quietly()
 
     def _process(self, needs: Needs, *, hurtable: bool) -> OwnBroker:
         if not self._swept:
