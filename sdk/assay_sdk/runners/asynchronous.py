@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import threading
 from collections import deque
 from collections.abc import Callable
 from typing import Never
@@ -54,6 +55,7 @@ class AsyncioRunner:
 
     def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         self._loop = loop or asyncio.get_running_loop()
+        self._thread = 0
         self._clock = MachineClock()
         self._ready: deque[_Entry] = deque()
         self._heap: list[tuple[int, int, _Entry]] = []
@@ -136,14 +138,20 @@ class AsyncioRunner:
         """Whether this is the loop's thread."""
         if self._closed:
             raise RuntimeError("the runner is closed: make a new one")
+        thread = threading.get_ident()
+        if thread == self._thread and self._loop.is_running():
+            return True
         try:
-            return asyncio.get_running_loop() is self._loop
+            here = asyncio.get_running_loop() is self._loop
         except RuntimeError:  # no loop runs on this thread
             return False
+        if here:
+            self._thread = thread  # to ask asyncio is a system call, and a loop stays on its thread
+        return here
 
     def _enter(self, entry: _Entry) -> None:
         if self._heap:
-            self._wake()
+            self._wake(self._clock.monotonic_ns())
         self._ready.append(entry)
         self._take_turn()
 
@@ -151,11 +159,11 @@ class AsyncioRunner:
         now_ns = self._clock.monotonic_ns()
         self._seq += 1
         heapq.heappush(self._heap, (max(due_ns, now_ns), self._seq, entry))
-        self._wake()
+        self._wake(now_ns)
 
-    def _wake(self) -> None:
-        """Make everything ready that is due, and set the alarm for what is due next."""
-        heap, now_ns = self._heap, self._clock.monotonic_ns()
+    def _wake(self, now_ns: int) -> None:
+        """Make everything ready that is due now, and set the alarm for what is due next."""
+        heap = self._heap
         while heap and (heap[0][2].job is None or heap[0][0] <= now_ns):
             entry = heapq.heappop(heap)[2]
             if entry.job is None:
@@ -173,7 +181,7 @@ class AsyncioRunner:
     def _ring(self) -> None:
         """The alarm goes off; where it is a moment early it is set again."""
         self._alarm = None
-        self._wake()
+        self._wake(self._clock.monotonic_ns())
 
     def _take_turn(self) -> None:
         if not self._turn_due:
@@ -186,7 +194,7 @@ class AsyncioRunner:
         """Run what is ready; what that schedules waits until the loop has looked at its sockets."""
         self._turn_due = False
         if self._heap:
-            self._wake()
+            self._wake(self._clock.monotonic_ns())
         for _ in range(min(len(self._ready), _JOBS_A_TURN)):
             if not self._ready:  # closed meanwhile
                 return
