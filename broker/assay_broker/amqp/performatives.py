@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from assay_sdk.amqp.types import DecodeError
-from assay_sdk.amqp.values import inside, skip
+from assay_sdk.amqp.values import WIDTHS, inside, skip
 
 OPEN, BEGIN, ATTACH, FLOW, TRANSFER, DISPOSITION, DETACH, END, CLOSE = range(0x10, 0x19)
 _ERROR, _SOURCE, _TARGET, _COORDINATOR = 0x1D, 0x28, 0x29, 0x30
@@ -37,48 +37,55 @@ class _Field(Struct, frozen=True):
 
     Args:
         name: The specification's.
-        codes: The format codes that it may have besides null.
-        needed: Whether it must not be null.
+        codes: The format codes that it may have; null's among them where it may be left out.
     """
 
     name: str
     codes: _Codes
-    needed: bool = False
+
+    @property
+    def needed(self) -> bool:
+        """Whether it must not be null."""
+        return _NULL not in self.codes
 
 
 def _needed(name: str, codes: _Codes) -> _Field:
-    return _Field(name, codes, needed=True)
+    return _Field(name, codes)
 
 
-_CAPABILITIES = (_Field("offered-capabilities", _SYMBOLS), _Field("desired-capabilities", _SYMBOLS))
-_PROPERTIES = _Field("properties", _MAP)
+def _optional(name: str, codes: _Codes) -> _Field:
+    return _Field(name, codes | {_NULL})
+
+
+_CAPABILITIES = (_optional("offered-capabilities", _SYMBOLS), _optional("desired-capabilities", _SYMBOLS))
+_PROPERTIES = _optional("properties", _MAP)
 _END_OF_LINK = (
-    _Field("address", _STRING),
-    _Field("durable", _UINT),
-    _Field("expiry-policy", _SYMBOL),
-    _Field("timeout", _UINT),
-    _Field("dynamic", _BOOLEAN),
-    _Field("dynamic-node-properties", _MAP),
+    _optional("address", _STRING),
+    _optional("durable", _UINT),
+    _optional("expiry-policy", _SYMBOL),
+    _optional("timeout", _UINT),
+    _optional("dynamic", _BOOLEAN),
+    _optional("dynamic-node-properties", _MAP),
 )
 
 FIELDS: Mapping[int, tuple[_Field, ...]] = {
     OPEN: (
         _needed("container-id", _STRING),
-        _Field("hostname", _STRING),
-        _Field("max-frame-size", _UINT),
-        _Field("channel-max", _USHORT),
-        _Field("idle-time-out", _UINT),
-        _Field("outgoing-locales", _SYMBOLS),
-        _Field("incoming-locales", _SYMBOLS),
+        _optional("hostname", _STRING),
+        _optional("max-frame-size", _UINT),
+        _optional("channel-max", _USHORT),
+        _optional("idle-time-out", _UINT),
+        _optional("outgoing-locales", _SYMBOLS),
+        _optional("incoming-locales", _SYMBOLS),
         *_CAPABILITIES,
         _PROPERTIES,
     ),
     BEGIN: (
-        _Field("remote-channel", _USHORT),
+        _optional("remote-channel", _USHORT),
         _needed("next-outgoing-id", _UINT),
         _needed("incoming-window", _UINT),
         _needed("outgoing-window", _UINT),
-        _Field("handle-max", _UINT),
+        _optional("handle-max", _UINT),
         *_CAPABILITIES,
         _PROPERTIES,
     ),
@@ -86,65 +93,65 @@ FIELDS: Mapping[int, tuple[_Field, ...]] = {
         _needed("name", _STRING),
         _needed("handle", _UINT),
         _needed("role", _BOOLEAN),
-        _Field("snd-settle-mode", _UBYTE),
-        _Field("rcv-settle-mode", _UBYTE),
-        _Field("source", _OTHER),
-        _Field("target", _OTHER),
-        _Field("unsettled", _MAP),
-        _Field("incomplete-unsettled", _BOOLEAN),
-        _Field("initial-delivery-count", _UINT),
-        _Field("max-message-size", _ULONG),
+        _optional("snd-settle-mode", _UBYTE),
+        _optional("rcv-settle-mode", _UBYTE),
+        _optional("source", _OTHER),
+        _optional("target", _OTHER),
+        _optional("unsettled", _MAP),
+        _optional("incomplete-unsettled", _BOOLEAN),
+        _optional("initial-delivery-count", _UINT),
+        _optional("max-message-size", _ULONG),
         *_CAPABILITIES,
         _PROPERTIES,
     ),
     FLOW: (
-        _Field("next-incoming-id", _UINT),
+        _optional("next-incoming-id", _UINT),
         _needed("incoming-window", _UINT),
         _needed("next-outgoing-id", _UINT),
         _needed("outgoing-window", _UINT),
-        _Field("handle", _UINT),
-        _Field("delivery-count", _UINT),
-        _Field("link-credit", _UINT),
-        _Field("available", _UINT),
-        _Field("drain", _BOOLEAN),
-        _Field("echo", _BOOLEAN),
+        _optional("handle", _UINT),
+        _optional("delivery-count", _UINT),
+        _optional("link-credit", _UINT),
+        _optional("available", _UINT),
+        _optional("drain", _BOOLEAN),
+        _optional("echo", _BOOLEAN),
         _PROPERTIES,
     ),
     TRANSFER: (
         _needed("handle", _UINT),
-        _Field("delivery-id", _UINT),
-        _Field("delivery-tag", _BINARY),
-        _Field("message-format", _UINT),
-        _Field("settled", _BOOLEAN),
-        _Field("more", _BOOLEAN),
-        _Field("rcv-settle-mode", _UBYTE),
-        _Field("state", _OTHER),
-        _Field("resume", _BOOLEAN),
-        _Field("aborted", _BOOLEAN),
-        _Field("batchable", _BOOLEAN),
+        _optional("delivery-id", _UINT),
+        _optional("delivery-tag", _BINARY),
+        _optional("message-format", _UINT),
+        _optional("settled", _BOOLEAN),
+        _optional("more", _BOOLEAN),
+        _optional("rcv-settle-mode", _UBYTE),
+        _optional("state", _OTHER),
+        _optional("resume", _BOOLEAN),
+        _optional("aborted", _BOOLEAN),
+        _optional("batchable", _BOOLEAN),
     ),
     DISPOSITION: (
         _needed("role", _BOOLEAN),
         _needed("first", _UINT),
-        _Field("last", _UINT),
-        _Field("settled", _BOOLEAN),
-        _Field("state", _OTHER),
-        _Field("batchable", _BOOLEAN),
+        _optional("last", _UINT),
+        _optional("settled", _BOOLEAN),
+        _optional("state", _OTHER),
+        _optional("batchable", _BOOLEAN),
     ),
-    DETACH: (_needed("handle", _UINT), _Field("closed", _BOOLEAN), _Field("error", _OTHER)),
-    END: (_Field("error", _OTHER),),
-    CLOSE: (_Field("error", _OTHER),),
-    _ERROR: (_needed("condition", _SYMBOL), _Field("description", _STRING), _Field("info", _MAP)),
+    DETACH: (_needed("handle", _UINT), _optional("closed", _BOOLEAN), _optional("error", _OTHER)),
+    END: (_optional("error", _OTHER),),
+    CLOSE: (_optional("error", _OTHER),),
+    _ERROR: (_needed("condition", _SYMBOL), _optional("description", _STRING), _optional("info", _MAP)),
     _SOURCE: (
         *_END_OF_LINK,
-        _Field("distribution-mode", _SYMBOL),
-        _Field("filter", _MAP),
-        _Field("default-outcome", _OTHER),
-        _Field("outcomes", _SYMBOLS),
-        _Field("capabilities", _SYMBOLS),
+        _optional("distribution-mode", _SYMBOL),
+        _optional("filter", _MAP),
+        _optional("default-outcome", _OTHER),
+        _optional("outcomes", _SYMBOLS),
+        _optional("capabilities", _SYMBOLS),
     ),
-    _TARGET: (*_END_OF_LINK, _Field("capabilities", _SYMBOLS)),
-    _COORDINATOR: (_Field("capabilities", _SYMBOLS),),
+    _TARGET: (*_END_OF_LINK, _optional("capabilities", _SYMBOLS)),
+    _COORDINATOR: (_optional("capabilities", _SYMBOLS),),
 }
 
 _NAMES: Mapping[bytes, int] = {
@@ -173,17 +180,19 @@ def check(code: int, octets: bytes, at: int) -> None:
     at, count = inside(octets, at, skip(octets, at))
     if count > len(known):
         raise DecodeError(f"0x{code:02x} has {len(known)} fields and not {count}")
-    for position, field in enumerate(known):
-        form = octets[at] if position < count else _NULL
-        if form == _NULL:
-            if field.needed:
+    for field in known[:count]:
+        form = octets[at]
+        if form not in field.codes:
+            if form == _NULL:
                 raise DecodeError(f"0x{code:02x} is without {field.name}")
-        elif form not in field.codes:
             raise DecodeError(f"{field.name} of 0x{code:02x} is of format 0x{form:02x}")
-        elif form == _DESCRIBED:
+        if form == _DESCRIBED:
             _check_inner(octets, at)
-        if position < count:
-            at = skip(octets, at)
+        width = WIDTHS[form]
+        at = at + 1 + width if width >= 0 else skip(octets, at)
+    for field in known[count:]:
+        if field.needed:
+            raise DecodeError(f"0x{code:02x} is without {field.name}")
 
 
 def _check_inner(octets: bytes, at: int) -> None:

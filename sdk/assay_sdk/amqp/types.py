@@ -168,12 +168,10 @@ def _character(octets: bytes) -> str:
         raise DecodeError(f"a char that is none: {octets.hex()}") from error
 
 
+_SMALL_ULONG = b"\x53"
+_CONSTANTS: Mapping[int, object] = {0x40: None, 0x41: True, 0x42: False, 0x43: 0, 0x44: 0}
+"""Values that are their format code."""
 _FIXED: Mapping[int, tuple[int, Callable[[bytes], object]]] = {
-    0x40: (0, lambda _: None),
-    0x41: (0, lambda _: True),
-    0x42: (0, lambda _: False),
-    0x43: (0, lambda _: 0),
-    0x44: (0, lambda _: 0),
     0x50: (1, lambda o: o[0]),
     0x51: (1, lambda o: int.from_bytes(o, signed=True)),
     0x52: (1, lambda o: o[0]),
@@ -223,23 +221,32 @@ class Reader:
         Raises:
             DecodeError: There is none, or it is malformed.
         """
-        code = self._take(1)[0]
-        if code == 0:
-            if depth >= MAX_DEPTH:
-                raise DecodeError(f"values nested deeper than {MAX_DEPTH}")
-            descriptor = self._descriptor(depth)
-            return Described(descriptor, self.value(depth + 1))
-        return self._of(code, depth)
+        at = self.at
+        if at >= self._end:
+            raise DecodeError("1 octets are missing at the end")
+        code = self._octets[at]
+        self.at = at + 1
+        if code:
+            return self._of(code, depth)
+        if depth >= MAX_DEPTH:
+            raise DecodeError(f"values nested deeper than {MAX_DEPTH}")
+        descriptor = self._descriptor(depth)
+        return Described(descriptor, self.value(depth + 1))
 
     def _descriptor(self, depth: int) -> object:
         """What a described value is: a number or a name; anything else means nothing (1.3)."""
         at = self.at
+        if self._octets.startswith(_SMALL_ULONG, at) and at + 1 < self._end:  # nearly all
+            self.at = at + 2
+            return self._octets[at + 1]
         descriptor = self.value(depth + 1)
         if isinstance(descriptor, bool) or not isinstance(descriptor, int | str):
             raise DecodeError(f"a descriptor that is neither a number nor a symbol (at octet {at})")
         return descriptor
 
     def _of(self, code: int, depth: int) -> object:  # noqa: PLR0911  one return a type is the table
+        if code in _CONSTANTS:
+            return _CONSTANTS[code]
         fixed = _FIXED.get(code)
         if fixed is not None:
             width, read = fixed
@@ -271,7 +278,10 @@ class Reader:
         return self._octets[begin:end]
 
     def _number(self, wide: int) -> int:
-        return int.from_bytes(self._take(4 if wide else 1))
+        if wide or self.at >= self._end:
+            return int.from_bytes(self._take(4 if wide else 1))
+        self.at += 1
+        return self._octets[self.at - 1]
 
     def _text(self, wide: int, encoding: str) -> str:
         octets = self._take(self._number(wide))
@@ -290,7 +300,14 @@ class Reader:
         count = self._number(wide)
         if count > size:
             raise DecodeError(f"{count} values in {size} octets")
-        items = [self.value(depth + 1) for _ in range(count)]
+        octets, items = self._octets, list[object]()
+        for _ in range(count):
+            at = self.at
+            if at < end and octets[at] in _CONSTANTS:  # nearly half of what stands in performatives
+                self.at = at + 1
+                items.append(_CONSTANTS[octets[at]])
+            else:
+                items.append(self.value(depth + 1))
         if self.at != end:
             raise DecodeError(f"a list or map ends at octet {self.at} and says {end}")
         return items
