@@ -20,6 +20,7 @@ from assay_broker.core.queues.delivery import expire_due, pump
 from assay_broker.core.records import Record
 from assay_broker.core.recovery import recover
 from assay_broker.core.refusals import RefusalError
+from assay_broker.core.schedule import soonest
 from assay_broker.core.settings import Settings
 from assay_broker.core.state import State
 from assay_broker.core.tables import TABLES, Tables
@@ -112,14 +113,13 @@ class Core:
     def next_due_ms(self) -> int | None:
         """When `Tick` is wanted next, in milliseconds since the epoch; None when nothing is due by itself."""
         state = self._state
-        due = (
+        return soonest(
             state.staging.next_due_ms() if state.processor.watching else None,
             state.processor.restart_ms,
             state.expiry.next_due_ms(),
             state.endings.next_due_ms(),
             state.members.retries.next_due_ms(),
         )
-        return min([moment for moment in due if moment is not None], default=None)
 
     @property
     def octets(self) -> int:

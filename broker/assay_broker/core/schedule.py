@@ -58,3 +58,12 @@ class Schedule(Generic[T]):
             return None
         _, key = heappop(self._heap)
         return self._live.pop(key)[1]
+
+
+def soonest(*moments: int | None) -> int | None:
+    """The first of these moments; None when there is none.  It is asked after each turn, mostly of nothing."""
+    first = None
+    for moment in moments:
+        if moment is not None and (first is None or moment < first):
+            first = moment
+    return first

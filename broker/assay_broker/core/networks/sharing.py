@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from assay_broker.core.schedule import Schedule
+from assay_broker.core.schedule import Schedule, soonest
 
 if TYPE_CHECKING:
     from assay_broker.core.clients.connections import Connection
@@ -87,8 +87,7 @@ class Expiry:
 
     def next_due_ms(self) -> int | None:
         """When the next copy expires; None when none does."""
-        due = (self._own.next_due_ms(), self._shared.next_due_ms())
-        return min((moment for moment in due if moment is not None), default=None)
+        return soonest(self._own.next_due_ms(), self._shared.next_due_ms())
 
     def pop_due(self, now_ms: int) -> Entry | None:
         """Take a copy whose time to live is over; None when there is none."""
