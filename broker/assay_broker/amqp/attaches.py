@@ -16,10 +16,11 @@ from msgspec.structs import replace
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import frame
 from assay_sdk.amqp.types import DecodeError, Described, Symbol
-from assay_sdk.amqp.values import skip
+from assay_sdk.amqp.values import simple, skip
 
 ATTACH = 0x12
 SOURCE, TARGET, COORDINATOR = 0x28, 0x29, 0x30
+_HEAD = bytes((0, 0x53, ATTACH))
 
 _ENDS: Mapping[object, int] = {
     SOURCE: SOURCE,
@@ -272,16 +273,6 @@ class _Fields:
 # --- writing
 
 
-def handle_of(octets: bytes, name: str) -> int | None:
-    """The handle in an outgoing frame, if it is this link's attach."""
-    begin = octets[4] * 4
-    if octets[begin : begin + 3] != bytes((0, 0x53, ATTACH)):
-        return None
-    parts = encoded_items(octets[begin + 3 :])
-    handle = types.decode(parts[_HANDLE])
-    return handle if types.decode(parts[_NAME]) == name and isinstance(handle, int) else None
-
-
 def encode(value: object) -> bytes:  # noqa: C901, PLR0911  one return a type is the table
     """A plain value again, as it came: for the parts of the peer's attach that ours repeats.
 
@@ -316,33 +307,38 @@ def encode(value: object) -> bytes:  # noqa: C901, PLR0911  one return a type is
             raise TypeError(f"a {type(value).__name__} is not repeated in an attach")
 
 
-def encode_terminus(terminus: Terminus, code: int, outcomes: tuple[str, ...] = ()) -> bytes:
+def encode_terminus(terminus: Terminus, code: int, outcomes: bytes = b"") -> bytes:
     """A source or target.
 
     Args:
         terminus: What it says.
         code: `SOURCE` or `TARGET`.
-        outcomes: Of a source: the outcomes that it takes.
+        outcomes: Of a source: the outcomes that it takes, encoded.
     """
-    properties = {types.symbol(name): encode(value) for name, value in terminus.node_properties.items()}
     items = [
         types.null() if terminus.address is None else types.string(terminus.address),
         types.uint(terminus.durable) if terminus.durable else types.null(),
         types.null() if terminus.expiry == DEFAULT_EXPIRY else types.symbol(terminus.expiry),
         types.uint(terminus.timeout_s) if terminus.timeout_s else types.null(),
         types.boolean(value=True) if terminus.dynamic else types.null(),
-        types.mapping(properties) if properties else types.null(),
+        _encode_names(terminus.node_properties),
     ]
     if code == SOURCE:
-        filters = {types.symbol(name): encode(value) for name, value in terminus.filters.items()}
         items += [
             types.null() if terminus.mode is None else types.symbol(terminus.mode),
-            types.mapping(filters) if filters else types.null(),
+            _encode_names(terminus.filters),
             encode(terminus.default_outcome),
-            types.symbols(outcomes) if outcomes else types.null(),
+            outcomes or types.null(),
         ]
     items.append(types.symbols(terminus.capabilities) if terminus.capabilities else types.null())
     return types.described(code, types.fields(items))
+
+
+def _encode_names(names: Mapping[str, object]) -> bytes:
+    """A map with symbols as its keys; null for one that is empty."""
+    if not names:
+        return types.null()
+    return types.mapping({types.symbol(name): encode(value) for name, value in names.items()})
 
 
 def encode_coordinator(capabilities: tuple[str, ...]) -> bytes:
@@ -350,8 +346,8 @@ def encode_coordinator(capabilities: tuple[str, ...]) -> bytes:
     return types.described(COORDINATOR, types.fields((types.symbols(capabilities),)))
 
 
-def with_ends(octets: bytes, name: str, end: AttachEnd) -> bytes:
-    """An outgoing frame; if it is this link's attach, with its ends put into it.
+def with_ends(octets: bytes, name: str, end: AttachEnd) -> tuple[bytes, int | None]:
+    """An outgoing frame; if it is this link's attach, with its ends put into it, and the handle that it has.
 
     Args:
         octets: Any complete frame.
@@ -359,11 +355,12 @@ def with_ends(octets: bytes, name: str, end: AttachEnd) -> bytes:
         end: What the attach says.
     """
     begin = octets[4] * 4
-    if octets[begin : begin + 3] != bytes((0, 0x53, ATTACH)):
-        return octets
-    parts = encoded_items(octets[begin + 3 :])
-    if types.decode(parts[_NAME]) != name:
-        return octets
+    if not octets.startswith(_HEAD, begin):
+        return octets, None
+    parts = encoded_items(octets[begin + len(_HEAD) :])
+    if simple(parts[_NAME], 0)[0] != name:
+        return octets, None
+    handle, _ = simple(parts[_HANDLE], 0)
     parts[_NAME] = types.string(end.name)
     parts += [types.null()] * (_PROPERTIES_AT + 1 - len(parts))
     for position, value in (
@@ -373,7 +370,8 @@ def with_ends(octets: bytes, name: str, end: AttachEnd) -> bytes:
         (_PROPERTIES_AT, end.properties),
     ):
         parts[position] = value or types.null()
-    return frame(types.described(ATTACH, types.fields(parts)), channel=int.from_bytes(octets[6:8]))
+    octets = frame(types.described(ATTACH, types.fields(parts)), channel=int.from_bytes(octets[6:8]))
+    return octets, handle if isinstance(handle, int) else None
 
 
 def changed(octets: bytes, fields: Mapping[int, bytes]) -> bytes:
@@ -397,11 +395,9 @@ def encoded_items(octets: bytes) -> list[bytes]:
     """The encoded items of an encoded list that is not empty."""
     short = octets[0] == 0xC0  # noqa: PLR2004  a list of less than 256 octets
     count = octets[2] if short else int.from_bytes(octets[5:9])
-    reader = types.Reader(octets)
-    reader.at = _LIST8_HEAD if short else _LIST32_HEAD
+    at = _LIST8_HEAD if short else _LIST32_HEAD
     spans: list[bytes] = []
     for _ in range(count):
-        begin = reader.at
-        reader.value()
-        spans.append(octets[begin : reader.at])
+        begin, at = at, skip(octets, at)
+        spans.append(octets[begin:at])
     return spans

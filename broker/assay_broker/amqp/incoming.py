@@ -20,17 +20,18 @@ from assay_broker.amqp.coordinator import Unit, read_state, transactional
 from assay_broker.amqp.engine import Delivery, State
 from assay_broker.amqp.links import LinkEnd
 from assay_broker.amqp.links import State as LinkState
+from assay_broker.amqp.offers import properties
 from assay_broker.amqp.termini import Sending
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer
 from assay_sdk.amqp import types
 from assay_sdk.amqp.terms import DELAYED_DELIVERY
 from assay_sdk.amqp.types import DecodeError
-from assay_sdk.driver import PeerProperties
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc, refused
 
 _FIRST = 0
+_OFFERED = types.symbols((DELAYED_DELIVERY,))
 _NO_TARGET = refused(
     Mqrc.UNKNOWN_OBJECT_NAME, "The link has no target: name one, or leave its address out to name one in each message."
 )
@@ -39,6 +40,7 @@ _NO_TARGET = refused(
 class IncomingEnd(LinkEnd):
     """One link over which the peer sends."""
 
+    holds = False
     _plan: Sending | None = None
     _address: Address | None = None
     _credit = 0
@@ -66,8 +68,8 @@ class IncomingEnd(LinkEnd):
             name=self.attach.name,
             source=b"" if source is None else attaches.encode_terminus(source, attaches.SOURCE, termini.OUTCOMES),
             target=b"" if plan is None else attaches.encode_terminus(plan.target, attaches.TARGET),
-            offered=types.symbols((DELAYED_DELIVERY,)),
-            properties=_properties(answer.properties),
+            offered=_OFFERED,
+            properties=properties(answer.properties),
             snd_settle_mode=self.attach.snd_settle_mode,
             rcv_settle_mode=_FIRST,
             max_message_size=self.context.limits.max_message,
@@ -234,14 +236,3 @@ class IncomingEnd(LinkEnd):
         if room * 2 >= most and self.engine.alive and not self.context.memory_is_short:
             self._credit += room
             self.engine.flow(room)
-
-
-def _properties(told: PeerProperties) -> bytes:
-    """Properties of a link."""
-    if not told:
-        return b""
-    encoded = {
-        types.symbol(name): types.boolean(value) if isinstance(value, bool) else types.string(str(value))
-        for name, value in told.items()
-    }
-    return types.mapping(encoded)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from assay_broker.wire import PRODUCT, product_version
 from assay_sdk.amqp import types
 from assay_sdk.amqp.terms import (
@@ -13,13 +15,13 @@ from assay_sdk.amqp.terms import (
 )
 from assay_sdk.driver import PeerProperties
 
-_OFFERED = (DELAYED_DELIVERY, SHARED_SUBSCRIPTIONS, ANONYMOUS_RELAY)
+_OFFERED = types.symbols((DELAYED_DELIVERY, SHARED_SUBSCRIPTIONS, ANONYMOUS_RELAY))
+_OFFERED_ALONE = types.symbols((DELAYED_DELIVERY, SHARED_SUBSCRIPTIONS, ANONYMOUS_RELAY, SOLE_CONNECTION))
 
 
 def offered(desired: tuple[str, ...]) -> bytes:
     """Offered capabilities: ours, and to be the container's only connection if that is desired."""
-    sole = (SOLE_CONNECTION,) if SOLE_CONNECTION in desired else ()
-    return types.symbols((*_OFFERED, *sole))
+    return _OFFERED_ALONE if SOLE_CONNECTION in desired else _OFFERED
 
 
 def open_properties(told: PeerProperties, *, failed: bool = False) -> bytes:
@@ -32,8 +34,22 @@ def open_properties(told: PeerProperties, *, failed: bool = False) -> bytes:
     everything: PeerProperties = {"product": PRODUCT, "version": product_version(), **told}
     if failed:
         everything[OPEN_FAILED] = True
-    encoded = {
-        types.symbol(name): types.boolean(value) if isinstance(value, bool) else types.string(str(value))
-        for name, value in everything.items()
-    }
-    return types.mapping(encoded)
+    return properties(everything)
+
+
+def properties(told: PeerProperties) -> bytes:
+    """Properties as an encoded map; empty for none."""
+    if not told:
+        return b""
+    return _encoded(tuple((name, one if isinstance(one, bool) else str(one)) for name, one in told.items()))
+
+
+@lru_cache(maxsize=64)
+def _encoded(told: tuple[tuple[str, str | bool], ...]) -> bytes:
+    """The same few for whoever comes."""
+    return types.mapping(
+        {
+            types.symbol(name): types.boolean(value) if isinstance(value, bool) else types.string(value)
+            for name, value in told
+        }
+    )

@@ -31,6 +31,7 @@ _OUTCOMES: Mapping[object, Outcome] = {
     "amqp:released:list": Outcome.RELEASED,
 }
 """Outcomes by their descriptors; of the fourth, modified, its fields decide."""
+_OFFERED = types.symbols((SHARED_SUBSCRIPTIONS,))
 _LOOK = 65_536
 """Octets after which the engine is asked how much waits for the peer."""
 _TRANSACTIONAL, _MODIFIED_STATE = int(Outcomes.TRANSACTIONAL), int(Outcomes.MODIFIED)
@@ -360,7 +361,7 @@ def receiving_end(attach: attaches.Attach, source: Terminus) -> AttachEnd:
         name=attach.name,
         source=attaches.encode_terminus(source, attaches.SOURCE, termini.OUTCOMES),
         target=attaches.encode_terminus(target, attaches.TARGET) if isinstance(target, Terminus) else b"",
-        offered=types.symbols((SHARED_SUBSCRIPTIONS,)),
+        offered=_OFFERED,
         snd_settle_mode=SettleMode.SETTLED if mode == SettleMode.SETTLED else SettleMode.UNSETTLED,
         rcv_settle_mode=attach.rcv_settle_mode,
     )

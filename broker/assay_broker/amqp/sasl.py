@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from enum import IntEnum, StrEnum
+from functools import lru_cache
 from typing import cast
 
 from scramp import ScramException, ScramMechanism
@@ -159,8 +160,7 @@ class SaslServer:
         if part != SASL_HEADER:
             raise DecodeError(f"the client begins with {part!r} where SASL is asked for")
         self.phase = Phase.MECHANISM
-        offer = types.described(_MECHANISMS, types.fields((types.symbols(self._offered),)))
-        return SASL_HEADER + frame(offer, sasl=True)
+        return _offer(self._offered)
 
     def _take_init(self, fields: list[object]) -> bytes:
         mechanism = fields[0] if fields else None
@@ -201,6 +201,13 @@ class SaslServer:
     def _refuse(self, why: str) -> None:
         self.refusal = why
         self.phase = Phase.REFUSED
+
+
+@lru_cache(maxsize=8)
+def _offer(mechanisms: tuple[str, ...]) -> bytes:
+    """Our header, and the mechanisms: the same for all clients of a kind."""
+    offer = types.described(_MECHANISMS, types.fields((types.symbols(mechanisms),)))
+    return SASL_HEADER + frame(offer, sasl=True)
 
 
 # --- mechanisms: each is started, and then sent the client's responses

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from assay_broker.amqp.attaches import Attach, Terminus
 from assay_broker.core.objects.naming import TEMPORARY_PREFIXES
 from assay_broker.core.topics.subscriptions import Terms
+from assay_sdk.amqp import types
 from assay_sdk.amqp.terms import DELIMITER, GLOBAL, NO_LOCAL_CODE, SELECTOR, SELECTOR_CODE, SHARED
 from assay_sdk.amqp.types import Described, Symbol
 from assay_sdk.driver import Durability, Outcome
@@ -25,8 +26,10 @@ from assay_sdk.model.reasons import Mqrc, Refused, refused
 KindOf = Callable[[str], AddressKind]
 """What a name means of which nobody says whether it is a queue's or a topic's."""
 
-OUTCOMES = ("amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list")
+OUTCOMES = types.symbols(("amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list"))
+"""Those that our sources take."""
 
+_KINDS = tuple((kind, kind.value) for kind in AddressKind)
 _SCHEMES: Mapping[AddressKind, str] = {AddressKind.QUEUE: "queue://", AddressKind.TOPIC: "topic://"}
 
 _SELECTORS = frozenset({SELECTOR_CODE, "apache.org:selector-filter:string"})
@@ -95,8 +98,8 @@ def destination(name: str, capabilities: tuple[str, ...], kind_of: KindOf) -> Ad
     for kind, prefix in TEMPORARY_PREFIXES.items():
         if name.startswith(prefix):
             return Address(kind, name)
-    for kind in AddressKind:
-        if kind.value in capabilities:
+    for kind, said in _KINDS:
+        if said in capabilities:
             return Address(kind, name.removeprefix(_SCHEMES.get(kind, "")))
     for kind, scheme in _SCHEMES.items():
         if name.startswith(scheme):

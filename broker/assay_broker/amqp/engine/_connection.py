@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from cproton import ffi, lib
 
 from assay_broker.amqp import flows
-from assay_broker.amqp.attaches import AttachEnd, handle_of, with_ends
+from assay_broker.amqp.attaches import AttachEnd, with_ends
 from assay_broker.amqp.engine._data import Problem, fresh, set_condition, set_data, text, with_condition
 from assay_broker.amqp.engine._deliveries import Delivery
 from assay_broker.amqp.engine._links import EngineLink, EngineSession
@@ -63,7 +63,6 @@ _STANDARD = {"amqp:session:invalid-field": "amqp:invalid-field", "amqp:not allow
 """Conditions of the engine's that the specification does not know (2.8.15 to 2.8.18), and those that it has."""
 
 _LOG = logging.getLogger(__name__)
-_Handler = Callable[[Any], None]
 
 
 def _hear(_transport: object, said: object) -> None:
@@ -102,18 +101,6 @@ class Engine:
         self.mute = False
         """Whether the engine says nothing more."""
         self.alive = True
-        self._handlers: Mapping[int, _Handler] = {
-            int(lib.PN_DELIVERY): self._on_delivery,
-            int(lib.PN_LINK_FLOW): self._on_flow,
-            int(lib.PN_LINK_REMOTE_OPEN): self._on_link_open,
-            int(lib.PN_LINK_REMOTE_CLOSE): self._on_link_close,
-            int(lib.PN_LINK_REMOTE_DETACH): self._on_link_detach,
-            int(lib.PN_SESSION_REMOTE_OPEN): self._on_session_open,
-            int(lib.PN_SESSION_REMOTE_CLOSE): self._on_session_close,
-            int(lib.PN_CONNECTION_REMOTE_OPEN): lambda _: events.connection_opened(),
-            int(lib.PN_CONNECTION_REMOTE_CLOSE): lambda _: events.connection_closed(),
-            int(lib.PN_TRANSPORT_ERROR): self._on_error,
-        }
 
     # --- octets
 
@@ -179,28 +166,36 @@ class Engine:
 
     def dispatch(self) -> None:
         """Tell what has happened, until nothing is left; what the listener does meanwhile is told too."""
-        collector, handlers = self._collector, self._handlers
+        collector = self._collector
         while self.alive and (event := lib.pn_collector_peek(collector)):
-            handler = handlers.get(lib.pn_event_type(event))
+            handler = _HANDLERS.get(lib.pn_event_type(event))
             try:
                 if handler is not None:
-                    handler(event)
+                    handler(self, event)
             finally:
                 if self.alive:
                     lib.pn_collector_pop(collector)
 
-    def _on_delivery(self, event: object) -> None:
+    def on_open(self, event: object) -> None:
+        del event
+        self._events.connection_opened()
+
+    def on_close(self, event: object) -> None:
+        del event
+        self._events.connection_closed()
+
+    def on_delivery(self, event: object) -> None:
         delivery: Delivery = lib.pn_event_delivery(event)
         link = self._links.get(lib.pn_delivery_link(delivery))
         if link is not None:
             self._events.delivery_changed(link, delivery)
 
-    def _on_flow(self, event: object) -> None:
+    def on_flow(self, event: object) -> None:
         link = self._links.get(lib.pn_event_link(event))
         if link is not None:
             self._events.link_flowed(link)
 
-    def _on_link_open(self, event: object) -> None:
+    def on_link_open(self, event: object) -> None:
         pointer = lib.pn_event_link(event)
         session = self._sessions.get(lib.pn_link_session(pointer))
         if session is None:
@@ -209,27 +204,27 @@ class Engine:
         session.links[link] = None
         self._events.link_opened(link)
 
-    def _on_link_close(self, event: object) -> None:
+    def on_link_close(self, event: object) -> None:
         link = self._links.get(lib.pn_event_link(event))
         if link is not None:
             self._events.link_closed(link, closed=True)
 
-    def _on_link_detach(self, event: object) -> None:
+    def on_link_detach(self, event: object) -> None:
         link = self._links.get(lib.pn_event_link(event))
         if link is not None:
             self._events.link_closed(link, closed=False)
 
-    def _on_session_open(self, event: object) -> None:
+    def on_session_open(self, event: object) -> None:
         pointer = lib.pn_event_session(event)
         session = self._sessions[pointer] = EngineSession(pointer)
         self._events.session_opened(session)
 
-    def _on_session_close(self, event: object) -> None:
+    def on_session_close(self, event: object) -> None:
         session = self._sessions.get(lib.pn_event_session(event))
         if session is not None:
             self._events.session_closed(session)
 
-    def _on_error(self, event: object) -> None:
+    def on_error(self, event: object) -> None:
         """The engine has ended the connection; its close waits to be pulled."""
         del event
         said = text(lib.pn_condition_get_name(lib.pn_transport_condition(self._transport)))
@@ -290,10 +285,10 @@ class Engine:
         self._cut_out += self._pull()  # from here on, what is pulled begins with a frame
         lib.pn_link_open(link.pointer)
         for frame in Splitter().feed(self._pull()):
-            handle = handle_of(frame, link.name)
+            octets, handle = with_ends(frame, link.name, end)
+            self._cut_out += octets
             if handle is not None:
                 link.handle = handle
-            self._cut_out += with_ends(frame, link.name, end)
 
     def tell(self, link: EngineLink) -> None:
         """Say how a link stands, whether that has changed or not."""
@@ -345,6 +340,7 @@ class Engine:
         self.alive = False
         for session in self._sessions.values():
             session.alive = False
+            session.links.clear()
         for link in self._links.values():
             link.alive = False
         self._sessions.clear()
@@ -355,3 +351,19 @@ class Engine:
         lib.pn_decref(self._connection)  # what it was made with, which a release does not give back
         lib.pn_collector_free(self._collector)
         lib.pn_decref(self._transport)
+        del self._events  # who hears of nothing more is not kept until the collector of cycles comes by
+
+
+_HANDLERS: Mapping[int, Callable[[Engine, object], None]] = {
+    int(lib.PN_DELIVERY): Engine.on_delivery,
+    int(lib.PN_LINK_FLOW): Engine.on_flow,
+    int(lib.PN_LINK_REMOTE_OPEN): Engine.on_link_open,
+    int(lib.PN_LINK_REMOTE_CLOSE): Engine.on_link_close,
+    int(lib.PN_LINK_REMOTE_DETACH): Engine.on_link_detach,
+    int(lib.PN_SESSION_REMOTE_OPEN): Engine.on_session_open,
+    int(lib.PN_SESSION_REMOTE_CLOSE): Engine.on_session_close,
+    int(lib.PN_CONNECTION_REMOTE_OPEN): Engine.on_open,
+    int(lib.PN_CONNECTION_REMOTE_CLOSE): Engine.on_close,
+    int(lib.PN_TRANSPORT_ERROR): Engine.on_error,
+}
+"""Who sees to an event, by its type; the others are of no interest."""

@@ -60,6 +60,10 @@ class Tag:
         return self._struct[0]
 
 
+_NO_TAG = Tag()
+"""Of receivers, which make no deliveries."""
+
+
 class EngineSession:
     """One session.
 
@@ -135,7 +139,7 @@ class EngineLink:
         """Of a sender: credit that drains have used up."""
         self.is_sender = bool(lib.pn_link_is_sender(pointer))
         self.name = text(lib.pn_link_name(pointer))
-        self.tag = Tag()
+        self.tag = Tag() if self.is_sender else _NO_TAG
 
     # --- attaching
 
