@@ -75,16 +75,18 @@ class Connection:
         self._runner = runner
         self._memory_is_short = memory_is_short
         self._numbers = itertools.count(1)
-        self._sessions = Sessions(self, line)
+        self._sessions = Sessions(line)
         self._expected: dict[int, Answered] = {}
         self._sent: list[Callable[[], None]] = []
-        self._gathered = Gathered(self, queue_manager)
+        self._gathered = Gathered(queue_manager)
         # Every message comes by these.
         self.put = self._gathered.put
         self.settle = self._gathered.settle
         self.handle = self._gathered.handle
         self.later = self._gathered.later
         self._instant_ms = 0
+        self._feeding = False
+        """Whether the line tells what has come: it flushes when that is done."""
         self._why: Condition | None = None
         self._opened = False
         self._heard = False
@@ -147,6 +149,7 @@ class Connection:
         if self.state is State.ASKING:
             return
         self._instant_ms = self._runner.clock.wall_ns() // _NS_PER_MS
+        self._feeding = True
         try:
             self.engine.dispatch()
             self._gathered.catch_up()
@@ -154,6 +157,7 @@ class Connection:
             self.failed("an event")
         finally:
             self._instant_ms = 0
+            self._feeding = False
 
     def starve(self, end: LinkEnd) -> None:
         """A link has more for the peer than there is room for; it resumes when there is."""
@@ -259,7 +263,7 @@ class Connection:
         self.expel(Condition(FORCED, why.text))
 
     def _wake(self) -> None:
-        if not self._flush_due and self.state is not State.GONE:
+        if not self._flush_due and not self._feeding and self.state is not State.GONE:
             self._flush_due = True
             self._runner.call_soon(self._flush)
 
@@ -289,7 +293,7 @@ class Connection:
 
     def session_opened(self, session: EngineSession) -> None:
         """The peer has begun a session."""
-        self._sessions.begun(session, wanted=self.is_open)
+        self._sessions.begun(self, session, wanted=self.is_open)
 
     def session_closed(self, session: EngineSession) -> None:
         """The peer has ended a session."""
@@ -299,7 +303,7 @@ class Connection:
 
     def link_opened(self, link: EngineLink) -> None:
         """The peer has attached a link."""
-        self._sessions.attached(link, wanted=self.is_open)
+        self._sessions.attached(self, link, wanted=self.is_open)
 
     def link_closed(self, link: EngineLink, *, closed: bool) -> None:
         """The peer has detached a link."""
@@ -353,16 +357,17 @@ class Connection:
         alone = SOLE_CONNECTION in self._line.desired
         token = self.expect(self._asked)
         number = self._queue_manager.connect(self, token, self.container or None, self._line.user, alone=alone)
-        self.number = self.number or number
+        self.number = self._gathered.number = self.number or number
 
     def _asked(self, answer: Answer) -> None:
-        self.number = answer.connection
+        self.number = self._gathered.number = answer.connection
         if answer.refused is None:
             self._step(Input.ADMITTED)
         else:
             self._why = condition(answer.refused)
             self._step(Input.REFUSED)
-        self._runner.call_soon(self._go_on)
+        if not self._feeding:  # else what has come with the open is told anyway
+            self._runner.call_soon(self._go_on)
 
     def _go_on(self) -> None:
         """What the peer has said while the queue manager was asked."""
@@ -389,8 +394,15 @@ class Connection:
     def _leave(self) -> None:
         self._gathered.pass_on()
         self._sessions.cut()
-        token = self.expect(lambda _: self._step(Input.RELEASED))
+        token = self.expect(self._left)
         self.handle(commands.Disconnect(self.number, token, clean=True))
+
+    def _left(self, answer: Answer) -> None:
+        """The queue manager knows the connection no more, or did not know it."""
+        del answer
+        number, self.number = self.number, 0
+        self._queue_manager.forget(number)
+        self._step(Input.RELEASED)
 
     def _expel(self) -> None:
         self._let_go()

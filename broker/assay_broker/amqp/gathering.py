@@ -6,8 +6,6 @@ peer's order, and links catch up with their credit once.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from assay_broker.amqp.links import LinkEnd
 from assay_broker.core import commands
 from assay_broker.core.commands import Command
@@ -18,23 +16,16 @@ _TOGETHER = 128
 """Messages that are put in one turn of the queue manager's; others have theirs in between."""
 
 
-class Asker(Protocol):
-    """Whose it is: `assay_broker.amqp.connection.Connection`."""
-
-    number: int
-    """What the queue manager calls it."""
-
-
 class Gathered:
     """What has gathered of one connection: puts, or settlements of one link with one outcome, but never both.
 
     Args:
-        asker: Whose it is.
         queue_manager: Who is asked.
     """
 
-    def __init__(self, asker: Asker, queue_manager: QueueManager) -> None:
-        self._asker = asker
+    def __init__(self, queue_manager: QueueManager) -> None:
+        self.number = 0
+        """What the queue manager calls the connection."""
         self._queue_manager = queue_manager
         self._puts: list[commands.Put] = []
         self._settling: tuple[int, Outcome, list[int]] | None = None
@@ -70,7 +61,7 @@ class Gathered:
         settling, self._settling = self._settling, None
         if settling is not None:
             link, outcome, deliveries = settling
-            self._queue_manager.handle(commands.Settle(self._asker.number, None, link, tuple(deliveries), outcome))
+            self._queue_manager.handle(commands.Settle(self.number, None, link, tuple(deliveries), outcome))
 
     def later(self, end: LinkEnd) -> None:
         """Have a link catch up with its credit, once for all that happens now."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
 from collections.abc import Callable, Iterator
 from typing import Protocol, cast
 
@@ -86,6 +85,8 @@ class Line(asyncio.BufferedProtocol):
         self._beats = False
         self._limit: Cancel | None = None
         self._over = False
+        self._answer = b""
+        """What the login has to say, for the next write."""
         self._twins: dict[Line, None] = {}
 
     # --- what the connection needs
@@ -124,7 +125,8 @@ class Line(asyncio.BufferedProtocol):
         transport, connection, engine = self._transport, self.connection, self._engine
         if transport is None or connection is None or engine is None:
             return
-        octets = engine.pull()
+        octets = self._answer + engine.pull()
+        self._answer = b""
         if octets and not transport.is_closing():
             transport.write(octets)
             self._look_stuck(transport)
@@ -164,13 +166,11 @@ class Line(asyncio.BufferedProtocol):
             _LOG.warning("%s was turned away: there are too many connections", self.peer)
             line.abort()
             return
-        end = cast("socket.socket | None", line.get_extra_info("socket"))
-        if end is not None:
-            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         line.set_write_buffer_limits(high=self._limits.unsent)
         encrypted = line.get_extra_info("ssl_object") is not None
         security = self._owner.security
-        self._sasl = SaslServer(security, private=security.is_private(host, encrypted=encrypted))
+        private = security.anonymous or security.is_private(host, encrypted=encrypted)
+        self._sasl = SaslServer(security, private=private)
         self._within(self._limits.login_ms, self._too_late)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -182,10 +182,9 @@ class Line(asyncio.BufferedProtocol):
             if job is not None:
                 job()
         self._tick = self._limit = None
-        if self.connection is not None:
-            self.connection.gone()
-        elif self._engine is not None:
-            self._engine.free()
+        connection, self.connection = self.connection, None  # what is over must not wait for the collector of cycles
+        if connection is not None:
+            connection.gone()
 
     def eof_received(self) -> bool:
         """The peer says nothing more: neither do we."""
@@ -222,16 +221,18 @@ class Line(asyncio.BufferedProtocol):
             self._feed(data)
             return
         answer = sasl.receive(data)
+        if sasl.phase is Phase.DONE:
+            self._answer = answer  # it goes with our header
+            self.user = sasl.user
+            self._begin()
+            self._feed(sasl.rest)
+            return
         if answer and self._transport is not None:
             self._transport.write(answer)
         if sasl.phase is Phase.REFUSED:
             _LOG.warning("%s was not let in: %s", self.peer, sasl.refusal)
             if self._transport is not None:
                 self._finish(self._transport)
-        elif sasl.phase is Phase.DONE:
-            self.user = sasl.user
-            self._begin()
-            self._feed(sasl.rest)
 
     # --- AMQP
 
@@ -268,8 +269,8 @@ class Line(asyncio.BufferedProtocol):
             connection.fault(self._screen.faults.popleft())
         while self._screen.echoes:
             connection.echo(self._screen.echoes.popleft())
-        if self._tick is None or (connection.is_open and not self._beats):
-            self._beats = connection.is_open  # only now is it known how long the peer bears silence
+        if connection.is_open and not self._beats:
+            self._beats = True  # only now is it known how long the peer bears silence; there is a limit until then
             self._beat()
         if connection.is_open and self._limit is not None and not self._over:
             self._limit()

@@ -175,6 +175,9 @@ class LinkEnd:
         session: The number of the session that it belongs to.
     """
 
+    holds = True
+    """Whether the queue manager is told more of its end than that it comes with the connection's."""
+
     def __init__(self, context: Context, engine: EngineLink, attach: Attach, session: int) -> None:
         self.context = context
         self.engine = engine
@@ -231,9 +234,13 @@ class LinkEnd:
         self.why = why
         self._step(Input.EXPELLED)
 
-    def cut(self) -> None:
-        """Its session or connection is gone; the engine's link goes with that."""
-        if self.state in {State.ATTACHING, State.LEFT, State.OPEN}:
+    def cut(self, *, alone: bool) -> None:
+        """Its session or connection is gone; the engine's link goes with that.
+
+        Args:
+            alone: Whether the queue manager does not hear anyway that the whole connection is over.
+        """
+        if self.state in {State.ATTACHING, State.LEFT, State.OPEN} and (alone or self.holds):
             self.tell_left()
         self._step(Input.CUT)
 

@@ -51,13 +51,13 @@ class SessionEnd:
 class Sessions:
     """All sessions of a connection.
 
+    It is told each time whose they are: what is over is gone then, and does not wait for the collector of cycles.
+
     Args:
-        context: The connection.
         said: What the peer's frames say.
     """
 
-    def __init__(self, context: Context, said: Said) -> None:
-        self._context = context
+    def __init__(self, said: Said) -> None:
         self._said = said
         self._sessions: dict[EngineSession, SessionEnd] = {}
         self._links: dict[int, LinkEnd] = {}
@@ -82,30 +82,31 @@ class Sessions:
 
     # --- sessions
 
-    def begun(self, engine: EngineSession, *, wanted: bool) -> None:
+    def begun(self, context: Context, engine: EngineSession, *, wanted: bool) -> None:
         """The peer has begun a session.
 
         Args:
+            context: The connection.
             engine: The engine's session.
             wanted: Whether it is of use: not on a connection that is being closed.
         """
         channel = self._said.next_begin()
         if wanted:
-            self._sessions[engine] = SessionEnd(engine, self._context.next_number(), channel)
-            limits = self._context.limits
+            self._sessions[engine] = SessionEnd(engine, context.next_number(), channel)
+            limits = context.limits
             engine.open(limits.session_frames * limits.max_frame)
 
     def ended(self, engine: EngineSession) -> None:
         """The peer has ended a session."""
         session = self._sessions.pop(engine, None)
         if session is not None:
-            self._cut(session)
+            self._cut(session, alone=True)
 
     def fault(self, fault: Fault) -> None:
         """A session has broken the protocol: it ends, and the others go on."""
         for session in self._sessions.values():
             if session.channel == fault.channel:
-                self._cut(session)
+                self._cut(session, alone=True)
                 session.engine.close(Condition(fault.condition, fault.text))
 
     def on(self, channel: int) -> EngineSession | None:
@@ -118,20 +119,21 @@ class Sessions:
     def cut(self) -> None:
         """The connection is over, and so are all sessions."""
         for session in self._sessions.values():
-            self._cut(session)
+            self._cut(session, alone=False)
 
-    def _cut(self, session: SessionEnd) -> None:
+    def _cut(self, session: SessionEnd, *, alone: bool) -> None:
         """The links of a session are over, and the units of work that were declared over one of them."""
         for end in tuple(session.ends.values()):
-            end.cut()
+            end.cut(alone=alone)
             self.forget(end)
 
     # --- links
 
-    def attached(self, link: EngineLink, *, wanted: bool) -> None:
+    def attached(self, context: Context, link: EngineLink, *, wanted: bool) -> None:
         """The peer has attached a link.
 
         Args:
+            context: The connection.
             link: The engine's link.
             wanted: Whether it is of use: not on a connection that is being closed.
         """
@@ -140,13 +142,13 @@ class Sessions:
             return
         if attach.engine_name != link.name:
             raise RuntimeError("the engine and the screen have seen different attaches")
-        end = self._end_for(link, attach, session.number)
+        end = _end_for(context, link, attach, session.number)
         self.lose(attach.name, receives=attach.receives)
-        self._context.steal(attach.name, receives=attach.receives)
+        context.steal(attach.name, receives=attach.receives)
         self._names[attach.receives, attach.name] = session.ends[link] = self._links[end.number] = link.end = end
-        most = self._context.limits.links
+        most = context.limits.links
         if len(self._links) > 2 * most:
-            self._context.expel(Condition(RESOURCE_LIMIT, f"The connection goes on attaching links beyond its {most}."))
+            context.expel(Condition(RESOURCE_LIMIT, f"The connection goes on attaching links beyond its {most}."))
         elif len(self._links) > most:
             end.refuse(refused(Mqrc.RESOURCE_PROBLEM, f"The connection has {most} links; close one first."))
         else:
@@ -169,17 +171,17 @@ class Sessions:
         if self._names.get(key) is end:
             del self._names[key]
 
-    def _end_for(self, link: EngineLink, attach: Attach, session: int) -> LinkEnd:
-        context = self._context
-        if not attach.receives:
-            kind = CoordinatorEnd if isinstance(attach.target, Coordinator) else IncomingEnd
-            return kind(context, link, attach, session)
-        if attach.source is None:
-            return LookupEnd(context, link, attach, session)
-        plan = reception(attach, attach.source, context.kind_of)
-        if isinstance(plan, Refused):
-            return _RefusedEnd(context, link, attach, session, plan)
-        return (BrowserEnd if plan.browse else OutgoingEnd)(context, link, attach, session, plan)
+
+def _end_for(context: Context, link: EngineLink, attach: Attach, session: int) -> LinkEnd:
+    if not attach.receives:
+        kind = CoordinatorEnd if isinstance(attach.target, Coordinator) else IncomingEnd
+        return kind(context, link, attach, session)
+    if attach.source is None:
+        return LookupEnd(context, link, attach, session)
+    plan = reception(attach, attach.source, context.kind_of)
+    if isinstance(plan, Refused):
+        return _RefusedEnd(context, link, attach, session, plan)
+    return (BrowserEnd if plan.browse else OutgoingEnd)(context, link, attach, session, plan)
 
 
 class _RefusedEnd(LinkEnd):
