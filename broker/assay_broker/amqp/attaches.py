@@ -7,11 +7,11 @@ modes, and gets source, target, capabilities and properties put into it here.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import cast
 from uuid import UUID
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import frame
@@ -21,6 +21,7 @@ from assay_sdk.amqp.values import simple, skip
 ATTACH = 0x12
 SOURCE, TARGET, COORDINATOR = 0x28, 0x29, 0x30
 _HEAD = bytes((0, 0x53, ATTACH))
+_NULL = types.null()
 
 _ENDS: Mapping[object, int] = {
     SOURCE: SOURCE,
@@ -154,17 +155,17 @@ def read(performative: object) -> Attach:
     """
     fields = _Fields(performative, "link's attach")
     name = fields.text(_NAME)
-    if name is None or fields.at(_HANDLE) is None or fields.at(_ROLE) is None:
+    if name is None or fields.at[_HANDLE] is None or fields.at[_ROLE] is None:
         raise DecodeError("an attach without a name, a handle, or a role")
     return Attach(
         name=name,
         engine_name=name,
         handle=fields.number(_HANDLE),
         receives=fields.flag(_ROLE),
-        snd_settle_mode=_MIXED if fields.at(_SND_MODE) is None else fields.number(_SND_MODE),
+        snd_settle_mode=_MIXED if fields.at[_SND_MODE] is None else fields.number(_SND_MODE),
         rcv_settle_mode=fields.number(_RCV_MODE),
-        source=_source(fields.at(_SOURCE_AT)),
-        target=_target(fields.at(_TARGET_AT)),
+        source=_source(fields.at[_SOURCE_AT]),
+        target=_target(fields.at[_TARGET_AT]),
         desired=fields.symbols(_DESIRED_AT),
         properties=fields.names(_PROPERTIES_AT),
     )
@@ -183,11 +184,11 @@ def _source(value: object) -> Terminus | None:
         return None
     _, items = _end(value, SOURCE)
     fields = _Fields(items, "source")
-    outcome = fields.at(8)
+    outcome = fields.at[8]
     if outcome is not None and not isinstance(outcome, Described):
         raise DecodeError("a default outcome that is none")
-    return replace(
-        _terminus(fields),
+    return _terminus(
+        fields,
         mode=fields.text(6),
         filters=fields.names(7),
         default_outcome=outcome,
@@ -202,11 +203,18 @@ def _target(value: object) -> Terminus | Coordinator | None:
     fields = _Fields(items, "target")
     if code == COORDINATOR:
         return Coordinator(fields.symbols(0))
-    return replace(_terminus(fields), capabilities=fields.symbols(6))
+    return _terminus(fields, capabilities=fields.symbols(6))
 
 
-def _terminus(fields: _Fields) -> Terminus:
-    """What a source and a target begin with alike."""
+def _terminus(
+    fields: _Fields,
+    *,
+    capabilities: tuple[str, ...],
+    mode: str | None = None,
+    filters: Mapping[str, object] = MappingProxyType({}),
+    default_outcome: Described | None = None,
+) -> Terminus:
+    """What a source and a target begin with alike, and what else they say."""
     return Terminus(
         address=fields.text(0),
         durable=fields.number(1),
@@ -214,7 +222,14 @@ def _terminus(fields: _Fields) -> Terminus:
         timeout_s=fields.number(3),
         dynamic=fields.flag(4),
         node_properties=fields.names(5),
+        mode=mode,
+        filters=filters,
+        default_outcome=default_outcome,
+        capabilities=capabilities,
     )
+
+
+_NONES = (None,) * (_PROPERTIES_AT + 1)
 
 
 class _Fields:
@@ -223,20 +238,20 @@ class _Fields:
     def __init__(self, value: object, what: str) -> None:
         if not isinstance(value, list):
             raise DecodeError(f"a {what} that is no list")
-        self._values = cast("list[object]", value)
+        self.at = [*cast("list[object]", value), *_NONES]
+        """All fields, those too that were left out at the end."""
         self._what = what
 
-    def at(self, position: int) -> object:
-        return self._values[position] if position < len(self._values) else None
-
     def text(self, position: int) -> str | None:
-        value = self.at(position)
-        if value is not None and not isinstance(value, str):
+        value = self.at[position]
+        if value is None:
+            return None
+        if not isinstance(value, str):
             raise DecodeError(f"field {position} of a {self._what} is no text")
-        return None if value is None else str(value)
+        return str(value)
 
     def number(self, position: int) -> int:
-        value = self.at(position)
+        value = self.at[position]
         if value is None:
             return 0
         if isinstance(value, bool) or not isinstance(value, int):
@@ -244,13 +259,13 @@ class _Fields:
         return value
 
     def flag(self, position: int) -> bool:
-        value = self.at(position)
+        value = self.at[position]
         if value is not None and not isinstance(value, bool):
             raise DecodeError(f"field {position} of a {self._what} is no boolean")
         return bool(value)
 
     def symbols(self, position: int) -> tuple[str, ...]:
-        value = self.at(position)
+        value = self.at[position]
         if value is None:
             return ()
         values = cast("list[object]", value) if isinstance(value, list) else [value]
@@ -259,7 +274,7 @@ class _Fields:
         return tuple(str(one) for one in values)
 
     def names(self, position: int) -> dict[str, object]:
-        value = self.at(position)
+        value = self.at[position]
         if value is None:
             return {}
         if not isinstance(value, dict):
@@ -281,7 +296,7 @@ def encode(value: object) -> bytes:  # noqa: C901, PLR0911  one return a type is
     """
     match value:
         case None:
-            return types.null()
+            return _NULL
         case bool():
             return types.boolean(value)
         case int():
@@ -316,28 +331,28 @@ def encode_terminus(terminus: Terminus, code: int, outcomes: bytes = b"") -> byt
         outcomes: Of a source: the outcomes that it takes, encoded.
     """
     items = [
-        types.null() if terminus.address is None else types.string(terminus.address),
-        types.uint(terminus.durable) if terminus.durable else types.null(),
-        types.null() if terminus.expiry == DEFAULT_EXPIRY else types.symbol(terminus.expiry),
-        types.uint(terminus.timeout_s) if terminus.timeout_s else types.null(),
-        types.boolean(value=True) if terminus.dynamic else types.null(),
+        _NULL if terminus.address is None else types.string(terminus.address),
+        types.uint(terminus.durable) if terminus.durable else _NULL,
+        _NULL if terminus.expiry == DEFAULT_EXPIRY else types.symbol(terminus.expiry),
+        types.uint(terminus.timeout_s) if terminus.timeout_s else _NULL,
+        types.boolean(value=True) if terminus.dynamic else _NULL,
         _encode_names(terminus.node_properties),
     ]
     if code == SOURCE:
         items += [
-            types.null() if terminus.mode is None else types.symbol(terminus.mode),
+            _NULL if terminus.mode is None else types.symbol(terminus.mode),
             _encode_names(terminus.filters),
             encode(terminus.default_outcome),
-            outcomes or types.null(),
+            outcomes or _NULL,
         ]
-    items.append(types.symbols(terminus.capabilities) if terminus.capabilities else types.null())
+    items.append(types.symbols(terminus.capabilities) if terminus.capabilities else _NULL)
     return types.described(code, types.fields(items))
 
 
 def _encode_names(names: Mapping[str, object]) -> bytes:
     """A map with symbols as its keys; null for one that is empty."""
     if not names:
-        return types.null()
+        return _NULL
     return types.mapping({types.symbol(name): encode(value) for name, value in names.items()})
 
 
@@ -362,14 +377,14 @@ def with_ends(octets: bytes, name: str, end: AttachEnd) -> tuple[bytes, int | No
         return octets, None
     handle, _ = simple(parts[_HANDLE], 0)
     parts[_NAME] = types.string(end.name)
-    parts += [types.null()] * (_PROPERTIES_AT + 1 - len(parts))
+    parts += [_NULL] * (_PROPERTIES_AT + 1 - len(parts))
     for position, value in (
         (_SOURCE_AT, end.source),
         (_TARGET_AT, end.target),
         (_OFFERED_AT, end.offered),
         (_PROPERTIES_AT, end.properties),
     ):
-        parts[position] = value or types.null()
+        parts[position] = value or _NULL
     octets = frame(types.described(ATTACH, types.fields(parts)), channel=int.from_bytes(octets[6:8]))
     return octets, handle if isinstance(handle, int) else None
 

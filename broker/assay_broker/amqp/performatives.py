@@ -38,23 +38,20 @@ class _Field(Struct, frozen=True):
     Args:
         name: The specification's.
         codes: The format codes that it may have; null's among them where it may be left out.
+        needed: Whether it must not be null.
     """
 
     name: str
     codes: _Codes
-
-    @property
-    def needed(self) -> bool:
-        """Whether it must not be null."""
-        return _NULL not in self.codes
+    needed: bool
 
 
 def _needed(name: str, codes: _Codes) -> _Field:
-    return _Field(name, codes)
+    return _Field(name, codes, needed=True)
 
 
 def _optional(name: str, codes: _Codes) -> _Field:
-    return _Field(name, codes | {_NULL})
+    return _Field(name, codes | {_NULL}, needed=False)
 
 
 _CAPABILITIES = (_optional("offered-capabilities", _SYMBOLS), _optional("desired-capabilities", _SYMBOLS))

@@ -284,9 +284,13 @@ class Reader:
         return self._octets[self.at - 1]
 
     def _text(self, wide: int, encoding: str) -> str:
-        octets = self._take(self._number(wide))
+        size = self._number(wide)
+        begin, end = self.at, self.at + size
+        if end > self._end:
+            raise DecodeError(f"{end - self._end} octets are missing at the end")
+        self.at = end
         try:
-            return octets.decode(encoding)
+            return self._octets[begin:end].decode(encoding)
         except UnicodeDecodeError as error:
             raise DecodeError(f"text that is no {encoding} (before octet {self.at})") from error
 
@@ -300,7 +304,8 @@ class Reader:
         count = self._number(wide)
         if count > size:
             raise DecodeError(f"{count} values in {size} octets")
-        octets, items = self._octets, list[object]()
+        octets = self._octets
+        items: list[object] = []
         for _ in range(count):
             at = self.at
             if at < end and octets[at] in _CONSTANTS:  # nearly half of what stands in performatives
