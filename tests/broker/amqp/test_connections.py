@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import socket
+import time
 from collections.abc import Callable
 
 import pytest
@@ -31,6 +33,7 @@ from tests.broker.amqp.serving import (
 )
 
 from assay_broker.amqp import incoming
+from assay_broker.amqp.connection import Connection
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.amqp.listener import AmqpListener, ListenError
 from assay_broker.security import ExposedError, Security
@@ -300,6 +303,26 @@ def test_a_link_is_stolen_by_another_connection_of_its_container(server: Serving
             three.wait(FLOW)
         two.transfer(0, message("still there"), 1)
         two.wait(DISPOSITION)
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_connection_that_is_over_does_not_wait_for_the_collector_of_cycles(
+    server: Serving, *, in_order: bool
+) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        with raw(server, container="brief") as client:
+            client.attach("s", SENDER, target=target("Q"))
+            client.attach("r", RECEIVER, 1, source=source("Q"))
+            if in_order:
+                client.close()
+        deadline = time.monotonic() + 5
+        while any(type(one) is Connection for one in gc.get_objects()):
+            assert time.monotonic() < deadline, "something of it refers to itself"
+            time.sleep(0.01)
+    finally:
+        gc.enable()
 
 
 def test_what_there_is_to_see_of_connections(server: Serving) -> None:
