@@ -147,11 +147,15 @@ class Line(asyncio.BufferedProtocol):
         self._over = True
         if transport.is_closing():
             return
-        if transport.can_write_eof():
-            transport.write_eof()
-            self._within(self._limits.close_ms, self.drop)
-        else:
+        if not transport.can_write_eof():
             transport.close()
+            return
+        try:
+            transport.write_eof()
+        except OSError:  # the peer has reset the line, and asyncio has not noticed yet
+            transport.abort()
+        else:
+            self._within(self._limits.close_ms, self.drop)
 
     # --- asyncio's protocol
 

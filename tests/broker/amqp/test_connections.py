@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import logging
 import socket
@@ -370,3 +371,21 @@ def test_without_users_nobody_else_can_come(server: Serving) -> None:
 
     with pytest.raises(ExposedError):
         server.run(listen())
+
+
+def test_a_line_that_the_peer_resets_while_we_hang_up_is_given_up(
+    server: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reset(_transport: object) -> None:
+        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+
+    put = performative(TRANSFER, types.uint(0), types.uint(0), types.binary(b"t"), types.uint(0)) + message("kept")
+    with raw(server) as client, monkeypatch.context() as patch:
+        client.attach("in", SENDER, target=target("Q"))
+        client.wait(FLOW)
+        patch.setattr("asyncio.selector_events._SelectorSocketTransport.write_eof", reset)
+        client.raw(frame(put) + frame(performative(CLOSE)))  # it is over when the message is on disk
+        client.wait(CLOSE)
+        assert client.read() is None
+    assert not server.errors
+    probe(server)
