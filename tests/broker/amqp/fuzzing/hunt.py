@@ -172,10 +172,12 @@ class World:
             raise WrongError(f"the queue manager knows {len(mine) - 1} connections that are gone")
 
     async def stop(self) -> None:
-        """Cut everybody off."""
+        """Cut everybody off, and let go of what waits for its time: it would keep all of this world."""
         self._probe.hang_up()
         for listener in (self.open, self.guarded):
             await listener.close()
+        self.queue_manager.stop()
+        self._runner.close()
 
 
 def _found() -> list[object]:
