@@ -132,8 +132,7 @@ class Log:
             return StoreFailed(persist.batch, str(error))
         self._written.append((persist.batch, writer))
         self._records += len(records)
-        if self._job is None and self._flight is None:
-            self._job = self._runner.call_at(self._runner.clock.monotonic_ns() + self._flush_ns, self._flush_soon)
+        self._schedule()
         return None
 
     def hold(self, writer: Writer, batch: int, effect: Held) -> None:
@@ -198,8 +197,12 @@ class Log:
     def _landed(self, flight: _Flight) -> None:
         if self._flight is flight:
             self.land()
-        if self._written and self._job is None and self._flight is None:
-            self._flush_soon()
+        if self._written:
+            self._schedule()  # and not at once: what has come meanwhile goes with it
+
+    def _schedule(self) -> None:
+        if self._job is None and self._flight is None:
+            self._job = self._runner.call_at(self._runner.clock.monotonic_ns() + self._flush_ns, self._flush_soon)
 
     def _take(self) -> list[tuple[int, Writer]]:
         written, self._written, self._records = self._written, [], 0

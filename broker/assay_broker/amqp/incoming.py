@@ -31,6 +31,7 @@ from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc, refused
 
 _FIRST = 0
+_EXPELLED, _TRANSACTIONAL = LinkState.EXPELLED, int(State.TRANSACTIONAL)
 _OFFERED = types.symbols((DELAYED_DELIVERY,))
 _NO_TARGET = refused(
     Mqrc.UNKNOWN_OBJECT_NAME, "The link has no target: name one, or leave its address out to name one in each message."
@@ -137,7 +138,7 @@ class IncomingEnd(LinkEnd):
         if self._parts is not None:
             octets, self._parts = bytes(self._parts) + octets, None
         resumed, allowed = self._is_resumed(delivery), self._take()
-        if self.state is LinkState.EXPELLED or (resumed and allowed):
+        if self.state is _EXPELLED or (resumed and allowed):
             engine.settle(delivery)
         elif not allowed:
             engine.settle(delivery)
@@ -167,7 +168,7 @@ class IncomingEnd(LinkEnd):
         context = self.context
         settled, unit = engine.is_settled(delivery), None
         try:
-            if engine.state_of(delivery) == State.TRANSACTIONAL:
+            if engine.state_of(delivery) == _TRANSACTIONAL:
                 unit = context.units.get(read_state(engine.state_fields(delivery))[0])
                 if unit is None:
                     self._refuse_one(delivery, Condition(UNKNOWN_TRANSACTION, "There is no such unit of work."))

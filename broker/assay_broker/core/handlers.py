@@ -114,7 +114,7 @@ def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Wor
 def _put(state: State, turn: Turn, command: commands.Put) -> None:
     connection = state.connections.get(command.connection)
     sender = connection.sending(command.link, LinkInput.PUT)
-    unit = _unit_for_work(state, command)
+    unit = None if command.unit is None else _unit_for_work(state, command)
     pending = prepare(state, connection, sender, command.message, turn.now_ms)
     if unit is None:
         place(state, turn, pending)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from cproton import ffi, lib
 
@@ -12,13 +12,9 @@ from assay_sdk.amqp.frames import frame
 
 NO_OCTETS = b""
 _CLOSE, _ERROR = 0x18, 0x1D
-_OCTETS = ffi.typeof("char[]")
-_fresh = ffi.new_allocator(should_clear_after_alloc=False)
-
-
-def fresh(size: int) -> Any:
-    """So many octets of memory, to be written before they are read."""
-    return _fresh(_OCTETS, size)
+OCTETS = ffi.typeof("char[]")
+fresh_octets = ffi.new_allocator(should_clear_after_alloc=False)
+"""``fresh_octets(OCTETS, size)``: so many octets of memory, to be written before they are read."""
 
 
 class Problem(Protocol):

@@ -72,7 +72,7 @@ def check_options(message: Message) -> None:
 
 def wants(message: Message, kind: Mqro) -> bool:
     """Whether a message asks for a kind of report, whatever of its data the report shall bring."""
-    return not _NAMES.isdisjoint(message.properties) and kind in options(message)
+    return bool(message.properties) and not _NAMES.isdisjoint(message.properties) and kind in options(message)
 
 
 def report(

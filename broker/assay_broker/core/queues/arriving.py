@@ -17,6 +17,9 @@ from assay_broker.core.topics.retained import retain
 from assay_broker.core.turn import Turn
 from assay_sdk.model.report_options import Mqro
 
+_COA = Mqro.COA
+"""Looked up once: for each message."""
+
 
 def reserve(state: State, pending: Pending, places: int) -> None:
     """Reserve places for a message of an open unit of work (1), or give them back (-1)."""
@@ -108,7 +111,7 @@ def _place_one(state: State, turn: Turn, pending: Pending, queue: Queue) -> None
     if queue.gone:
         return
     entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
-    if wants(entry.message, Mqro.COA):
+    if wants(entry.message, _COA):
         with turn.together():
             _arrive(state, turn, queue, entry)
     else:

@@ -21,6 +21,9 @@ from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Address
 from assay_sdk.model.report_options import Mqro
 
+_HELD, _COD = Place.HELD, Mqro.COD
+"""Looked up once: for each message."""
+
 
 def pump(state: State, turn: Turn, queue: Queue) -> None:
     """Hand out everything that has a receiver with credit, or is on its way to another queue manager."""
@@ -112,9 +115,9 @@ def discard_expired(state: State, turn: Turn, queue: Queue, entry: Entry) -> Non
 def consume(state: State, turn: Turn, delivery: Delivery) -> None:
     """A receiver has accepted a delivery: its message is gone; a confirmation of delivery goes out if asked for."""
     entry = delivery.entry
-    if entry.place is not Place.HELD:
+    if entry.place is not _HELD:
         return  # its queue, or the unit of work that put it, has gone
-    if wants(entry.message, Mqro.COD):
+    if wants(entry.message, _COD):
         with turn.together():
             send_report(state, turn, entry, Mqro.COD)
             remove(state, turn, delivery.queue, entry, failed=True)
