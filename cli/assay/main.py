@@ -111,6 +111,6 @@ def hint(problem: typer.TyperException) -> str:
 
 def told(sentence: str, code: Exit) -> Exit:
     """Say what is wrong."""
-    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    errors = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
     errors.print(f"assay: {sentence}", markup=False)
     return code

@@ -29,7 +29,7 @@ class RunProgress:
 
     def __init__(self, title: str) -> None:
         self._stream = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8")
-        self._console = Console(file=self._stream, force_terminal=sys.stderr.isatty() or None)
+        self._console = Console(file=self._stream, force_terminal=sys.stderr.isatty() or None, emoji=False)
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -90,7 +90,7 @@ class DefectProgress:
     """Trials of defects, as they end."""
 
     def __init__(self) -> None:
-        self._console = Console(stderr=True)
+        self._console = Console(stderr=True, emoji=False)
         self._bar = Progress(console=self._console, transient=True)
         self._task = self._bar.add_task("defects", total=None)
 

@@ -22,7 +22,7 @@ class Terminal(Console):
 
     def __init__(self, *, soft_wrap: bool = False) -> None:
         narrow = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
-        super().__init__(highlight=False, soft_wrap=soft_wrap, width=None if narrow else WIDE)
+        super().__init__(highlight=False, emoji=False, soft_wrap=soft_wrap, width=None if narrow else WIDE)
 
     def show(self, table: Table) -> None:
         """Print a table; without a terminal, no line of it ends in blanks."""

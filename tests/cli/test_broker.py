@@ -15,8 +15,9 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from msgspec import Struct
@@ -54,12 +55,12 @@ class Running(Struct, frozen=True):
 
 
 @contextmanager
-def running(folder: Path, *arguments: object) -> Generator[Running]:
+def running(folder: Path, *arguments: object, python: Path | str = sys.executable) -> Generator[Running]:
     """A server for the length of a block."""
     ready = folder / "ready.json"
     ready.unlink(missing_ok=True)
     process = subprocess.Popen(  # noqa: S603  our own command
-        [sys.executable, "-m", assay.__name__, "broker", *ANY, "--ready-file", str(ready), *map(str, arguments)],
+        [str(python), "-m", assay.__name__, "broker", *ANY, "--ready-file", str(ready), *map(str, arguments)],
         env=environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -118,6 +119,23 @@ def test_it_may_have_as_many_files_open_as_there_may_be_connections(tmp_path: Pa
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (before, hard))
     assert soft == (10_256 if hard == resource.RLIM_INFINITY else min(hard, 10_256))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="its limits are set as there")
+def test_who_finds_no_file_left_is_turned_away_and_nobody_else_notices(tmp_path: Path) -> None:
+    limited = tmp_path / "limited"
+    limited.write_text(f'#!/bin/sh\nulimit -n 128\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
+    limited.chmod(0o700)
+    with running(tmp_path, python=limited) as server:
+        with ExitStack() as crowd:
+            for _ in range(200):
+                crowd.enter_context(socket.create_connection(("127.0.0.1", urlsplit(server.amqp).port or 0), LIMIT_S))
+            with urllib.request.urlopen(f"{server.http}/ready", timeout=LIMIT_S) as answer:  # noqa: S310  our own server
+                assert answer.status == 200
+        code, _, log = server.end(signal.SIGTERM)
+    assert code == 0
+    assert "64 connections are let in at a time" in log
+    assert "Too many open files" not in log
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -20,6 +20,8 @@ from assay_sdk.time import Runner
 
 _LOG = logging.getLogger(__name__)
 _BACKLOG = 512
+_IN_A_ROW = 16
+"""Connections that asyncio takes before it tells of them: whoever is too many has a file open until then."""
 _MS = 1000
 _MEASURE_NS = 50_000_000
 """How long a measurement of memory holds."""
@@ -120,12 +122,10 @@ class AmqpListener:
         loop = asyncio.get_running_loop()
         self._empty = asyncio.Event()
         try:
-            self._server = await loop.create_server(
-                self._caller,
-                host,
-                port,
-                backlog=_BACKLOG,
-            )
+            self._server = await loop.create_server(self._caller, host, port, backlog=_IN_A_ROW)
+            for one in self._server.sockets:
+                with one.dup() as same:  # to asyncio what waits in the system and what is taken in a row are one figure
+                    same.listen(_BACKLOG)
         except OSError as error:
             # asyncio's own text names the address once more, in Python's words
             number = None if isinstance(error, socket.gaierror) else error.errno

@@ -9,11 +9,12 @@ import logging
 import os
 import signal
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.server.errors import OptionsError
@@ -89,8 +90,7 @@ async def run(
         if signal.getsignal(number) is not signal.SIG_IGN:  # so a shell shields what it starts in the background
             loop.add_signal_handler(number, signalled, number)
     _check_ready_file(launch)
-    _allow_files(int(launch.server.amqp_limits.get("connections", AmqpLimits().connections)))
-    server = BrokerServer(launch.server, parts, store)
+    server = BrokerServer(_affordable(launch.server), parts, store)
     await server.start()
     _spare_collector()
     try:
@@ -108,23 +108,36 @@ async def run(
         await server.stop()
 
 
-def _allow_files(connections: int) -> None:
-    """Have as many files open as there may be connections, or as many as the system lets this process have.
+def _affordable(options: ServerOptions) -> ServerOptions:
+    """Let in no more connections than files may be open: to run out of them would hurt those who are there already."""
+    connections = int(options.amqp_limits.get("connections", AmqpLimits().connections))
+    files = _open_files(connections + _FILES)
+    if files is None or files >= connections + _FILES:
+        return options
+    fit = max(files - _FILES, files // 2)
+    told = "the system lets this process have %s files open: %s connections are let in at a time, and not %s"
+    _LOG.warning(told, files, fit, connections)
+    return replace(options, amqp_limits={**options.amqp_limits, "connections": fit})
+
+
+def _open_files(wanted: int) -> int | None:
+    """How many files this process may have open, having asked for so many; None where there is no limit.
 
     Systems begin with some thousand, which programs of old could not go beyond; who knows better may raise that.
     """
     try:
         import resource  # not on every system
     except ImportError:
-        return
+        return None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = connections + _FILES if hard == resource.RLIM_INFINITY else min(connections + _FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    if wanted < connections + _FILES:
-        _LOG.warning(
-            "the system lets this process have %s files open, which is less than %s connections need", hard, connections
-        )
+    if soft == resource.RLIM_INFINITY:
+        return None
+    more = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if more > soft:
+        with suppress(ValueError, OSError):  # some systems have a limit of their own besides
+            resource.setrlimit(resource.RLIMIT_NOFILE, (more, hard))
+            soft = more
+    return soft
 
 
 def _spare_collector() -> None:

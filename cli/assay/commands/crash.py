@@ -62,7 +62,7 @@ def suffer(options: CampaignOptions) -> Tally:
     Raises:
         CannotRunError: A client's process broke, which says nothing of the broker.
     """
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
     every = max(1, options.kills // LINES)
 
     def told(kills: int) -> None:

@@ -105,19 +105,16 @@ def split(octets: bytes, max_depth: int = MAX_DEPTH) -> list[Span]:
         while at < end:
             begin = at
             # What everybody sends, without a call: each message comes through here.
-            code = octets[at + 2]
-            forms = _FORMS.get(code) if octets[at] == DESCRIBED and octets[at + 1] == _SMALL_ULONG else None
-            if forms is not None:
-                value = at + 3
+            if octets[at] == DESCRIBED and octets[at + 1] == _SMALL_ULONG and octets[at + 2] in _FORMS:
+                code, value = octets[at + 2], at + 3
             else:
                 code, value = section_at(octets, at)
-                forms = _FORMS[code]
             if code <= last and (code != last or code not in _REPEATED):
                 raise DecodeError(f"section 0x{code:02x} after section 0x{last:02x} (at octet {begin})")
             if DATA <= last < code < FOOTER:
                 raise DecodeError(f"a body of two kinds (at octet {begin})")
             form = octets[value]
-            if form not in forms:
+            if form not in _FORMS[code]:
                 raise DecodeError(f"section 0x{code:02x} of format 0x{form:02x} (at octet {value})")
             width = WIDTHS[form]
             if width == SHORT:
