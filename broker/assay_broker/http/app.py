@@ -126,6 +126,7 @@ class _Desk:
             if operation.method != "GET":
                 self._gate.check_token(request)
         self._check_path(request)
+        _check_query(request, operation)
         with self._bodies.reading() as reader:
             return await operation.handler(Asked(request=request, user=user, reader=reader, served=self._served))
 
@@ -137,6 +138,14 @@ class _Desk:
         if given.get("qmgr", name) != name:
             text = f"There is no queue manager {str(given['qmgr'])[:48]!a} here; this is {name}."
             raise HttpProblem(Faults.NO_QUEUE_MANAGER, text, reason=int(Mqrc.Q_MGR_NAME_ERROR))
+
+
+def _check_query(request: Request, operation: Operation) -> None:
+    """Refuse a parameter beside those that there are: a misspelt selector would take another message."""
+    known = [one.name for one in operation.parameters if one.place == "query"]
+    for name in request.query_params if known else ():
+        if name not in known:
+            raise HttpProblem(Faults.QUERY, f"The parameters here are {', '.join(known)}, and not {name[:40]!a}.")
 
 
 def json_problem(problem: HttpProblem) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import logging
 import secrets
 import ssl
 from base64 import b64decode
@@ -24,6 +25,7 @@ CSRF_HEADER = "ibm-mq-rest-csrf-token"
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="Assay", charset="UTF-8"'}
 _REMEMBERED = 1_000
 _REMEMBERED_S = 300.0
+_LOG = logging.getLogger(__name__)
 _LONGEST_LOGIN = 1_024
 
 
@@ -136,6 +138,8 @@ class Gate:
         async with self._turns:
             right = await asyncio.to_thread(users.check, user, password)
         if not right:
+            who = "somebody" if request.client is None else f"{request.client.host}:{request.client.port}"
+            _LOG.warning("%s was not let in: user or password is wrong", who)
             raise HttpProblem(Faults.NOT_AUTHENTICATED, "User or password is wrong.", headers=_CHALLENGE)
         self._right[known] = now + _REMEMBERED_S
         self._right.move_to_end(known)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import logging
+
 import pytest
 from tests.broker.http.conftest import CSRF, ORDERS, QMGR, KnownUsers, Serve, Served, basic
 
@@ -156,3 +158,15 @@ def test_no_connection_is_left_behind(guarded: Served) -> None:
         guarded.ask(method, path, None, MQM)
         guarded.ask(method, path, None, ALICE)
     assert len(list(guarded.queue_manager._life.core._state.connections)) == before
+
+
+def test_a_wrong_password_is_logged_without_it_and_without_the_name(
+    guarded: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert guarded.ask("GET", ORDERS, None, basic("alice", "wrong-secret")).status == 401
+    (told,) = [record.getMessage() for record in caplog.records if record.name == "assay_broker.http.identity"]
+    assert told.startswith("127.0.0.1:")
+    assert told.endswith(" was not let in: user or password is wrong")
+    assert "alice" not in told
+    assert "wrong-secret" not in told

@@ -233,6 +233,13 @@ def test_so_is_one_of_the_third_version(served: Served, headers: dict[str, str])
     assert served.ask("POST", V3, "m", headers).error == (400, "MQWB0302E", 0)
 
 
+@pytest.mark.parametrize("query", ["messageID=ID:41", "wiat=5", "detail=full&x=", "%F0%9F%90%88"])
+def test_a_parameter_that_there_is_not_is_refused_and_takes_nothing(served: Served, query: str) -> None:
+    served.put("m")
+    assert served.ask("DELETE", f"{ORDERS}?{query}").error == (400, "ASWB0006E", 0)
+    assert bodies(served) == ["m"]
+
+
 @pytest.mark.parametrize(
     "query", ["correlationId=41", "messageId=", "detail=all", "wait=long", "wait=-1", "correlationId=%F0%9F%90%88"]
 )
