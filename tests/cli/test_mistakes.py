@@ -39,6 +39,7 @@ def sentence(err: str) -> str:
         (["--backend", "artemis+stomp"], "did you mean 'artemis'?"),
         (["--backend", "reference", "--backend", "atremis"], "did you mean 'artemis'?"),
         (["--rule", "DD-2"], "did you mean DD-02?"),
+        (["--rule", "amqp:link:stolen"], "amqp:link:stolen"),
         (["--profile", "delya"], "did you mean delay?"),
         (["--face", "clasic"], "did you mean 'classic'?"),
         (["--store", "memry"], "did you mean 'memory'?"),

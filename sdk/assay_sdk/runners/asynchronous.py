@@ -55,7 +55,7 @@ class AsyncioRunner:
 
     def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         self._loop = loop or asyncio.get_running_loop()
-        self._thread = 0
+        self._thread: threading.Thread | None = None
         self._clock = MachineClock()
         self._ready: deque[_Entry] = deque()
         self._heap: list[tuple[int, int, _Entry]] = []
@@ -138,8 +138,8 @@ class AsyncioRunner:
         """Whether this is the loop's thread."""
         if self._closed:
             raise RuntimeError("the runner is closed: make a new one")
-        thread = threading.get_ident()
-        if thread == self._thread and self._loop.is_running():
+        thread = threading.current_thread()  # and not its number, which the system gives again
+        if thread is self._thread and self._loop.is_running():
             return True
         try:
             here = asyncio.get_running_loop() is self._loop

@@ -321,7 +321,7 @@ def test_a_connection_that_is_over_does_not_wait_for_the_collector_of_cycles(
         deadline = time.monotonic() + 5
         while any(type(one) is Connection for one in gc.get_objects()):
             assert time.monotonic() < deadline, "something of it refers to itself"
-            time.sleep(0.01)
+            time.sleep(0.01)  # real time is what the server's thread takes to notice; nobody is told of that
     finally:
         gc.enable()
 

@@ -10,7 +10,7 @@ from cproton import ffi, lib
 
 from assay_broker.amqp import flows
 from assay_broker.amqp.attaches import AttachEnd, with_ends
-from assay_broker.amqp.engine._data import OCTETS, Problem, fresh_octets, set_condition, set_data, text, with_condition
+from assay_broker.amqp.engine._data import Problem, fresh, set_condition, set_data, text, with_condition
 from assay_broker.amqp.engine._deliveries import Delivery
 from assay_broker.amqp.engine._links import EngineLink, EngineSession
 from assay_sdk.amqp.frames import Splitter
@@ -138,7 +138,7 @@ class Engine:
             if pending <= 0:
                 self.mute = pending < 0
                 break
-            buffer = fresh_octets(OCTETS, pending)
+            buffer = fresh(pending)
             size = lib.pn_transport_peek(self._transport, buffer, pending)
             parts.append(ffi.unpack(buffer, size))
             lib.pn_transport_pop(self._transport, size)

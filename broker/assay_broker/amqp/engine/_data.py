@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol, cast
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Protocol, cast
 
 from cproton import ffi, lib
 
@@ -12,9 +13,8 @@ from assay_sdk.amqp.frames import frame
 
 NO_OCTETS = b""
 _CLOSE, _ERROR = 0x18, 0x1D
-OCTETS = ffi.typeof("char[]")
-fresh_octets = ffi.new_allocator(should_clear_after_alloc=False)
-"""``fresh_octets(OCTETS, size)``: so many octets of memory, to be written before they are read."""
+fresh: Callable[[int], Any] = partial(ffi.new_allocator(should_clear_after_alloc=False), ffi.typeof("char[]"))
+"""So many octets of memory, to be written before they are read."""
 
 
 class Problem(Protocol):

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from cproton import ffi, lib
 
 from assay_broker.amqp.attaches import AttachEnd
-from assay_broker.amqp.engine._data import NO_OCTETS, OCTETS, Problem, fresh_octets, set_condition, text
+from assay_broker.amqp.engine._data import NO_OCTETS, Problem, fresh, set_condition, text
 from assay_broker.amqp.engine._deliveries import Delivery
 
 
@@ -257,7 +257,7 @@ class EngineLink:
         size = lib.pn_delivery_pending(delivery)
         if not self.alive or size <= 0:
             return NO_OCTETS
-        buffer = fresh_octets(OCTETS, size)
+        buffer = fresh(size)
         read = lib.pn_link_recv(self.pointer, buffer, size)
         octets: bytes = ffi.unpack(buffer, read) if read > 0 else NO_OCTETS
         return octets
