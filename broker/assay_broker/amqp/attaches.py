@@ -7,6 +7,7 @@ modes, and gets source, target, capabilities and properties put into it here.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import cast
 from uuid import UUID
@@ -36,6 +37,8 @@ _NAME, _HANDLE, _ROLE, _SND_MODE, _RCV_MODE = range(5)
 _SOURCE_AT, _TARGET_AT, _OFFERED_AT, _DESIRED_AT, _PROPERTIES_AT = 5, 6, 11, 12, 13
 
 DEFAULT_EXPIRY = "session-end"
+_SHORT, _REMEMBERED = 512, 1_024
+"""What is up to so long is kept, to be said again; and how many of each kind."""
 _MIXED = 2
 
 
@@ -330,6 +333,20 @@ def encode_terminus(terminus: Terminus, code: int, outcomes: bytes = b"") -> byt
         code: `SOURCE` or `TARGET`.
         outcomes: Of a source: the outcomes that it takes, encoded.
     """
+    address, capabilities = terminus.address, terminus.capabilities
+    is_short = len(address or "") + sum(map(len, capabilities)) <= _SHORT
+    if is_short and terminus == Terminus(address=address, capabilities=capabilities):
+        return _plain_terminus(address, capabilities, code, outcomes)
+    return _encode_terminus(terminus, code, outcomes)
+
+
+@lru_cache(_REMEMBERED)
+def _plain_terminus(address: str | None, capabilities: tuple[str, ...], code: int, outcomes: bytes) -> bytes:
+    """One of which nothing else is said, as of most: many links lead to the same few places."""
+    return _encode_terminus(Terminus(address=address, capabilities=capabilities), code, outcomes)
+
+
+def _encode_terminus(terminus: Terminus, code: int, outcomes: bytes) -> bytes:
     items = [
         _NULL if terminus.address is None else types.string(terminus.address),
         types.uint(terminus.durable) if terminus.durable else _NULL,
@@ -369,6 +386,11 @@ def with_ends(octets: bytes, name: str, end: AttachEnd) -> tuple[bytes, int | No
         name: What the engine calls the link.
         end: What the attach says.
     """
+    size = len(octets) + len(end.name) + len(end.source) + len(end.target)
+    return (_with_ends_again if size <= _SHORT else _with_ends)(octets, name, end)
+
+
+def _with_ends(octets: bytes, name: str, end: AttachEnd) -> tuple[bytes, int | None]:
     begin = octets[4] * 4
     if not octets.startswith(_HEAD, begin):
         return octets, None
@@ -387,6 +409,9 @@ def with_ends(octets: bytes, name: str, end: AttachEnd) -> tuple[bytes, int | No
         parts[position] = value or _NULL
     octets = frame(types.described(ATTACH, types.fields(parts)), channel=int.from_bytes(octets[6:8]))
     return octets, handle if isinstance(handle, int) else None
+
+
+_with_ends_again = lru_cache(_REMEMBERED)(_with_ends)
 
 
 def changed(octets: bytes, fields: Mapping[int, bytes]) -> bytes:

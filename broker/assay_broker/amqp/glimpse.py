@@ -5,6 +5,7 @@ Frequent frames are looked at in their first fields only: a handle, a range, cre
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 from assay_sdk.amqp.types import DecodeError
@@ -35,18 +36,18 @@ def symbols(value: object) -> tuple[str, ...]:
     return tuple(str(one) for one in values if isinstance(one, str))
 
 
-def plain_number(fields: list[object], position: int) -> int | None:
+def plain_number(fields: Sequence[object], position: int) -> int | None:
     """A number among decoded fields; None where there is none."""
     value = fields[position] if position < len(fields) else None
     return value if isinstance(value, int) else None
 
 
-def flag(fields: list[object], position: int) -> bool:
+def flag(fields: Sequence[object], position: int) -> bool:
     """Whether there is a true among decoded fields."""
     return position < len(fields) and fields[position] is True
 
 
-def acquires(fields: list[object]) -> bool:
+def acquires(fields: Sequence[object]) -> bool:
     """Whether a flow's properties name a unit of work."""
     properties = fields[_PROPERTIES_OF_FLOW] if len(fields) > _PROPERTIES_OF_FLOW else None
     return isinstance(properties, dict) and "txn-id" in properties

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import struct
 from collections import deque
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from assay_broker.amqp import attaches, performatives
-from assay_broker.amqp.attaches import Attach
+from assay_broker.amqp.attaches import Attach, Wishes
 from assay_broker.amqp.glimpse import (
     HEAD_SIZE,
     SHORT,
@@ -47,11 +49,16 @@ RESOURCE_LIMIT = "amqp:resource-limit-exceeded"
 
 _OPEN, _BEGIN, _ATTACH, _FLOW, _TRANSFER, _DISPOSITION, _DETACH, _END, _CLOSE = range(0x10, 0x19)
 _MIN_OFFSET = 2
+_LONGEST, _REMEMBERED = 512, 1_024
+"""Octets of a performative that is remembered, and how many of them are."""
 _RANGE = 1 << 20
 """Deliveries that one disposition may be about."""
 _WRAP = 1 << 32
 _HEAD = bytes((0x00, 0x53))
 """How a performative with a small numeric descriptor begins; everybody writes them so."""
+_REPEATED = frozenset(_HEAD + bytes((code,)) for code in (_BEGIN, _ATTACH, _DETACH, _END, _CLOSE))
+"""What clients say alike, one after the other and each time that they come again.  Their opens have names of their own,
+and the rest comes so often that it is looked at in another way."""
 _LENGTH = struct.Struct(">I").unpack_from
 _ROLE, _FIRST, _LAST = 0, 1, 2
 _HANDLE, _HANDLE_OF_FLOW = 0, 4
@@ -257,10 +264,9 @@ class Screen:
     # --- other frames
 
     def _read(self, channel: int, octets: bytes) -> bool:
+        said = _said_again if octets[:3] in _REPEATED and len(octets) <= _LONGEST else _said
         try:
-            code, fields = _performative(octets)
-            performatives.check(code, octets, skip(octets, 1))
-            attach = attaches.read(fields) if code == _ATTACH else None
+            code, fields, attach = said(octets)
         except DecodeError as error:
             raise ScreenError(DECODE_ERROR, str(error)) from error
         if self._opened is (code == _OPEN):
@@ -287,7 +293,7 @@ class Screen:
         return True  # where there is no session, the engine has the right error
 
     def _within(  # noqa: PLR0917  a frame, and where it belongs
-        self, channel: int, handles: _Handles, code: int, fields: list[object], attach: Attach | None, octets: bytes
+        self, channel: int, handles: _Handles, code: int, fields: Sequence[object], attach: Attach | None, octets: bytes
     ) -> bool:
         """A frame of a session."""
         if attach is not None:
@@ -326,8 +332,11 @@ class Screen:
             # The link is stolen (2.6.1).  The engine knows no such thing: it gets the new one under another name; and
             # so it does where a name has in it what ends a text in C.
             self._renamed += 1
-            attach = replace(attach, engine_name=f"{attach.name.replace(chr(0), '')}\x1f{self._renamed}")
+            engine_name = f"{attach.name.replace(chr(0), '')}\x1f{self._renamed}"
+            attach = replace(attach, engine_name=engine_name, wishes=Wishes())
             self._instead = frame(attaches.changed(octets, {0: types.string(attach.engine_name)}), channel=channel)
+        else:
+            attach = replace(attach, wishes=Wishes())  # the rest is whoever's says the same
         handles[attach.handle] = attach
         self.attaches.append(attach)
         return not self._instead
@@ -335,6 +344,20 @@ class Screen:
 
 _NONE: _Handles = {}
 """The handles where there is no session."""
+
+
+def _said(octets: bytes) -> tuple[int, Sequence[object], Attach | None]:
+    """A performative's code and fields, and what it says if it is an attach.
+
+    Raises:
+        DecodeError: It is none, or one of its fields is missing or of a wrong type.
+    """
+    code, fields = _performative(octets)
+    performatives.check(code, octets, skip(octets, 1))
+    return code, fields, attaches.read(fields) if code == _ATTACH else None
+
+
+_said_again = lru_cache(_REMEMBERED)(_said)
 
 
 def _performative(octets: bytes) -> tuple[int, list[object]]:

@@ -136,6 +136,35 @@ def test_a_transfer_in_a_long_list_is_read_as_well() -> None:
     assert found.feed(stream) == stream
 
 
+def test_those_who_attach_with_the_same_words_have_wishes_of_their_own() -> None:
+    said = BEGUN + attach("same", 0)
+    drained = frame(
+        performative(
+            FLOW,
+            b"",
+            *(types.uint(1),) * 3,
+            types.uint(0),
+            types.uint(0),
+            types.uint(1),
+            b"",
+            types.boolean(value=True),
+        )
+    )
+    one, other = screen(), screen()
+    for each in (one, other):
+        each.feed(said)
+    one.feed(drained)
+    assert [each.attaches[0].wishes.drain for each in (one, other)] == [True, False]
+    assert one.attaches[0].name == other.attaches[0].name == "same"
+
+
+def test_what_cannot_be_read_is_refused_each_time_that_it_is_said() -> None:
+    nameless = frame(performative(ATTACH, b"", types.uint(0), types.boolean(value=False)))
+    for _ in range(2):
+        with pytest.raises(ScreenError, match="without name"):
+            screen().feed(BEGUN + nameless)
+
+
 def test_a_header_comes_in_pieces() -> None:
     found = screen()
     assert found.feed(OPENING[:3]) == b""
