@@ -10,7 +10,6 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -46,12 +45,10 @@ _KIDS_A_LINE = 16
 
 
 class FalteringStore(SqliteStore):
-    """A store in a folder whose next flushes fail, or take their time, when the kit says so."""
+    """A store in a folder whose next flushes fail when the kit says so."""
 
     failing = 0
     """How many of the next flushes fail."""
-    slow_s = 0.0
-    """How much longer each of them takes: a slow disk."""
 
     def begin_flush(self) -> Callable[[], None] | None:
         """Give the disk everything written.
@@ -63,12 +60,7 @@ class FalteringStore(SqliteStore):
             self.failing -= 1
             self.drop()
             raise StoreError("The kit has had the store fail.")
-        wait = super().begin_flush()
-        return wait if wait is None or not self.slow_s else partial(self._wait_long, wait)
-
-    def _wait_long(self, wait: Callable[[], None]) -> None:
-        time.sleep(self.slow_s)
-        wait()
+        return super().begin_flush()
 
 
 class Hand:
@@ -142,7 +134,7 @@ class Hand:
             case FailStore(times=times):
                 self._store.failing = times
             case SlowStore(ms=ms):
-                self._store.slow_s = ms / 1_000
+                self._queue_manager.slow_disk(ms * 1_000_000)
             case EndWorker():
                 self._queue_manager.worker_dies()
             case BlockWrites(queue=queue):

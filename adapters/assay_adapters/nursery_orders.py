@@ -14,7 +14,7 @@ class FailStore(Struct, frozen=True, tag=True):
 
 
 class SlowStore(Struct, frozen=True, tag=True):
-    """Each flush of the store takes so much longer, in milliseconds."""
+    """What is written reaches the disk so much later, in milliseconds."""
 
     ms: int
 

@@ -19,7 +19,6 @@ from assay_adapters.client import ClientIdentity, Endpoint, Source
 from assay_adapters.clients.sdk import NAMED_BY_CONTAINER, identity
 from assay_adapters.cradle import Cradle, Here
 from assay_adapters.naming import unknown
-from assay_adapters.nursery_orders import SlowStore
 from assay_adapters.reference import CAPABILITIES as IN_PROCESS
 from assay_adapters.reference import LACKS as LACKS_IN_PROCESS
 from assay_adapters.server_instance import (
@@ -87,7 +86,9 @@ _PRIVATE = frozenset({Capability.DATA_FOLDER, Capability.FLUSH_TRACE})
 """Capabilities for which a server must be the scenario's own, although nobody hurts it."""
 
 SLOW_DISK_MS = 30
-"""What each flush takes longer where a kill at the answer must find what was answered before it was on disk."""
+"""How late the disk is where what leaves a broker before it is flushed must be seen to."""
+_SEEN_IF_EARLY = frozenset({Capability.FLUSH_TRACE, Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT})
+"""Capabilities by which it is seen."""
 
 _NAMED = re.compile(r'\buser "(\w+)"')
 
@@ -253,8 +254,6 @@ class ReferenceServerBackend:
         process = self._process(needs, hurtable=True)
         try:
             process.start()
-            if Capability.KILL_AT_ANSWER in needs.capabilities and process.hand is not None:
-                process.hand(SlowStore(SLOW_DISK_MS))
             proxy = Proxy(process.amqp_port)
             proxy.start()
         except BaseException:  # Ctrl-C too: the process may run already
@@ -280,7 +279,8 @@ class ReferenceServerBackend:
         }
         if self._defect is not None:
             asked["defect"] = self._defect
-        return ServerProcess(self._nursery, asked, hurtable=hurtable)
+        slow_disk_ms = SLOW_DISK_MS if needs.capabilities & _SEEN_IF_EARLY else 0
+        return ServerProcess(self._nursery, asked, hurtable=hurtable, slow_disk_ms=slow_disk_ms)
 
     def _cradle(self) -> Cradle:
         """Where its processes come from."""

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from assay_adapters.backend import BackendError
 from assay_adapters.containers import LOOPBACK
 from assay_adapters.nursery import Nursery
-from assay_adapters.nursery_orders import DiskSeen, Listening, Touch
+from assay_adapters.nursery_orders import DiskSeen, Listening, SlowStore, Touch
 from assay_broker.stores.search import pages_of_database, pages_of_log, stands_in_file, stands_in_pages
 
 _LAST_LINES = 12
@@ -27,11 +27,15 @@ class ServerProcess:
         nursery: Where it comes from.
         asked: What it is asked to be, by the names of the flags of `assay broker`, but for folder and ports.
         hurtable: Whether it can be touched from inside.
+        slow_disk_ms: How much later than it is written anything reaches its disk, where it can be touched.
     """
 
-    def __init__(self, nursery: Nursery, asked: Mapping[str, object], *, hurtable: bool = False) -> None:
+    def __init__(
+        self, nursery: Nursery, asked: Mapping[str, object], *, hurtable: bool = False, slow_disk_ms: int = 0
+    ) -> None:
         self._nursery = nursery
         self._hurtable = hurtable
+        self._slow_disk_ms = slow_disk_ms
         self._watcher: Callable[[DiskSeen], None] | None = None
         self._asked = dict(asked)
         self._home = tempfile.TemporaryDirectory(prefix="assay-server-", dir=nursery.cradle.homes)
@@ -90,7 +94,8 @@ class ServerProcess:
         if self._ready is None:
             code, self._pid = self._nursery.exit_code(self._pid), None
             raise BackendError(f"the server ended while starting (exit code {code}); {self.last_lines()}")
-
+        if self._hurtable and self._slow_disk_ms:
+            self._touch(SlowStore(self._slow_disk_ms))
         if self._watcher is not None:
             self._nursery.watch(self._pid, self._watcher)
 

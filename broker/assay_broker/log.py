@@ -89,7 +89,7 @@ class Log:
 
     def __init__(self, runner: Runner, flush_ns: int = FLUSH_NS, aside: Executor | None = None) -> None:
         self._runner = runner
-        self._flush_ns = flush_ns
+        self.flush_ns = flush_ns
         self._aside = aside
         self._flight: _Flight | None = None
         self._records = 0
@@ -202,7 +202,7 @@ class Log:
 
     def _schedule(self) -> None:
         if self._job is None and self._flight is None:
-            self._job = self._runner.call_at(self._runner.clock.monotonic_ns() + self._flush_ns, self._flush_soon)
+            self._job = self._runner.call_at(self._runner.clock.monotonic_ns() + self.flush_ns, self._flush_soon)
 
     def _take(self) -> list[tuple[int, Writer]]:
         written, self._written, self._records = self._written, [], 0

@@ -265,6 +265,15 @@ class QueueManager:
         log.block(homes)
         return partial(log.unblock, homes)
 
+    def slow_disk(self, flush_ns: int) -> None:
+        """What is written reaches the disk so much later from now on, after a restart too.
+
+        Args:
+            flush_ns: How long after the first write the flush comes, in nanoseconds.
+        """
+        self._flush_ns = flush_ns
+        self._facility.log.flush_ns = flush_ns
+
     # one command -------------------------------------------------------------------------------------------------
 
     def _now_ms(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,22 +32,3 @@ def test_it_fails_as_often_as_the_kit_has_asked_and_keeps_nothing_of_that(store:
     store.flush()
     assert 1 not in keys(store)
     assert 2 in keys(store)
-
-
-@pytest.mark.parametrize("parted", [False, True], ids=["flushed here", "flushed aside"])
-def test_a_slow_disk_takes_its_time_for_each_flush(
-    store: FalteringStore, monkeypatch: pytest.MonkeyPatch, parted: bool
-) -> None:
-    slept: list[float] = []
-    monkeypatch.setattr(time, "sleep", slept.append)
-    store.slow_s = 0.03
-    store.write([stored(1)])
-    if parted:
-        wait = store.begin_flush()
-        assert wait is not None
-        wait()
-        store.end_flush()
-    else:
-        store.flush()
-    assert slept == [0.03]
-    assert 1 in keys(store)

@@ -54,6 +54,23 @@ def test_an_answer_waits_for_the_flush_and_for_nothing_without_one() -> None:
         assert world.runner.clock.monotonic_ns() - begin == waits_ms * MS
 
 
+def test_a_slow_disk_has_answers_and_deliveries_wait_after_a_restart_too() -> None:
+    world = World()
+    world.queue_manager.slow_disk(30 * MS)
+    for _ in range(2):
+        line = world.connect().ready()
+        token = line.token()
+        line.wire.submit(driver.Send(token, 1, Message(body="m", durable=True)))
+        world.run(29)
+        assert bodies(line) == []
+        assert not any(isinstance(event, driver.Done) and event.token == token for event in line.events)
+        world.run(2)
+        assert bodies(line) == ["m"]
+        line.submit(driver.Settle(line.token(), 2, (line.arrived()[0].delivery,), driver.Outcome.ACCEPTED))
+        world.queue_manager.restart()
+        world.run()
+
+
 def test_a_kill_keeps_what_was_flushed_and_loses_the_rest() -> None:
     world = World()
     line = world.connect().ready(credit=0)

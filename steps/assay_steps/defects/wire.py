@@ -32,9 +32,6 @@ BEYOND_THE_WIRE: Mapping[str, str] = {
     **dict.fromkeys(("ttl-a-millisecond-long", "ttl-a-millisecond-short", "ttl-an-hour-at-most"), _EXACT),
     "ttl-in-seconds": "Over AMQP 1.0 a subscription's time to live is in whole seconds anyway.",
     "no-client-id-needed": "Over AMQP 1.0 no connection is without a client id.",
-    "delivers-before-flush": (
-        "The server's loop flushes what is due before it writes to its sockets: what is handed out before leaves after."
-    ),
     "line-loss-consumes": (
         "The AMQP server gives back what a link held before it tells that the line was lost; `returned-consumed` is the"
         " defect of that."
