@@ -5,6 +5,7 @@ Only what the call asks for is loaded: a server in a container is there in half 
 
 from __future__ import annotations
 
+import errno
 import signal
 import sys
 from collections.abc import Iterable, Sequence
@@ -12,13 +13,15 @@ from importlib import import_module
 from types import FrameType
 
 import typer
-from rich.console import Console
 
 from assay.exits import CommandError, Exit
-from assay.terminal import hush
+from assay.terminal import hush, told
 
 COMMANDS = ("run", "rules", "backends", "defects", "judge", "report", "broker", "mqsc", "send", "receive", "crash")
 """Each is the function of that name in the module of that name (`assay.commands`)."""
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+"""What the system says when there is no room left."""
 
 INTERRUPTED = 128 + signal.SIGINT
 """What typer makes of Ctrl-C."""
@@ -85,19 +88,33 @@ def ending(arguments: Sequence[str]) -> Exit:
     try:
         outcome = command.main(args=list(arguments), prog_name="assay", standalone_mode=False)
         sys.stdout.flush()
-    except CommandError as problem:
-        return told(str(problem), problem.code)
-    except typer.TyperException as problem:
-        sentence = getattr(problem, "format_message", problem.__str__)()
-        return told(f"{sentence} ({hint(problem)})", Exit.USAGE) if sentence else Exit.USAGE
     except BrokenPipeError:  # a reader such as `head` has seen enough
         hush()
         return Exit.AS_EXPECTED
-    except users_mistakes() as problem:
-        return told(str(problem), Exit.INCONCLUSIVE if is_missing(problem) else Exit.USAGE)
+    except Exception as problem:
+        code = _told_of(problem)
+        if code is None:
+            raise
+        return code
     if outcome == INTERRUPTED:
         return told("stopped before there was anything to show.", Exit.INCONCLUSIVE)
     return Exit(outcome or Exit.AS_EXPECTED)
+
+
+def _told_of(problem: Exception) -> Exit | None:
+    """Say what is wrong where that is the user's, or the machine's; None where it is a mistake of ours."""
+    if isinstance(problem, CommandError):
+        return told(str(problem), problem.code)
+    if isinstance(problem, typer.TyperException):
+        sentence = getattr(problem, "format_message", problem.__str__)()
+        return told(f"{sentence} ({hint(problem)})", Exit.USAGE) if sentence else Exit.USAGE
+    if isinstance(problem, OSError) and problem.errno in _FULL:
+        hush()  # what Python has kept for standard output would fail again at its end
+        where = problem.filename or "standard output"
+        return told(f"{where} takes nothing more ({problem.strerror}): make room, and try again.", Exit.INCONCLUSIVE)
+    if isinstance(problem, users_mistakes()):
+        return told(str(problem), Exit.INCONCLUSIVE if is_missing(problem) else Exit.USAGE)
+    return None
 
 
 def hint(problem: typer.TyperException) -> str:
@@ -107,10 +124,3 @@ def hint(problem: typer.TyperException) -> str:
     path = context.command_path if context else "assay"
     more = f"{path} --help lists {'options' if ' ' in path else 'commands and options'}"
     return f"{'/'.join(parameter.opts)}: {takes.rstrip('.')}; {more}" if parameter and takes else more
-
-
-def told(sentence: str, code: Exit) -> Exit:
-    """Say what is wrong."""
-    errors = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
-    errors.print(f"assay: {sentence}", markup=False)
-    return code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from assay.exits import CannotRunError, CommandError, Exit, UsageProblem
 from assay_sdk import (
@@ -36,6 +37,8 @@ _ENDS: Mapping[JmsErrorKind, type[CommandError]] = {
     JmsErrorKind.INVALID_SELECTOR: UsageProblem,
 }
 """What does not say that the broker has refused a message."""
+
+_OPTIONS: Mapping[str, str] = {"in ca_file": "with --ca", "give a user and a password": "log in with --user NAME"}
 
 
 class AsItIs:
@@ -88,12 +91,13 @@ def milliseconds(option: str, given: str | None) -> int | None:
 
 
 @contextmanager
-def connected(url: str, login: Login | None, mode: AckMode) -> Generator[Context, None, None]:
+def connected(url: str, login: Login | None, authority: Path | None, mode: AckMode) -> Generator[Context, None, None]:
     """A connection with a session for the length of a block.
 
     Args:
-        url: ``amqp://host:port``.
+        url: ``amqp://host:port``, or ``amqps://`` over TLS.
         login: Who connects; None for nobody.
+        authority: The certificates that the broker's is checked against; None for those of the system.
         mode: The session's acknowledgement mode.
 
     Raises:
@@ -101,8 +105,10 @@ def connected(url: str, login: Login | None, mode: AckMode) -> Generator[Context
         CannotRunError: The broker is not reached, or lets nobody in.
         RefusedMessageError: It refuses what is asked.
     """
+    if authority is not None and not url.startswith("amqps:"):
+        raise UsageProblem(f"--ca is for a broker that is reached over TLS: write amqps://, not {url}.")
     try:
-        context = connect(url, login=login, session_mode=mode)
+        context = connect(url, login=login, ca_file=None if authority is None else str(authority), session_mode=mode)
     except ValueError as error:
         raise UsageProblem(f"{error}.") from error
     except MessagingRuntimeError as error:
@@ -117,5 +123,8 @@ def connected(url: str, login: Login | None, mode: AckMode) -> Generator[Context
 
 
 def _sentence(error: MessagingRuntimeError) -> str:
+    """What the SDK says, in the shell's words: what is an argument there is an option here."""
     text = str(error)
+    for argument, option in _OPTIONS.items():
+        text = text.replace(argument, option)
     return text if text.endswith((".", "!", "?")) else f"{text}."

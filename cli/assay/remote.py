@@ -27,6 +27,11 @@ PASSWORD = "ASSAY_PASSWORD"  # noqa: S105 - the variable's name
 User = Annotated[str | None, typer.Option(help=f"Who asks; the password comes from ${PASSWORD}, or is asked for.")]
 """The option that every command has which logs in."""
 
+Authority = Annotated[
+    Path | None, typer.Option("--ca", help="Certificates that the server's is checked against (PEM).")
+]
+"""The option that every command has which may speak TLS."""
+
 T = TypeVar("T")
 
 _PATH = "/ibmmq/rest/v2/admin"

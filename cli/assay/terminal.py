@@ -9,6 +9,8 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
+from assay.exits import Exit
+
 WIDE = 160
 """Columns where there is no terminal: nobody scrolls sideways there, and a folded line cannot be searched."""
 
@@ -48,6 +50,17 @@ def write_json(value: object) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         hush()
+
+
+def told(sentence: str, code: Exit) -> Exit:
+    """Say on standard error what is wrong.
+
+    Returns:
+        The exit code, as given.
+    """
+    errors = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
+    errors.print(f"assay: {sentence}", markup=False)
+    return code
 
 
 def hush() -> None:

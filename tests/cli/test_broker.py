@@ -251,6 +251,21 @@ def test_a_ready_file_that_has_no_place_starts_nothing(assay: Assay, tmp_path: P
     assert "cannot be written" in last(ended.err)
 
 
+def test_the_word_of_a_killed_server_goes_before_the_next_one_is_ready_and_that_of_another_stays(
+    assay: Assay, tmp_path: Path
+) -> None:
+    stale = tmp_path / "stale.json"
+    with running(tmp_path, "--data", tmp_path / "data") as killed:
+        stale.write_bytes((tmp_path / "ready.json").read_bytes())
+        assert killed.end(signal.SIGKILL)[0] == -signal.SIGKILL
+    with running(tmp_path, "--data", tmp_path / "data"):
+        for ready in (stale, tmp_path / "ready.json"):  # neither comes up: the folder is in use
+            ended = assay("broker", *ANY, "--data", tmp_path / "data", "--ready-file", ready)
+            assert ended.code is Exit.INCONCLUSIVE
+        assert not stale.exists()
+        assert (tmp_path / "ready.json").exists()
+
+
 def test_a_ready_file_may_lie_in_the_folder_that_is_made(tmp_path: Path) -> None:
     data = tmp_path / "some" / "data"
     with running(data, "--data", data) as server:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import sys
@@ -10,7 +11,9 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+from tests.broker.security.test_tls import CERTIFICATE, KEY
 from tests.cli.conftest import Assay
+from tests.cli.test_broker import running
 
 from assay.commands.receive import receive
 from assay.exits import Exit
@@ -27,7 +30,7 @@ def _local_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     """The driver is known as in an installed kit."""
     found = [
         EntryPoint("local", "assay_sdk.drivers.local:LocalDriver", drivers.GROUP),
-        EntryPoint("amqp", "assay_sdk.drivers.amqp:AmqpDriver", drivers.GROUP),
+        *(EntryPoint(name, "assay_sdk.drivers.amqp:AmqpDriver", drivers.GROUP) for name in ("amqp", "amqps")),
     ]
     monkeypatch.setattr(drivers, "entry_points", lambda **_: found)
 
@@ -50,6 +53,7 @@ def test_what_is_sent_is_received_once(assay: Assay, url: str) -> None:
     assert (got.code, got.out, got.err) == (Exit.AS_EXPECTED, "hello, grüße\n", "")
     none = assay("receive", "--url", url, "ORDERS", "--timeout", "0")
     assert (none.code, none.out) == (Exit.NOT_AS_EXPECTED, "")
+    assert none.err == "assay: 0 of 1 messages came within 0.\n"
 
 
 def test_a_delayed_message_says_when_it_is_due_and_is_not_there_before(assay: Assay, url: str) -> None:
@@ -136,6 +140,7 @@ def test_a_wrong_call_is_told_in_one_sentence(assay: Assay, url: str, arguments:
         ("local:///no/such/socket", Exit.INCONCLUSIVE),
         ("amqp://127.0.0.1:1", Exit.INCONCLUSIVE),
         ("amqp://user:secret@127.0.0.1:1", Exit.USAGE),
+        ("amqps://127.0.0.1:1", Exit.INCONCLUSIVE),
     ],
 )
 def test_a_broker_that_is_not_there_is_told_in_one_sentence(assay: Assay, at: str, code: Exit) -> None:
@@ -186,3 +191,46 @@ def test_a_reader_that_goes_away_gets_nothing_and_nobody_loses_anything(
         assert receive(name="ORDERS", url=url, count=2) is Exit.AS_EXPECTED
     got = assay("receive", "--url", url, "ORDERS", "--count", "2")
     assert got.out == "a\nb\n"
+
+
+def test_what_standard_output_does_not_take_is_told_and_comes_again(
+    assay: Assay, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full(io.RawIOBase):
+        def writable(self) -> bool:
+            return True
+
+        def write(self, _octets: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    assay("send", "--url", url, "ORDERS", "kept")
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Full()), encoding="utf-8"))
+        patched.setattr("assay.main.hush", lambda: None)
+        ended = assay("receive", "--url", url, "ORDERS")
+    assert ended.code is Exit.INCONCLUSIVE
+    assert (
+        ended.err == "assay: standard output takes nothing more (No space left on device): make room, and try again.\n"
+    )
+    assert assay("receive", "--url", url, "ORDERS").out == "kept\n"
+
+
+def test_a_broker_behind_tls_is_believed_by_its_certificate(assay: Assay, tmp_path: Path) -> None:
+    with running(tmp_path, "--tls-certificate", CERTIFICATE, "--tls-key", KEY) as server:
+        at = server.amqp.replace("127.0.0.1", "localhost")
+        assert at.startswith("amqps://")
+        assert assay("send", "--url", at, "--ca", CERTIFICATE, "ORDERS", "nails").code is Exit.AS_EXPECTED
+        assert assay("receive", "--url", at, "--ca", CERTIFICATE, "ORDERS").out == "nails\n"
+        stranger = assay("receive", "--url", at, "ORDERS")
+    assert stranger.code is Exit.INCONCLUSIVE
+    assert "name its authority with --ca, or connect to the name" in stranger.err
+    assert one_sentence(stranger.err)
+
+
+def test_certificates_are_for_a_broker_behind_tls(assay: Assay, tmp_path: Path) -> None:
+    clear = assay("send", "--url", "amqp://127.0.0.1:1", "--ca", CERTIFICATE, "ORDERS", "x")
+    none = assay("send", "--url", "amqps://127.0.0.1:1", "--ca", tmp_path / "none.pem", "ORDERS", "x")
+    for ended, said in ((clear, "write amqps://"), (none, "none.pem holds no certificate")):
+        assert ended.code is Exit.USAGE
+        assert said in ended.err
+        assert one_sentence(ended.err)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -165,7 +166,7 @@ TABLE: Mapping[tuple[State, Input], tuple[State, Act]] = {
 frames break the order; the queue manager answers each command once."""
 
 
-class LinkEnd:
+class LinkEnd(ABC):
     """One link.
 
     Args:
@@ -193,9 +194,9 @@ class LinkEnd:
 
     # --- what happens
 
+    @abstractmethod
     def begin(self) -> None:
         """The peer has attached: ask the queue manager."""
-        raise NotImplementedError
 
     def asked(self, answer: Answer) -> None:
         """The queue manager has answered the attach."""
@@ -294,9 +295,9 @@ class LinkEnd:
 
     # --- what subclasses say
 
+    @abstractmethod
     def end(self, answer: Answer) -> AttachEnd:
         """What our attach says, once the queue manager has granted the link."""
-        raise NotImplementedError
 
     def opened(self) -> None:
         """It is attached on both sides."""
@@ -355,9 +356,13 @@ class LinkEnd:
 
     def _refuse(self) -> None:
         """Attach without ends, and detach with the reason (2.6.3)."""
-        self.engine.open(AttachEnd(name=self.attach.name, snd_settle_mode=self.attach.snd_settle_mode))
+        self.engine.open(self.no_ends())
         self.engine.close(self.why)
         self.ended()
+
+    def no_ends(self) -> AttachEnd:
+        """What our attach says to a link that comes to nothing."""
+        return AttachEnd(name=self.attach.name, snd_settle_mode=self.attach.snd_settle_mode)
 
     def _end(self) -> None:
         self.ended()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from assay_broker.amqp.attaches import Attach, Coordinator
+from assay_broker.amqp.attaches import Attach, AttachEnd, Coordinator
 from assay_broker.amqp.browsing import BrowserEnd, LookupEnd
 from assay_broker.amqp.conditions import RESOURCE_LIMIT, STOLEN, Condition
 from assay_broker.amqp.coordinator import CoordinatorEnd
@@ -15,6 +15,7 @@ from assay_broker.amqp.links import Context, LinkEnd
 from assay_broker.amqp.outgoing import OutgoingEnd
 from assay_broker.amqp.screen import Fault
 from assay_broker.amqp.termini import reception
+from assay_broker.core.effects import Answer
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 
 _SHOWN = 80
@@ -194,3 +195,8 @@ class _RefusedEnd(LinkEnd):
     def begin(self) -> None:
         """Say why."""
         self.refuse(self._refused)
+
+    def end(self, answer: Answer) -> AttachEnd:
+        """Nothing: the queue manager is not asked."""
+        del answer
+        return self.no_ends()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -54,6 +54,7 @@ class Asked(Struct, frozen=True, kw_only=True, rename="kebab"):
         ready_file: See `Launch`.
         limits: The queue manager's limits, in kebab case: ``max-queues``.
         amqp_limits: AMQP's, in kebab case.
+        http_limits: HTTP's, in kebab case.
         drain_ms: See `ServerOptions`.
     """
 
@@ -75,6 +76,7 @@ class Asked(Struct, frozen=True, kw_only=True, rename="kebab"):
     drain_ms: int | UnsetType = UNSET
     limits: dict[str, int] | UnsetType = UNSET
     amqp_limits: dict[str, int] | UnsetType = UNSET
+    http_limits: dict[str, int] | UnsetType = UNSET
 
 
 _PATHS = ("data", "users", "tls_certificate", "tls_key", "ready_file")
@@ -99,7 +101,9 @@ def read_file(path: Path) -> Asked:
     except tomllib.TOMLDecodeError as error:
         raise OptionsError(f"{path} is no TOML: {error}") from error
     try:
-        return _seen_from(path.parent, asked(table))
+        found = asked(table)
+        _limits(_set(found))  # now, while the file can be named
+        return _seen_from(path.parent, found)
     except OptionsError as error:
         raise OptionsError(f"{path}: {error}") from error
 
@@ -123,7 +127,7 @@ def asked(table: Mapping[str, Any]) -> Asked:
 
 def _worded(table: Mapping[str, Any], error: msgspec.ValidationError) -> str:
     """What is wrong with a table; within a table of limits msgspec does not say which of them it is."""
-    for name in ("limits", "amqp-limits"):
+    for name in ("limits", "amqp-limits", "http-limits"):
         inner = table.get(name)
         for key, value in inner.items() if isinstance(inner, dict) else ():
             if type(value) is not int:
@@ -154,8 +158,7 @@ def launch(flags: Asked, file: Asked | None = None) -> Launch:
         given[name] = None if given[name] == NOWHERE else HostPort.read(given[name])
     if "mqsc" in given:
         given["mqsc"] = tuple(one if one == FACTORY else Path(one) for one in _several(given["mqsc"]))
-    given["limits"] = limits(given.get("limits", {}), LIMITS)
-    given["amqp_limits"] = _amqp_limits(given.get("amqp_limits", {}))
+    given |= _limits(given)
     if given.get("platform") == "zos":
         given.setdefault("name", ZOS_NAME)
     server = ServerOptions(**given)
@@ -163,30 +166,46 @@ def launch(flags: Asked, file: Asked | None = None) -> Launch:
     return Launch(server=server, log=log, ready_file=None if ready_file is None else Path(ready_file))
 
 
-def limits(table: Mapping[str, int], known: tuple[str, ...]) -> dict[str, int]:
-    """Limits by the names of the code.
-
-    Args:
-        table: By the names of a file, in kebab case.
-        known: The limits there are.
+def _limits(given: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """The tables of limits among what is given, by the names of the code.
 
     Raises:
         OptionsError: There is no such limit, or it allows nothing.
     """
+    return {
+        name: _named(f"[{name.replace('_', '-')}]", given[name], known())
+        for name, known in _KNOWN_LIMITS.items()
+        if name in given
+    }
+
+
+def _named(where: str, table: Mapping[str, int], known: tuple[str, ...]) -> dict[str, int]:
     names = {name.replace("_", "-"): name for name in known}
     for key, value in table.items():
-        check_word("limit", key, names)
+        check_word(f"limit in {where}", key, names)
         if not 1 <= value <= _HIGHEST_LIMIT:
-            raise OptionsError(f"the limit {key} is from 1 to {_HIGHEST_LIMIT:,}, and {value} is not")
+            raise OptionsError(f"the limit {key} in {where} is from 1 to {_HIGHEST_LIMIT:,}, and {value} is not")
     return {names[key]: value for key, value in table.items()}
 
 
-def _amqp_limits(table: Mapping[str, int]) -> dict[str, int]:
-    if not table:
-        return {}
+def _amqp_limits() -> tuple[str, ...]:
     from assay_broker.amqp.limits import AmqpLimits
 
-    return limits(table, tuple(one.name for one in fields(AmqpLimits)))
+    return tuple(one.name for one in fields(AmqpLimits))
+
+
+def _http_limits() -> tuple[str, ...]:
+    from assay_broker.http.limits import HttpLimits
+
+    return tuple(one.name for one in fields(HttpLimits) if one.name != "drain_ms")  # that is the server's
+
+
+_KNOWN_LIMITS: Mapping[str, Callable[[], tuple[str, ...]]] = {
+    "limits": lambda: LIMITS,
+    "amqp_limits": _amqp_limits,
+    "http_limits": _http_limits,
+}
+"""By the tables of a file; the listeners' are loaded where a file has some."""
 
 
 def _set(one: Asked) -> dict[str, Any]:

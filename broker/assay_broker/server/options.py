@@ -55,6 +55,7 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
         defect: A named misbehaviour; None for none.
         limits: What clients can make grow, by the names of `assay_broker.core.settings.Settings` (``max_queues``).
         amqp_limits: The same for AMQP, by the names of `assay_broker.amqp.limits.AmqpLimits`.
+        http_limits: The same for HTTP, by the names of `assay_broker.http.limits.HttpLimits`.
         drain_ms: How long clients have to go in at an orderly end, in milliseconds.
     """
 
@@ -73,6 +74,7 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
     defect: str | None = None
     limits: Mapping[str, int] = MappingProxyType({})
     amqp_limits: Mapping[str, int] = MappingProxyType({})
+    http_limits: Mapping[str, int] = MappingProxyType({})
     drain_ms: int = 5_000
 
 

@@ -90,6 +90,7 @@ async def run(
         if signal.getsignal(number) is not signal.SIG_IGN:  # so a shell shields what it starts in the background
             loop.add_signal_handler(number, signalled, number)
     _check_ready_file(launch)
+    _forget_dead(launch.ready_file)
     server = BrokerServer(_affordable(launch.server), parts, store)
     await server.start()
     _spare_collector()
@@ -165,6 +166,28 @@ def _check_ready_file(launch: Launch) -> None:
         raise _unwritable(path, "it is a folder")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise _unwritable(path, os.strerror(errno.EACCES))
+
+
+def _forget_dead(path: Path | None) -> None:
+    """Remove the word of a server that was killed: whoever waits for this one must not read it."""
+    if path is None:
+        return
+    try:
+        told = msgspec.json.decode(path.read_bytes(), type=Ready)
+    except (OSError, msgspec.DecodeError):
+        return  # there is none, or it is about something else
+    if told.pid == os.getpid() or not _lives(told.pid):  # in a container every server has the same number
+        path.unlink(missing_ok=True)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True
 
 
 def _unwritable(path: Path, why: str | None) -> OptionsError:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.amqp.listener import AmqpListener
 from assay_broker.amqp.listener import ListenError as AmqpListenError
+from assay_broker.http.limits import HttpLimits
 from assay_broker.http.listener import HttpListener
 from assay_broker.http.listener import ListenError as HttpListenError
 from assay_broker.http.requests import ConnectionView
@@ -77,7 +78,12 @@ class Wiring:
     ) -> HttpGate:
         """Make the gate for administrators, who see the connections of clients."""
         return HttpGate(
-            queue_manager, runner, security=self._security, views=views, clear_passwords=options.clear_passwords
+            queue_manager,
+            runner,
+            security=self._security,
+            views=views,
+            clear_passwords=options.clear_passwords,
+            limits=HttpLimits(**options.http_limits),
         )
 
 

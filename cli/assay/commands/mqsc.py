@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from assay.exits import Exit, UsageProblem
-from assay.remote import RemoteManager, User, login
+from assay.remote import Authority, RemoteManager, User, login
 from assay.terminal import hush
 from assay_adapters.naming import unknown
 from assay_adapters.reference_admin import AdminPeer
@@ -39,7 +39,7 @@ def mqsc(
         str | None, typer.Option(help="The server to run it on, as http://127.0.0.1:9443; without it a fresh one.")
     ] = None,
     user: User = None,
-    ca: Annotated[Path | None, typer.Option(help="Certificates that the server's is checked against (PEM).")] = None,
+    ca: Authority = None,
     platform: Annotated[str | None, typer.Option(help="distributed (the default) or zos.")] = None,
     level: Annotated[str | None, typer.Option(help="The queue manager's level; 8.0.")] = None,
     begin: Annotated[

@@ -12,8 +12,8 @@ import typer
 
 from assay.exits import Exit, UsageProblem
 from assay.messages import connected, destination, milliseconds
-from assay.remote import User, login
-from assay.terminal import hush
+from assay.remote import Authority, User, login
+from assay.terminal import hush, told
 from assay_sdk import AckMode, Context, Message
 from assay_sdk.model.message import Body
 
@@ -22,6 +22,7 @@ def receive(
     name: Annotated[str, typer.Argument(help="The queue, or with --topic the topic string.", metavar="QUEUE")],
     url: Annotated[str, typer.Option(help="The broker, as amqp://127.0.0.1:5672.")] = "amqp://127.0.0.1:5672",
     user: User = None,
+    ca: Authority = None,
     topic: Annotated[bool, typer.Option("--topic", help="Subscribe to a topic for that long.")] = False,
     count: Annotated[int, typer.Option(help="How many messages.")] = 1,
     timeout: Annotated[
@@ -30,28 +31,41 @@ def receive(
     selector: Annotated[str | None, typer.Option(help="Which messages: a JMS selector.")] = None,
     json: Annotated[bool, typer.Option("--json", help="A line of JSON for each message, with its headers.")] = False,
 ) -> Exit:
-    """Receive messages and print their bodies, each on a line; exit 1 when fewer came than were asked for."""
+    """Receive messages and print their bodies, each on a line; exit 1, and say so, when fewer came than were wanted."""
     if count < 1:
         raise UsageProblem(f"--count is at least 1, not {count}.")
     place = destination(name, topic=topic)
     timeout_ms = milliseconds("--timeout", timeout) or 0
-    with connected(url, login(user), AckMode.CLIENT) as context, context.create_consumer(place, selector) as consumer:
+    with (
+        connected(url, login(user), ca, AckMode.CLIENT) as context,
+        context.create_consumer(place, selector) as consumer,
+    ):
         until = time.monotonic() + timeout_ms / 1_000
-        for _ in range(count):
+        for taken in range(count):
             left_ms = max(int((until - time.monotonic()) * 1_000), 0)
             message = consumer.receive(left_ms)
             if message is None:
-                return Exit.NOT_AS_EXPECTED
-            if not _written(message, json=json):
-                _give_back(context)
+                return told(f"{taken} of {count} messages came within {timeout}.", Exit.NOT_AS_EXPECTED)
+            if not _taken(context, message, json=json):
                 return Exit.AS_EXPECTED
-            message.acknowledge()  # not before it is out: what nobody has seen comes again
     return Exit.AS_EXPECTED
 
 
-def _give_back(context: Context) -> None:
-    """The reader has gone: the message is for somebody else."""
-    context.recover()
+def _taken(context: Context, message: Message[Body], *, json: bool) -> bool:
+    """Acknowledge a message once it is written; what nobody has seen is for somebody else.
+
+    Returns:
+        Whether somebody reads on.
+
+    Raises:
+        OSError: Standard output takes nothing more.
+    """
+    seen = False
+    try:
+        seen = _written(message, json=json)
+    finally:
+        (message.acknowledge if seen else context.recover)()
+    return seen
 
 
 def _written(message: Message[Body], *, json: bool) -> bool:

@@ -10,7 +10,7 @@ import typer
 
 from assay.exits import Exit, UsageProblem
 from assay.messages import connected, destination, milliseconds
-from assay.remote import User, login
+from assay.remote import Authority, User, login
 from assay.terminal import Terminal
 from assay_sdk import AS_DESTINATION, AckMode, DeliveryMode, Message, Receipt
 from assay_sdk.model.message import Body
@@ -23,6 +23,7 @@ def send(
     text: Annotated[str, typer.Argument(help="The body; - reads standard input.")] = "-",
     url: Annotated[str, typer.Option(help="The broker, as amqp://127.0.0.1:5672.")] = "amqp://127.0.0.1:5672",
     user: User = None,
+    ca: Authority = None,
     topic: Annotated[bool, typer.Option("--topic", help="Publish on a topic.")] = False,
     delay: Annotated[str | None, typer.Option(help="Delivery delay, as 5s or 200ms; a number is milliseconds.")] = None,
     ttl: Annotated[str | None, typer.Option(help="Time to live, in the same forms.")] = None,
@@ -38,7 +39,7 @@ def send(
     if priority is not None and not 0 <= priority <= _HIGHEST_PRIORITY:
         raise UsageProblem(f"--priority is from 0 to {_HIGHEST_PRIORITY}, not {priority}.")
     delay_ms, ttl_ms = milliseconds("--delay", delay), milliseconds("--ttl", ttl)
-    with connected(url, login(user), AckMode.AUTO) as context:
+    with connected(url, login(user), ca, AckMode.AUTO) as context:
         producer = context.create_producer(
             place,
             delivery_mode=_mode(persistent),

@@ -150,12 +150,12 @@ def test_those_who_attach_with_the_same_words_have_wishes_of_their_own() -> None
             types.boolean(value=True),
         )
     )
-    one, other = screen(), screen()
-    for each in (one, other):
+    first, other = screen(), screen()
+    for each in (first, other):
         each.feed(said)
-    one.feed(drained)
-    assert [each.attaches[0].wishes.drain for each in (one, other)] == [True, False]
-    assert one.attaches[0].name == other.attaches[0].name == "same"
+    first.feed(drained)
+    assert [each.attaches[0].wishes.drain for each in (first, other)] == [True, False]
+    assert first.attaches[0].name == other.attaches[0].name == "same"
 
 
 def test_what_cannot_be_read_is_refused_each_time_that_it_is_said() -> None:

@@ -37,6 +37,10 @@ def test_a_file_has_the_names_of_the_flags_and_its_paths_are_seen_from_its_folde
         drain-ms = 100
         [limits]
         max-queues = 5
+        [amqp-limits]
+        max-frame = 512
+        [http-limits]
+        wait-ms = 1000
         """,
     )
     found = launch(asked({}), read_file(path))
@@ -50,6 +54,8 @@ def test_a_file_has_the_names_of_the_flags_and_its_paths_are_seen_from_its_folde
         tls_certificate=Path("/etc/broker.pem"),
         tls_key=tmp_path / "key.pem",
         limits={"max_queues": 5},
+        amqp_limits={"max_frame": 512},
+        http_limits={"wait_ms": 1000},
         drain_ms=100,
     )
 
@@ -72,8 +78,13 @@ def test_a_flag_wins(tmp_path: Path) -> None:
         ("tls_key = 'x'", "did you mean 'tls-key'?"),
         ("xyzzy = 1", "there is no key 'xyzzy'; there is data, amqp"),
         ("name = 1", "name: expected `str`, got `int`"),
-        ("[limits]\nmax-queus = 1", "there is no limit 'max-queus'; did you mean 'max-queues'?"),
-        ("[limits]\nmax-queues = 0", "the limit max-queues is from 1 to"),
+        (
+            "[limits]\nmax-queus = 1",
+            "broker.toml: there is no limit in [limits] 'max-queus'; did you mean 'max-queues'?",
+        ),
+        ("[limits]\nmax-queues = 0", "broker.toml: the limit max-queues in [limits] is from 1 to"),
+        ("[http-limits]\nwait = 1", "broker.toml: there is no limit in [http-limits] 'wait'; did you mean 'wait-ms'?"),
+        ("[http-limits]\ndrain-ms = 1", "there is no limit in [http-limits] 'drain-ms'"),
         ("[limits]\nmax-queues = 'many'", "limits.max-queues is 'many': write a whole number"),
         ("[amqp-limits]\nconnections = 5\nmemory = true", "amqp-limits.memory is True: write a whole number"),
         ("limits = 1", "limits: expected `object`, got `int`"),
