@@ -3,7 +3,8 @@
 1. A claim is decided by its predicate, from the evidence of its scenario up to the claim (`judge_claim`).  A predicate
    that crashes gives `error`, never a pass.
 2. A finding is weighed: a pass or a fail that rests on a damaged journal is inconclusive; a fail in a scenario that did
-   not end is an error, since whatever stopped it may have brought it about; a `kit` rule fails our own parts only.
+   not end is an error, since whatever stopped it may have brought it about; a fail in a scenario whose harness the
+   machine held up is inconclusive, since it may have looked too late; a `kit` rule fails our own parts only.
 3. A scenario's verdict is the worst of its findings and of what its steps met; a rule's is the worst of its scenarios.
    A scenario that was not run for want of something that is no ability of the pair's (time that waits for nothing)
    stands apart: it decides its rule only where no other scenario does.
@@ -43,6 +44,9 @@ from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdic
 from assay_features import Catalogue, Rule, UnknownRuleError
 
 NS_PER_SECOND = 1_000_000_000
+HELD_UP_NS = 1_500_000_000
+"""How much the harness may come late in a scenario, in all, before what it finds broken is held against nobody: the
+shortest silence that a claim in real time rests on.  On a machine that has time it is some milliseconds."""
 KIT = "kit"
 _DECIDED = frozenset({Verdict.PASS, Verdict.FAIL})
 E = TypeVar("E", bound=Event)
@@ -248,6 +252,9 @@ class _Bench:
         if finding.verdict is Verdict.FAIL and not whole:
             reason = f"The scenario began and did not end; it had found: {finding.reason}"
             return msgspec.structs.replace(finding, verdict=Verdict.ERROR, reason=reason)
+        if finding.verdict is Verdict.FAIL and (held_up := _held_up(trace)):
+            reason = f"{held_up}; it had found: {finding.reason}"
+            return msgspec.structs.replace(finding, verdict=Verdict.INCONCLUSIVE, reason=reason)
         if finding.verdict is Verdict.FAIL and facts.strength == KIT:
             begin = self._begins.get(claim.writer, self.begin)
             foreign = [part for part in facts.judged.split("+") if begin is None or part not in begin.ours]
@@ -273,6 +280,16 @@ def _findings(trace: list[AnyEvent]) -> list[tuple[Claim, Finding]]:
 def _is_unfinished(trace: list[AnyEvent]) -> bool:
     """Whether it was stopped on its way, so that what it found may be the stop's doing."""
     return len(_of_kind(trace, ScenarioBegin)) > len(_of_kind(trace, ScenarioEnd))
+
+
+def _held_up(trace: list[AnyEvent]) -> str:
+    """What says that a busy machine held the harness up; empty when it did not."""
+    ends = _of_kind(trace, ScenarioEnd)
+    late_ns, elapsed_ns = sum(end.late_ns or 0 for end in ends), sum(end.elapsed_ns for end in ends)
+    if late_ns <= HELD_UP_NS:
+        return ""
+    late, elapsed = (f"{ns / NS_PER_SECOND:.1f} s" for ns in (late_ns, elapsed_ns))
+    return f"The machine was too busy: the harness came {late} late in {elapsed} (ask for fewer --workers)"
 
 
 def _of_kind(trace: Iterable[AnyEvent], kind: type[E]) -> list[E]:

@@ -104,8 +104,9 @@ def describe(event: AnyEvent) -> str:  # noqa: PLR0911 - a table with one row fo
             return _join(f"{rule} {predicate}", _pairs(of), _pairs(bounds))
         case Fault(what=what, target=target, phase=phase) | Watch(actor=what, destination=target, phase=phase):
             return f"{phase} {what} on {target}"
-        case ScenarioEnd(elapsed_ns=elapsed_ns, waited_ns=waited_ns):
-            return f"took {duration(elapsed_ns)}, waited {duration(waited_ns)}"
+        case ScenarioEnd(elapsed_ns=elapsed_ns, waited_ns=waited_ns, late_ns=late_ns):
+            late = "" if late_ns is None else f"the harness {duration(late_ns)} late"
+            return _join(f"took {duration(elapsed_ns)}, waited {duration(waited_ns)}", late)
         case Unsupported(capability=capability, reason=reason, source=source):
             return _join(f"{capability}: {reason}", source)
         case _:

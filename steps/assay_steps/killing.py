@@ -34,7 +34,7 @@ from assay_steps.guards import written
 from assay_steps.stops import Stops, last_words
 from assay_steps.suite import SuiteOptions, run_suite
 
-AT_ONCE = 12
+AT_ONCE = 24
 """Trials that go on at once where time is real, and scenarios of the trial without a defect."""
 
 DONE = frozenset({pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED})
@@ -93,6 +93,8 @@ class KillMatrix(Struct, frozen=True):
         too_broad: Defects that fail too many scenarios, with the share that they fail.
         unsupported: Scenarios that the backend cannot run.
         beyond: Defects of these rules that the backend cannot show, and why.
+        real_time: Whether the backend's time is real: then a scenario may be unkilled here, since what breaks it is
+            beyond the backend, or too small for a clock that is not exact; in virtual time each has to be killed.
     """
 
     rules: tuple[RuleKills, ...]
@@ -101,11 +103,23 @@ class KillMatrix(Struct, frozen=True):
     too_broad: dict[str, float]
     unsupported: tuple[str, ...] = ()
     beyond: dict[str, str] = {}
+    real_time: bool = False
+
+    @property
+    def caught(self) -> frozenset[str]:
+        """Defects that some scenario of their rules catches."""
+        return frozenset(defect.name for rule in self.rules for defect in rule.defects if defect.caught_by)
+
+    @property
+    def missed(self) -> frozenset[str]:
+        """Defects that none does."""
+        return frozenset(defect.name for rule in self.rules for defect in rule.defects) - self.caught
 
     @property
     def sound(self) -> bool:
-        """Whether every rule is proven able to fail, and nothing fails without a cause."""
-        return all(rule.proven for rule in self.rules) and not (self.alarms or self.unkilled or self.too_broad)
+        """Whether every defect is caught, every rule proven able to fail, and nothing fails without a cause."""
+        wrong = self.alarms or self.too_broad or self.missed or (self.unkilled and not self.real_time)
+        return not wrong and all(rule.proven for rule in self.rules)
 
 
 class Trial(Struct, frozen=True):
@@ -197,7 +211,8 @@ def kill_matrix(
             shares = {name: share_of(outcomes) for name, outcomes in _tried(pool, sampled, told).items()}
             suspects = {name: Trial(backend, name) for name, share in shares.items() if share >= SUSPECT}
             shares |= {name: share_of(outcomes) for name, outcomes in _tried(pool, suspects, told).items()}
-            return structs.replace(_matrix(unbroken.result(), broken, defects, shares), beyond=beyond)
+            matrix = _matrix(unbroken.result(), broken, defects, shares)
+            return structs.replace(matrix, beyond=beyond, real_time=not is_virtual)
         except BaseException:  # Ctrl-C too: leaving the pool would wait for all that is queued
             pool.shutdown(wait=False, cancel_futures=True)
             raise

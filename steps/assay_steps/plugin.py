@@ -205,8 +205,9 @@ class AssayPlugin:
         case, journal = item.stash[CASE], item.stash[JOURNAL]
         problem: BaseException | None = None
         started, waited = time.perf_counter_ns(), self.run.waited_ns(world)
+        heartbeat = self.run.heartbeat(world)
         try:
-            with self.run.sleepless(), guards.all_awaited():
+            with heartbeat, self.run.sleepless(), guards.all_awaited():
                 yield
         except (KeyboardInterrupt, pytest.exit.Exception):
             raise
@@ -218,6 +219,7 @@ class AssayPlugin:
             events.ScenarioEnd,
             elapsed_ns=time.perf_counter_ns() - started,
             waited_ns=self.run.waited_ns(world) - waited,
+            late_ns=heartbeat.late_ns,
         )
         self._conclude(item, self.run.verdict(case, journal), problem)
         return None

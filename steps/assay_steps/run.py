@@ -37,6 +37,7 @@ from assay_steps.defects.model import Defect
 from assay_steps.evidence import Evidence
 from assay_steps.faces import Faces, faces_for
 from assay_steps.folder import GROUPS, JOURNALS, KNOWN, VERDICTS, make_room
+from assay_steps.heartbeat import Heartbeat
 from assay_steps.interrupts import Interrupts
 from assay_steps.journal import ScenarioJournal, instant
 from assay_steps.mistakes import NEEDS_PREFIX
@@ -304,6 +305,10 @@ class Run:
     def sleepless(self) -> AbstractContextManager[None]:
         """Under a virtual clock, a real sleep is an error."""
         return guards.no_sleep() if self.virtual else nullcontext()
+
+    def heartbeat(self, world: World) -> Heartbeat:
+        """What tells how late the harness itself comes."""
+        return Heartbeat(None if self.virtual else world.instance.runner)
 
     def waited_ns(self, world: World) -> int:
         """How long the world's runner has waited for something due."""

@@ -143,6 +143,32 @@ def test_a_scenario_that_did_not_end_is_an_error() -> None:
     assert result.verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.parametrize(
+    ("tell", "late_ns", "verdict"),
+    [
+        (breaks, None, Verdict.FAIL),
+        (breaks, 1_500_000_000, Verdict.FAIL),
+        (breaks, 1_500_000_001, Verdict.INCONCLUSIVE),
+        (keeps, 1_900_000_000, Verdict.PASS),
+    ],
+    ids=["virtual time", "a second and a half", "more than that", "what was kept was kept"],
+)
+def test_what_a_harness_that_was_held_up_finds_broken_is_no_fail(
+    tell: Tell, late_ns: int | None, verdict: Verdict
+) -> None:
+    sink = Memory()
+    begin(sink)
+    plan(sink, planned(NAME))
+    story = Story(sink, NAME, rule="DD-02")
+    story.starts()
+    tell(story)
+    story.ends(late_ns)
+    found = judge(sink.events, CATALOGUE).rules[0].scenarios[0]
+    assert found.verdict is verdict
+    held_up = "The machine was too busy: the harness came 1.5 s late in 2.0 s (ask for fewer --workers); it had found: "
+    assert found.reason.startswith(held_up) is (verdict is Verdict.INCONCLUSIVE)
+
+
 def test_what_a_scenario_that_did_not_end_had_found_is_no_fail() -> None:
     sink = Memory()
     begin(sink)

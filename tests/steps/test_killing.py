@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from assay_steps import guards, suite
 from assay_steps.breadth import Outcomes, share_of
@@ -43,6 +44,18 @@ def test_a_scenario_that_fails_has_caught_the_defect_and_one_in_error_has_not() 
     assert [(defect.name, defect.caught_by) for defect in rule.defects] == [("early", ("a",)), ("late", ())]
     assert rule.proven
     assert matrix.unkilled == ("b",)
+    assert not matrix.sound
+
+
+def test_in_real_time_every_defect_is_to_be_caught_though_not_by_every_scenario() -> None:
+    unbroken = outcomes(a="pass", b="pass")
+    caught = {"early": outcomes(a="fail", b="pass"), "late": outcomes(a="fail", b="pass")}
+    matrix = structs.replace(_matrix(unbroken, caught, DEFECTS, {}), real_time=True)
+    assert matrix.unkilled == ("b",)
+    assert matrix.sound
+    missed = {**caught, "late": outcomes(a="pass", b="pass")}
+    matrix = structs.replace(_matrix(unbroken, missed, DEFECTS, {}), real_time=True)
+    assert (matrix.caught, matrix.missed) == ({"early"}, {"late"})
     assert not matrix.sound
 
 

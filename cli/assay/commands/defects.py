@@ -16,7 +16,7 @@ from assay.terminal import Terminal, write_json
 from assay_adapters.registry import BREAKABLE
 from assay_features import load_catalogue
 from assay_steps.folder import JOURNALS, refuse_foreign, write_defects
-from assay_steps.killing import KillMatrix, TrialError, UntriedError, kill_matrix
+from assay_steps.killing import KillMatrix, RuleKills, TrialError, UntriedError, kill_matrix
 
 
 def defects(
@@ -70,31 +70,41 @@ def defects(
 def show(matrix: KillMatrix, console: Console) -> None:
     """Print the matrix, rule by rule, and then whatever is wrong with it."""
     for rule in matrix.rules:
-        console.print(f"{rule.id}{'' if rule.proven else '  NO DEFECT OF THIS RULE IS CAUGHT'}", style="bold")
-        for defect in rule.defects:
-            console.print(f"  {defect.name}: caught by {len(defect.caught_by)}", markup=False)
-            for scenario in defect.caught_by:
-                console.print(f"    {scenario}", markup=False, style="dim")
+        _show_rule(rule, console)
+    _show_wrong(matrix, console)
+    if matrix.unsupported:
+        console.print(f"{counted(len(matrix.unsupported), 'scenario')} cannot be run on this backend.", markup=False)
+    for name, why in matrix.beyond.items():
+        console.print(f"beyond this backend: {name}: {why}", markup=False)
+    for name in matrix.unkilled if matrix.real_time else ():
+        console.print(f"broken by no defect that shows on this backend: {name}", markup=False)
+    for title, these in (("caught", matrix.caught), ("missed", matrix.missed)):
+        console.print(f"{title}: {', '.join(sorted(these)) or 'none'}", markup=False)
+    proven = sum(rule.proven for rule in matrix.rules)
+    rules, defects = counted(len(matrix.rules), "rule"), len(matrix.caught) + len(matrix.missed)
+    console.print(
+        f"{proven} of {rules} proven able to fail; {len(matrix.caught)} of {counted(defects, 'defect')} caught."
+    )
+
+
+def _show_rule(rule: RuleKills, console: Console) -> None:
+    console.print(f"{rule.id}{'' if rule.proven else '  NO DEFECT OF THIS RULE IS CAUGHT'}", style="bold")
+    for defect in rule.defects:
+        console.print(f"  {defect.name}: caught by {len(defect.caught_by)}", markup=False)
+        for scenario in defect.caught_by:
+            console.print(f"    {scenario}", markup=False, style="dim")
+
+
+def _show_wrong(matrix: KillMatrix, console: Console) -> None:
     for title, names in (
         ("Scenarios that do not pass without a defect", matrix.alarms),
-        ("Scenarios that no defect breaks", matrix.unkilled),
+        ("Scenarios that no defect breaks", () if matrix.real_time else matrix.unkilled),
         ("Defects that fail too many scenarios", [f"{name} ({share:.0%})" for name, share in matrix.too_broad.items()]),
     ):
         if names:
             console.print(title, style="bold red")
             for name in names:
                 console.print(f"  {name}", markup=False)
-    if matrix.unsupported:
-        console.print(f"{counted(len(matrix.unsupported), 'scenario')} cannot be run on this backend.", markup=False)
-    for name, why in matrix.beyond.items():
-        console.print(f"beyond this backend: {name}: {why}", markup=False)
-    told = {defect.name for rule in matrix.rules for defect in rule.defects}
-    caught = {defect.name for rule in matrix.rules for defect in rule.defects if defect.caught_by}
-    for title, these in (("caught", caught), ("missed", told - caught)):
-        console.print(f"{title}: {', '.join(sorted(these)) or 'none'}", markup=False)
-    proven = sum(rule.proven for rule in matrix.rules)
-    rules = counted(len(matrix.rules), "rule")
-    console.print(f"{proven} of {rules} proven able to fail; {len(caught)} of {counted(len(told), 'defect')} caught.")
 
 
 def show_place(written: Path, console: Console) -> None:
