@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from assay_broker.amqp import attaches, engine
+from assay_broker.amqp import attach_frames, attaches, engine
 from assay_broker.amqp.attaches import AttachEnd, Coordinator
 from assay_broker.amqp.conditions import (
     DECODE_ERROR,
@@ -117,8 +117,8 @@ class CoordinatorEnd(LinkEnd):
         source = self.attach.source
         return AttachEnd(
             name=self.attach.name,
-            source=b"" if source is None else attaches.encode_terminus(source, attaches.SOURCE, OUTCOMES),
-            target=attaches.encode_coordinator(offered),
+            source=b"" if source is None else attach_frames.encode_terminus(source, attaches.SOURCE, OUTCOMES),
+            target=attach_frames.encode_coordinator(offered),
             snd_settle_mode=self.attach.snd_settle_mode,
         )
 

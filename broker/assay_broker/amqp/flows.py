@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay_broker.amqp.attaches import encoded_items
+from assay_broker.amqp.attach_frames import encoded_items
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import frame
 

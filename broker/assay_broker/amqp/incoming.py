@@ -6,7 +6,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from assay_broker.amqp import attaches, engine, messages, termini
+from assay_broker.amqp import attach_frames, attaches, engine, messages, termini
 from assay_broker.amqp.attaches import AttachEnd, Terminus
 from assay_broker.amqp.conditions import (
     DECODE_ERROR,
@@ -67,8 +67,8 @@ class IncomingEnd(LinkEnd):
         source, plan = self.attach.source, self._plan
         return AttachEnd(
             name=self.attach.name,
-            source=b"" if source is None else attaches.encode_terminus(source, attaches.SOURCE, termini.OUTCOMES),
-            target=b"" if plan is None else attaches.encode_terminus(plan.target, attaches.TARGET),
+            source=b"" if source is None else attach_frames.encode_terminus(source, attaches.SOURCE, termini.OUTCOMES),
+            target=b"" if plan is None else attach_frames.encode_terminus(plan.target, attaches.TARGET),
             offered=_OFFERED,
             properties=properties(answer.properties),
             snd_settle_mode=self.attach.snd_settle_mode,

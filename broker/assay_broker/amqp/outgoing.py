@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Mapping
 from functools import partial
 
-from assay_broker.amqp import attaches, engine, messages, termini
+from assay_broker.amqp import attach_frames, attaches, engine, messages, termini
 from assay_broker.amqp.attaches import AttachEnd, Terminus
 from assay_broker.amqp.conditions import DECODE_ERROR, NOT_IMPLEMENTED, UNKNOWN_TRANSACTION, Condition, condition
 from assay_broker.amqp.coordinator import Unit, read_state
@@ -359,8 +359,8 @@ def receiving_end(attach: attaches.Attach, source: Terminus) -> AttachEnd:
     mode = attach.snd_settle_mode
     return AttachEnd(
         name=attach.name,
-        source=attaches.encode_terminus(source, attaches.SOURCE, termini.OUTCOMES),
-        target=attaches.encode_terminus(target, attaches.TARGET) if isinstance(target, Terminus) else b"",
+        source=attach_frames.encode_terminus(source, attaches.SOURCE, termini.OUTCOMES),
+        target=attach_frames.encode_terminus(target, attaches.TARGET) if isinstance(target, Terminus) else b"",
         offered=_OFFERED,
         snd_settle_mode=SettleMode.SETTLED if mode == SettleMode.SETTLED else SettleMode.UNSETTLED,
         rcv_settle_mode=attach.rcv_settle_mode,

@@ -9,7 +9,8 @@ from typing import Protocol
 from cproton import ffi, lib
 
 from assay_broker.amqp import flows
-from assay_broker.amqp.attaches import AttachEnd, with_ends
+from assay_broker.amqp.attach_frames import with_ends
+from assay_broker.amqp.attaches import AttachEnd
 from assay_broker.amqp.engine._data import Problem, fresh, set_condition, set_data, text, with_condition
 from assay_broker.amqp.engine._deliveries import Delivery
 from assay_broker.amqp.engine._links import EngineLink, EngineSession

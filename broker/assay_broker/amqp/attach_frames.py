@@ -1,0 +1,188 @@
+"""Attaches as frames (OASIS AMQP 1.0, 2.7.3, 3.5): the ends of ours, and other fields in the peer's.
+
+Pure.  Ours leaves the engine with its link's name, handle and modes, and gets source, target, capabilities and
+properties put into it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import cast
+from uuid import UUID
+
+from assay_broker.amqp.attaches import (
+    ATTACH,
+    COORDINATOR,
+    DEFAULT_EXPIRY,
+    HANDLE,
+    NAME,
+    OFFERED_AT,
+    PROPERTIES_AT,
+    SOURCE,
+    SOURCE_AT,
+    TARGET_AT,
+    AttachEnd,
+    Terminus,
+)
+from assay_sdk.amqp import types
+from assay_sdk.amqp.frames import frame
+from assay_sdk.amqp.types import Described, Symbol
+from assay_sdk.amqp.values import simple, skip
+
+_SHORT, _REMEMBERED = 512, 1_024
+"""What is up to so long is kept, to be said again; and how many of each kind."""
+_HEAD = bytes((0, 0x53, ATTACH))
+_NULL = types.null()
+
+
+def encode(value: object) -> bytes:  # noqa: C901, PLR0911  one return a type is the table
+    """A plain value again, as it came: for the parts of the peer's attach that ours repeats.
+
+    Raises:
+        TypeError: It is of a type that none of those parts has.
+    """
+    match value:
+        case None:
+            return _NULL
+        case bool():
+            return types.boolean(value)
+        case int():
+            return types.ulong(value) if value >= 0 else types.long(value)
+        case Symbol():
+            return types.symbol(value)
+        case str():
+            return types.string(value)
+        case bytes():
+            return types.binary(value)
+        case float():
+            return types.double(value)
+        case UUID():
+            return b"\x98" + value.bytes
+        case Described():
+            return b"\x00" + encode(value.descriptor) + encode(value.value)
+        case list():
+            return types.compound(encode(one) for one in cast("list[object]", value))
+        case dict():
+            items = cast("dict[object, object]", value)
+            return types.mapping({encode(key): encode(one) for key, one in items.items()})
+        case _:
+            raise TypeError(f"a {type(value).__name__} is not repeated in an attach")
+
+
+def encode_terminus(terminus: Terminus, code: int, outcomes: bytes = b"") -> bytes:
+    """A source or target.
+
+    Args:
+        terminus: What it says.
+        code: `SOURCE` or `TARGET`.
+        outcomes: Of a source: the outcomes that it takes, encoded.
+    """
+    address, capabilities = terminus.address, terminus.capabilities
+    is_short = len(address or "") + sum(map(len, capabilities)) <= _SHORT
+    if is_short and terminus == Terminus(address=address, capabilities=capabilities):
+        return _plain_terminus(address, capabilities, code, outcomes)
+    return _encode_terminus(terminus, code, outcomes)
+
+
+@lru_cache(_REMEMBERED)
+def _plain_terminus(address: str | None, capabilities: tuple[str, ...], code: int, outcomes: bytes) -> bytes:
+    """One of which nothing else is said, as of most: many links lead to the same few places."""
+    return _encode_terminus(Terminus(address=address, capabilities=capabilities), code, outcomes)
+
+
+def _encode_terminus(terminus: Terminus, code: int, outcomes: bytes) -> bytes:
+    items = [
+        _NULL if terminus.address is None else types.string(terminus.address),
+        types.uint(terminus.durable) if terminus.durable else _NULL,
+        _NULL if terminus.expiry == DEFAULT_EXPIRY else types.symbol(terminus.expiry),
+        types.uint(terminus.timeout_s) if terminus.timeout_s else _NULL,
+        types.boolean(value=True) if terminus.dynamic else _NULL,
+        _encode_names(terminus.node_properties),
+    ]
+    if code == SOURCE:
+        items += [
+            _NULL if terminus.mode is None else types.symbol(terminus.mode),
+            _encode_names(terminus.filters),
+            encode(terminus.default_outcome),
+            outcomes or _NULL,
+        ]
+    items.append(types.symbols(terminus.capabilities) if terminus.capabilities else _NULL)
+    return types.described(code, types.fields(items))
+
+
+def _encode_names(names: Mapping[str, object]) -> bytes:
+    """A map with symbols as its keys; null for one that is empty."""
+    if not names:
+        return _NULL
+    return types.mapping({types.symbol(name): encode(value) for name, value in names.items()})
+
+
+def encode_coordinator(capabilities: tuple[str, ...]) -> bytes:
+    """The coordinator as a target."""
+    return types.described(COORDINATOR, types.fields((types.symbols(capabilities),)))
+
+
+def with_ends(octets: bytes, name: str, end: AttachEnd) -> tuple[bytes, int | None]:
+    """An outgoing frame; if it is this link's attach, with its ends put into it, and the handle that it has.
+
+    Args:
+        octets: Any complete frame.
+        name: What the engine calls the link.
+        end: What the attach says.
+    """
+    size = len(octets) + len(end.name) + len(end.source) + len(end.target)
+    return (_with_ends_again if size <= _SHORT else _with_ends)(octets, name, end)
+
+
+def _with_ends(octets: bytes, name: str, end: AttachEnd) -> tuple[bytes, int | None]:
+    begin = octets[4] * 4
+    if not octets.startswith(_HEAD, begin):
+        return octets, None
+    parts = encoded_items(octets[begin + len(_HEAD) :])
+    if simple(parts[NAME], 0)[0] != name:
+        return octets, None
+    handle, _ = simple(parts[HANDLE], 0)
+    parts[NAME] = types.string(end.name)
+    parts += [_NULL] * (PROPERTIES_AT + 1 - len(parts))
+    for position, value in (
+        (SOURCE_AT, end.source),
+        (TARGET_AT, end.target),
+        (OFFERED_AT, end.offered),
+        (PROPERTIES_AT, end.properties),
+    ):
+        parts[position] = value or _NULL
+    octets = frame(types.described(ATTACH, types.fields(parts)), channel=int.from_bytes(octets[6:8]))
+    return octets, handle if isinstance(handle, int) else None
+
+
+_with_ends_again = lru_cache(_REMEMBERED)(_with_ends)
+
+
+def changed(octets: bytes, fields: Mapping[int, bytes]) -> bytes:
+    """A performative of the peer's with other fields in it.
+
+    Args:
+        octets: The performative, well-formed.
+        fields: Encoded values by position.
+    """
+    at = skip(octets, 1)  # behind the descriptor
+    parts = encoded_items(octets[at:])
+    for position, value in fields.items():
+        parts[position] = value
+    return octets[:at] + types.compound(parts)
+
+
+_LIST8_HEAD, _LIST32_HEAD = 3, 9
+
+
+def encoded_items(octets: bytes) -> list[bytes]:
+    """The encoded items of an encoded list that is not empty."""
+    short = octets[0] == 0xC0  # noqa: PLR2004  a list of less than 256 octets
+    count = octets[2] if short else int.from_bytes(octets[5:9])
+    at = _LIST8_HEAD if short else _LIST32_HEAD
+    spans: list[bytes] = []
+    for _ in range(count):
+        begin, at = at, skip(octets, at)
+        spans.append(octets[begin:at])
+    return spans
