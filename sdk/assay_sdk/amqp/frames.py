@@ -73,6 +73,14 @@ class Splitter:
             del self._rest[:at]
 
 
+def whole(octets: bytes) -> Iterator[bytes]:
+    """The frames of which these octets are made, and nothing else: as an engine writes them."""
+    at, end = 0, len(octets)
+    while at < end:
+        begin, at = at, at + max(int.from_bytes(octets[at : at + 4]), HEADER_SIZE)
+        yield octets[begin:at]
+
+
 def frame(performative: bytes, *, sasl: bool = False, channel: int = 0) -> bytes:
     """A frame around an encoded performative."""
     return struct.pack(">IBBH", HEADER_SIZE + len(performative), 2, int(sasl), channel) + performative

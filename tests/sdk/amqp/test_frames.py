@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay_sdk.amqp import types
-from assay_sdk.amqp.frames import PROTOCOL_HEADER, Splitter, frame, show
+from assay_sdk.amqp.frames import PROTOCOL_HEADER, Splitter, frame, show, whole
 
 
 @given(st.lists(st.binary(max_size=50), max_size=6), st.lists(st.integers(1, 40), max_size=20))
@@ -55,3 +55,9 @@ def attach(name: str, *rest: bytes) -> bytes:
     source = types.described(0x28, types.fields((types.string("Q"),)))
     head = (types.string(name), types.uint(0), types.boolean(value=True), types.null(), types.null(), source)
     return frame(types.described(0x12, types.fields((*head, *rest))), channel=2)
+
+
+def test_what_an_engine_has_written_is_whole_frames() -> None:
+    frames = [frame(b""), frame(b"\x00\x53\x18\x45", channel=3), frame(bytes(300))]
+    assert list(whole(b"".join(frames))) == frames
+    assert list(whole(b"")) == []

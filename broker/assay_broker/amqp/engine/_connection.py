@@ -14,7 +14,7 @@ from assay_broker.amqp.attaches import AttachEnd
 from assay_broker.amqp.engine._data import Problem, fresh, set_condition, set_data, text, with_condition
 from assay_broker.amqp.engine._deliveries import Delivery
 from assay_broker.amqp.engine._links import EngineLink, EngineSession
-from assay_sdk.amqp.frames import Splitter
+from assay_sdk.amqp.frames import Splitter, whole
 
 
 class Events(Protocol):
@@ -285,7 +285,7 @@ class Engine:
         """Write a link's attach, with what the engine cannot say put into it."""
         self._cut_out += self._pull()  # from here on, what is pulled begins with a frame
         lib.pn_link_open(link.pointer)
-        for frame in Splitter().feed(self._pull()):
+        for frame in whole(self._pull()):
             octets, handle = with_ends(frame, link.name, end)
             self._cut_out += octets
             if handle is not None:
@@ -304,7 +304,7 @@ class Engine:
             )
             return
         lib.pn_link_set_drain(link.pointer, 1)
-        self._cut_out += flows.of_receiver(Splitter().feed(self._pull()))
+        self._cut_out += flows.of_receiver(whole(self._pull()))
         lib.pn_link_set_drain(link.pointer, 0)
 
     def tell_session(self, session: EngineSession) -> None:
@@ -317,7 +317,7 @@ class Engine:
         """What the engine says when the window of a session may have changed."""
         capacity = lib.pn_session_get_incoming_capacity(session.pointer)
         lib.pn_session_set_incoming_capacity(session.pointer, capacity)
-        return list(Splitter().feed(self._pull()))
+        return list(whole(self._pull()))
 
     def forget_link(self, link: EngineLink) -> None:
         """A link is gone on both sides."""
