@@ -189,12 +189,12 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
     Scenario: A message whose delay outlasts the migration there and back is not early
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
-      And message "slow" is sent to the queue with a delivery delay of 3 s
+      And message "slow" is sent to the queue with a delivery delay of 8 s
       And the broker has been restarted at level 7.5
       When the broker is restarted at level 8.0
       And a receiver starts to wait on the queue
       Then the receiver sees "slow" exactly once
-      And the receiver sees "slow" no earlier than 3 s after its send
+      And the receiver sees "slow" no earlier than 8 s after its send
 
     Scenario: What was taken off at the lower level is not delivered at level 8.0, and the rest is
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
@@ -262,8 +262,8 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       When the broker is restarted with OPMODE(NEWFUNC)
-      And message "slow" is sent to the queue with a delivery delay of 2 s
+      And message "slow" is sent to the queue with a delivery delay of 5 s
       And the broker is restarted with OPMODE(COMPAT)
       And a receiver starts to wait on the queue
       Then the receiver sees "slow" exactly once
-      And the receiver sees "slow" no earlier than 2 s after its send
+      And the receiver sees "slow" no earlier than 5 s after its send
