@@ -15,7 +15,7 @@ from types import FrameType
 import typer
 
 from assay.exits import CommandError, Exit
-from assay.terminal import hush, told
+from assay.terminal import hush, is_output_full, told
 
 COMMANDS = ("run", "rules", "backends", "defects", "judge", "report", "broker", "mqsc", "send", "receive", "crash")
 """Each is the function of that name in the module of that name (`assay.commands`)."""
@@ -109,8 +109,7 @@ def _told_of(problem: Exception) -> Exit | None:
         sentence = getattr(problem, "format_message", problem.__str__)()
         return told(f"{sentence} ({hint(problem)})", Exit.USAGE) if sentence else Exit.USAGE
     if isinstance(problem, OSError) and problem.errno in _FULL:
-        hush()  # what Python has kept for standard output would fail again at its end
-        where = problem.filename or "standard output"
+        where = "standard output" if is_output_full() else problem.filename or "a file"
         return told(f"{where} takes nothing more ({problem.strerror}): make room, and try again.", Exit.INCONCLUSIVE)
     if isinstance(problem, users_mistakes()):
         return told(str(problem), Exit.INCONCLUSIVE if is_missing(problem) else Exit.USAGE)

@@ -105,7 +105,7 @@ def connected(url: str, login: Login | None, authority: Path | None, mode: AckMo
         CannotRunError: The broker is not reached, or lets nobody in.
         RefusedMessageError: It refuses what is asked.
     """
-    if authority is not None and not url.startswith("amqps:"):
+    if authority is not None and url.partition(":")[0].lower() != "amqps":
         raise UsageProblem(f"--ca is for a broker that is reached over TLS: write amqps://, not {url}.")
     try:
         context = connect(url, login=login, ca_file=None if authority is None else str(authority), session_mode=mode)

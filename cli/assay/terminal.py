@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 import msgspec
 from rich.console import Console
@@ -59,8 +60,19 @@ def told(sentence: str, code: Exit) -> Exit:
         The exit code, as given.
     """
     errors = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
-    errors.print(f"assay: {sentence}", markup=False)
+    with suppress(OSError):  # where nobody can read it, the exit code still says something
+        errors.print(f"assay: {sentence}", markup=False)
     return code
+
+
+def is_output_full() -> bool:
+    """Whether standard output takes nothing more; from then on whatever is still written to it goes nowhere."""
+    try:
+        sys.stdout.flush()  # what was refused is still there to be refused again
+    except OSError:
+        hush()  # at Python's end it would be, once more
+        return True
+    return False
 
 
 def hush() -> None:

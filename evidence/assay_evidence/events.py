@@ -181,8 +181,8 @@ class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
     Args:
         elapsed_ns: Wall time it took.
         waited_ns: Time spent waiting for something due, on the backend's clock.
-        late_ns: How much later than due the harness's own jobs ran, in all: what a busy machine has held up.  None
-            where time is virtual.
+        late_ns: How much later than it wanted a thread of the harness woke up that does nothing else, in all: what a
+            busy machine has held up.  None where time is virtual.
     """
 
     elapsed_ns: int

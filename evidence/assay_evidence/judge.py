@@ -3,8 +3,8 @@
 1. A claim is decided by its predicate, from the evidence of its scenario up to the claim (`judge_claim`).  A predicate
    that crashes gives `error`, never a pass.
 2. A finding is weighed: a pass or a fail that rests on a damaged journal is inconclusive; a fail in a scenario that did
-   not end is an error, since whatever stopped it may have brought it about; a fail in a scenario whose harness the
-   machine held up is inconclusive, since it may have looked too late; a `kit` rule fails our own parts only.
+   not end is an error, since whatever stopped it may have brought it about; a `kit` rule fails our own parts only; a
+   fail in a scenario whose harness the machine held up is inconclusive, unless no delay can have brought it about.
 3. A scenario's verdict is the worst of its findings and of what its steps met; a rule's is the worst of its scenarios.
    A scenario that was not run for want of something that is no ability of the pair's (time that waits for nothing)
    stands apart: it decides its rule only where no other scenario does.
@@ -46,7 +46,7 @@ from assay_features import Catalogue, Rule, UnknownRuleError
 NS_PER_SECOND = 1_000_000_000
 HELD_UP_NS = 1_500_000_000
 """How much the harness may come late in a scenario, in all, before what it finds broken is held against nobody: the
-shortest silence that a claim in real time rests on.  On a machine that has time it is some milliseconds."""
+shortest silence that a claim in real time rests on.  On a machine that has time it is nothing."""
 KIT = "kit"
 _DECIDED = frozenset({Verdict.PASS, Verdict.FAIL})
 E = TypeVar("E", bound=Event)
@@ -252,9 +252,6 @@ class _Bench:
         if finding.verdict is Verdict.FAIL and not whole:
             reason = f"The scenario began and did not end; it had found: {finding.reason}"
             return msgspec.structs.replace(finding, verdict=Verdict.ERROR, reason=reason)
-        if finding.verdict is Verdict.FAIL and (held_up := _held_up(trace)):
-            reason = f"{held_up}; it had found: {finding.reason}"
-            return msgspec.structs.replace(finding, verdict=Verdict.INCONCLUSIVE, reason=reason)
         if finding.verdict is Verdict.FAIL and facts.strength == KIT:
             begin = self._begins.get(claim.writer, self.begin)
             foreign = [part for part in facts.judged.split("+") if begin is None or part not in begin.ours]
@@ -265,6 +262,9 @@ class _Bench:
                     reason=f"No document asks this of a {' or '.join(foreign)} that is not ours: {finding.reason}",
                     disclosed=finding.disclosed or f"not kept: {finding.observed}",
                 )
+        if finding.verdict is Verdict.FAIL and not finding.certain and (held_up := _held_up(trace)):
+            reason = f"{held_up}; it had found: {finding.reason}"
+            return msgspec.structs.replace(finding, verdict=Verdict.INCONCLUSIVE, reason=reason)
         return finding
 
 

@@ -54,6 +54,7 @@ class Finding(Struct, frozen=True):
         expected: What the rule demands, with figures.
         observed: What the journal holds, with figures.
         disclosed: Behaviour that a `may` rule leaves open and that was seen here.
+        certain: Of a fail: whether no delay of the harness can have brought it about.
     """
 
     claim: str
@@ -62,6 +63,7 @@ class Finding(Struct, frozen=True):
     expected: str = ""
     observed: str = ""
     disclosed: str = ""
+    certain: bool = False
 
 
 class ScenarioVerdict(Struct, frozen=True):

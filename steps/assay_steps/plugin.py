@@ -205,7 +205,7 @@ class AssayPlugin:
         case, journal = item.stash[CASE], item.stash[JOURNAL]
         problem: BaseException | None = None
         started, waited = time.perf_counter_ns(), self.run.waited_ns(world)
-        heartbeat = self.run.heartbeat(world)
+        heartbeat = self.run.heartbeat()
         try:
             with heartbeat, self.run.sleepless(), guards.all_awaited():
                 yield

@@ -251,19 +251,32 @@ def test_a_ready_file_that_has_no_place_starts_nothing(assay: Assay, tmp_path: P
     assert "cannot be written" in last(ended.err)
 
 
-def test_the_word_of_a_killed_server_goes_before_the_next_one_is_ready_and_that_of_another_stays(
-    assay: Assay, tmp_path: Path
-) -> None:
-    stale = tmp_path / "stale.json"
-    with running(tmp_path, "--data", tmp_path / "data") as killed:
-        stale.write_bytes((tmp_path / "ready.json").read_bytes())
-        assert killed.end(signal.SIGKILL)[0] == -signal.SIGKILL
-    with running(tmp_path, "--data", tmp_path / "data"):
-        for ready in (stale, tmp_path / "ready.json"):  # neither comes up: the folder is in use
-            ended = assay("broker", *ANY, "--data", tmp_path / "data", "--ready-file", ready)
-            assert ended.code is Exit.INCONCLUSIVE
-        assert not stale.exists()
-        assert (tmp_path / "ready.json").exists()
+def test_who_finds_the_folder_in_use_leaves_the_ready_file_alone(assay: Assay, tmp_path: Path) -> None:
+    ready, data = tmp_path / "ready.json", tmp_path / "data"
+    with running(tmp_path, "--data", data):
+        assert assay("broker", *ANY, "--data", data, "--ready-file", ready).code is Exit.INCONCLUSIVE
+        assert ready.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no FIFOs")
+def test_a_ready_file_that_is_none_of_ours_gives_way(tmp_path: Path) -> None:
+    for name, make in (("ready.json", os.mkfifo), ("text.json", lambda path: Path(path).write_text("other"))):
+        place = tmp_path / name
+        make(place)
+        data = tmp_path / f"data-{name}"
+        process = subprocess.Popen(  # noqa: S603  our own command
+            [sys.executable, "-m", assay.__name__, "broker", *ANY, "--data", str(data), "--ready-file", str(place)],
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert process.stdout is not None
+        assert "is ready" in process.stdout.readline()
+        assert json.loads(place.read_text())["pid"] == process.pid
+        process.terminate()
+        process.communicate(timeout=LIMIT_S)
+        assert process.returncode == 0
 
 
 def test_a_ready_file_may_lie_in_the_folder_that_is_made(tmp_path: Path) -> None:

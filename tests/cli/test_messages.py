@@ -206,13 +206,34 @@ def test_what_standard_output_does_not_take_is_told_and_comes_again(
     assay("send", "--url", url, "ORDERS", "kept")
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Full()), encoding="utf-8"))
-        patched.setattr("assay.main.hush", lambda: None)
+        patched.setattr("assay.terminal.hush", lambda: setattr(sys, "stdout", io.StringIO()))
         ended = assay("receive", "--url", url, "ORDERS")
     assert ended.code is Exit.INCONCLUSIVE
     assert (
         ended.err == "assay: standard output takes nothing more (No space left on device): make room, and try again.\n"
     )
     assert assay("receive", "--url", url, "ORDERS").out == "kept\n"
+
+
+def test_what_is_sent_is_sent_though_nobody_can_print_its_id(
+    assay: Assay, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full(io.RawIOBase):
+        def writable(self) -> bool:
+            return True
+
+        def write(self, _octets: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Full()), encoding="utf-8"))
+        patched.setattr("assay.commands.send.hush", lambda: setattr(sys, "stdout", io.StringIO()))
+        ended = assay("send", "--url", url, "ORDERS", "once")
+    assert ended.code is Exit.AS_EXPECTED
+    assert "the broker has the message ID:" in ended.err
+    assert one_sentence(ended.err)
+    got = assay("receive", "--url", url, "ORDERS", "--count", "2", "--timeout", "20ms")
+    assert got.out == "once\n"
 
 
 def test_a_broker_behind_tls_is_believed_by_its_certificate(assay: Assay, tmp_path: Path) -> None:
@@ -228,6 +249,7 @@ def test_a_broker_behind_tls_is_believed_by_its_certificate(assay: Assay, tmp_pa
 
 
 def test_certificates_are_for_a_broker_behind_tls(assay: Assay, tmp_path: Path) -> None:
+    assert assay("send", "--url", "AMQPS://127.0.0.1:1", "--ca", CERTIFICATE, "ORDERS", "x").code is Exit.INCONCLUSIVE
     clear = assay("send", "--url", "amqp://127.0.0.1:1", "--ca", CERTIFICATE, "ORDERS", "x")
     none = assay("send", "--url", "amqps://127.0.0.1:1", "--ca", tmp_path / "none.pem", "ORDERS", "x")
     for ended, said in ((clear, "write amqps://"), (none, "none.pem holds no certificate")):

@@ -49,8 +49,8 @@ RESOURCE_LIMIT = "amqp:resource-limit-exceeded"
 
 _OPEN, _BEGIN, _ATTACH, _FLOW, _TRANSFER, _DISPOSITION, _DETACH, _END, _CLOSE = range(0x10, 0x19)
 _MIN_OFFSET = 2
-_LONGEST, _REMEMBERED = 512, 1_024
-"""Octets of a performative that is remembered, and how many of them are."""
+_LONGEST, _REMEMBERED = 512, 256
+"""Octets of a performative that is remembered, and how many of them are: at the worst some megabytes, whoever comes."""
 _RANGE = 1 << 20
 """Deliveries that one disposition may be about."""
 _WRAP = 1 << 32

@@ -172,11 +172,30 @@ def _limits(given: Mapping[str, Any]) -> dict[str, dict[str, int]]:
     Raises:
         OptionsError: There is no such limit, or it allows nothing.
     """
-    return {
+    found = {
         name: _named(f"[{name.replace('_', '-')}]", given[name], known())
         for name, known in _KNOWN_LIMITS.items()
         if name in given
     }
+    if "http_limits" in found:
+        _check_http(found["http_limits"])
+    return found
+
+
+def _check_http(limits: Mapping[str, int]) -> None:
+    """Refuse limits of HTTP of which one could never be reached for the other."""
+    from assay_broker.http.limits import HttpLimits
+
+    meant = HttpLimits(**limits)
+    if meant.wait_ms >= meant.exchange_ms:
+        raise OptionsError(
+            f"wait-ms in [http-limits] is {meant.wait_ms}: it must be less than exchange-ms ({meant.exchange_ms}), "
+            "in which a request has to be answered"
+        )
+    if meant.body > meant.bodies:
+        raise OptionsError(
+            f"body in [http-limits] is {meant.body}: it cannot be more than bodies ({meant.bodies}), for all together"
+        )
 
 
 def _named(where: str, table: Mapping[str, int], known: tuple[str, ...]) -> dict[str, int]:

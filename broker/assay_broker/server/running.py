@@ -30,6 +30,8 @@ _YOUNG = 50_000
 """Objects that are made, less those that have gone, before the collector looks at them."""
 _FILES = 256
 """Open files besides those of clients."""
+_LONGEST_WORD = 65_536
+"""Octets of a ready file."""
 _KILLED = 128
 """What a shell adds to the number of the signal that has ended a process."""
 
@@ -90,8 +92,13 @@ async def run(
         if signal.getsignal(number) is not signal.SIG_IGN:  # so a shell shields what it starts in the background
             loop.add_signal_handler(number, signalled, number)
     _check_ready_file(launch)
-    _forget_dead(launch.ready_file)
-    server = BrokerServer(_affordable(launch.server), parts, store)
+
+    def opened(options: ServerOptions) -> Store:
+        made = store(options)
+        _forget_dead(launch.ready_file, options)
+        return made
+
+    server = BrokerServer(_affordable(launch.server), parts, opened)
     await server.start()
     _spare_collector()
     try:
@@ -168,26 +175,22 @@ def _check_ready_file(launch: Launch) -> None:
         raise _unwritable(path, os.strerror(errno.EACCES))
 
 
-def _forget_dead(path: Path | None) -> None:
-    """Remove the word of a server that was killed: whoever waits for this one must not read it."""
-    if path is None:
+def _forget_dead(path: Path | None, options: ServerOptions) -> None:
+    """Remove the word of a server that was killed: whoever waits for this one must not read it.
+
+    It is one of this folder's, which is ours now, so that nobody can be behind it any more.
+    """
+    if path is None or options.data is None or not path.is_file():
         return
     try:
-        told = msgspec.json.decode(path.read_bytes(), type=Ready)
-    except (OSError, msgspec.DecodeError):
-        return  # there is none, or it is about something else
-    if told.pid == os.getpid() or not _lives(told.pid):  # in a container every server has the same number
-        path.unlink(missing_ok=True)
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True  # somebody else's
-    return True
+        with path.open("rb") as file:
+            told = msgspec.json.decode(file.read(_LONGEST_WORD), type=Ready)
+        if told.data == str(options.data):
+            path.unlink(missing_ok=True)
+    except msgspec.DecodeError:
+        return  # it is about something else, and gives way when this server is ready
+    except OSError as error:
+        raise _unwritable(path, error.strerror) from error
 
 
 def _unwritable(path: Path, why: str | None) -> OptionsError:

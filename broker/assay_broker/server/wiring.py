@@ -83,7 +83,7 @@ class Wiring:
             security=self._security,
             views=views,
             clear_passwords=options.clear_passwords,
-            limits=HttpLimits(**options.http_limits),
+            limits=HttpLimits(**options.http_limits, drain_ms=options.drain_ms),
         )
 
 

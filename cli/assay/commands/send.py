@@ -11,7 +11,7 @@ import typer
 from assay.exits import Exit, UsageProblem
 from assay.messages import connected, destination, milliseconds
 from assay.remote import Authority, User, login
-from assay.terminal import Terminal
+from assay.terminal import Terminal, hush, told
 from assay_sdk import AS_DESTINATION, AckMode, DeliveryMode, Message, Receipt
 from assay_sdk.model.message import Body
 
@@ -48,7 +48,15 @@ def send(
             delivery_delay=delay_ms,
         )
         message: Message[Body] = Message(_body(text), correlation_id=correlation_id)
-        _show(producer.send(message))
+        receipt = producer.send(message)
+    try:
+        _show(receipt)
+        sys.stdout.flush()
+    except OSError as error:  # nobody is to send it again for that
+        hush()
+        if not isinstance(error, BrokenPipeError):
+            why = f"standard output takes nothing more ({error.strerror})"
+            return told(f"the broker has the message {receipt.message_id}, and {why}.", Exit.AS_EXPECTED)
     return Exit.AS_EXPECTED
 
 

@@ -133,9 +133,9 @@ class Saying(Struct, frozen=True):
         """The rule was tried and kept."""
         return self._say(Verdict.PASS, reason, observed, disclosed)
 
-    def failed(self, reason: str, observed: str, disclosed: str = "") -> Finding:
-        """The rule was tried and broken."""
-        return self._say(Verdict.FAIL, reason, observed, disclosed)
+    def failed(self, reason: str, observed: str, disclosed: str = "", *, certain: bool = False) -> Finding:
+        """The rule was tried and broken; `certain` when no delay of the harness can have brought that about."""
+        return self._say(Verdict.FAIL, reason, observed, disclosed, certain=certain)
 
     def inconclusive(self, reason: str, observed: str) -> Finding:
         """The rule was tried, and the evidence does not decide."""
@@ -149,7 +149,7 @@ class Saying(Struct, frozen=True):
         """The kit or the environment is at fault."""
         return self._say(Verdict.ERROR, reason, observed, "")
 
-    def _say(self, verdict: Verdict, reason: str, observed: str, disclosed: str) -> Finding:
+    def _say(self, verdict: Verdict, reason: str, observed: str, disclosed: str, *, certain: bool = False) -> Finding:
         return Finding(
             claim=self.claim.ref,
             verdict=verdict,
@@ -157,6 +157,7 @@ class Saying(Struct, frozen=True):
             expected=self.expected,
             observed=observed,
             disclosed=disclosed,
+            certain=certain,
         )
 
     def unless_accepted(self, history: History, sends: list[Call], *, unanswered: bool = False) -> Finding | None:

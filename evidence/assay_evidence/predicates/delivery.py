@@ -65,7 +65,7 @@ def delivered_exactly(claim: Claim, history: History) -> Finding:
     silence = _silence(claim, history, seen)
     observed = f"{_counts(seen)}; {_heard(silence)}"
     if any(len(sightings) > times for sightings in seen.values()):
-        return say.failed("A message came too often.", observed)
+        return say.failed("A message came too often.", observed, certain=True)
     if silence is None:
         return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
     if any(len(sightings) < times for sightings in seen.values()):
@@ -84,10 +84,11 @@ def delivered_at_most(claim: Claim, history: History) -> Finding:
     silence = _silence(claim, history, seen)
     observed = f"{_counts(seen)}; {_heard(silence)}"
     if any(len(sightings) > times for sightings in seen.values()):
-        return say.failed("A message came too often.", observed)
+        return say.failed("A message came too often.", observed, certain=True)
     altered = [sighting for sightings in seen.values() for sighting in sightings if _is_altered(sighting, history)]
     if altered:
-        return say.failed("A message came altered.", ", ".join(f"{one.msg.kid} at {one.ref}" for one in altered))
+        observed = ", ".join(f"{one.msg.kid} at {one.ref}" for one in altered)
+        return say.failed("A message came altered.", observed, certain=True)
     if silence is None:
         return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
     kept = sum(1 for sightings in seen.values() if sightings)
@@ -146,7 +147,7 @@ def redelivered(claim: Claim, history: History) -> Finding:
     bare = [sighting for sightings in seen.values() for sighting in sightings[1:] if not _is_flagged(sighting)]
     if flagged and bare:
         observed = ", ".join(f"{sighting.msg.kid} at {sighting.ref} is not marked" for sighting in bare)
-        return say.failed("A message came again without the mark of redelivery.", observed)
+        return say.failed("A message came again without the mark of redelivery.", observed, certain=True)
     if all(len(sightings) >= times for sightings in seen.values()):
         return say.passed("Each message came again.", _counts(seen))
     silence = _silence(claim, history, seen)

@@ -43,7 +43,7 @@ def flushed_before(claim: Claim, history: History) -> Finding:
         return say.passed("It was on disk in time.", observed, disclosed=source)
     if maybe >= copies or surely >= copies:
         return say.inconclusive("The clocks are too uncertain to order the flush and the answer.", observed)
-    return say.failed("It was not on disk in time.", observed, disclosed=source)
+    return say.failed("It was not on disk in time.", observed, disclosed=source, certain=True)
 
 
 def _before(event: Disk, deadline: Event) -> bool | None:

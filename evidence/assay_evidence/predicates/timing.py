@@ -65,7 +65,7 @@ def not_before(claim: Claim, history: History) -> Finding:
         elif ahead >= 0 and apart.unc_ns > 0:
             doubtful.append(text)
     if early:
-        return say.failed("The message was to be had too early.", "; ".join(early))
+        return say.failed("The message was to be had too early.", "; ".join(early), certain=True)
     if doubtful:
         return say.inconclusive("The clocks are too uncertain to tell early from due.", "; ".join(doubtful))
     if not deliveries:

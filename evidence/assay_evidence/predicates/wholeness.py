@@ -54,12 +54,11 @@ def only_sent(claim: Claim, history: History) -> Finding:
     observed = f"{len(seen)} sightings"
     invented = [one for one in seen if not history.sends({one.msg.kid})]
     if invented:
-        return say.failed("A message was seen that nobody sent.", f"{observed}; {_named(invented)}")
+        return say.failed("A message was seen that nobody sent.", f"{observed}; {_named(invented)}", certain=True)
     altered = [one for one in seen if one.msg.sha256 not in _digests(history, one.msg.kid)]
     if altered:
-        return say.failed(
-            "A message was seen with another body than it was sent with.", f"{observed}; {_named(altered)}"
-        )
+        observed = f"{observed}; {_named(altered)}"
+        return say.failed("A message was seen with another body than it was sent with.", observed, certain=True)
     if not seen:
         return say.not_demonstrated("Nothing was seen at all.", observed)
     return say.passed("Everything that was seen had been sent so.", observed)

@@ -85,6 +85,8 @@ def test_a_flag_wins(tmp_path: Path) -> None:
         ("[limits]\nmax-queues = 0", "broker.toml: the limit max-queues in [limits] is from 1 to"),
         ("[http-limits]\nwait = 1", "broker.toml: there is no limit in [http-limits] 'wait'; did you mean 'wait-ms'?"),
         ("[http-limits]\ndrain-ms = 1", "there is no limit in [http-limits] 'drain-ms'"),
+        ("[http-limits]\nwait-ms = 4000\nexchange-ms = 4000", "wait-ms in [http-limits] is 4000: it must be less than"),
+        ("[http-limits]\nbody = 2\nbodies = 1", "body in [http-limits] is 2: it cannot be more than bodies (1)"),
         ("[limits]\nmax-queues = 'many'", "limits.max-queues is 'many': write a whole number"),
         ("[amqp-limits]\nconnections = 5\nmemory = true", "amqp-limits.memory is True: write a whole number"),
         ("limits = 1", "limits: expected `object`, got `int`"),

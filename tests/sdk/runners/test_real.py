@@ -61,6 +61,44 @@ def test_a_wait_ends_at_its_deadline_and_is_counted(runner: RealRunner) -> None:
     assert runner.waited_ns >= 10 * MS
 
 
+def test_what_has_come_by_the_deadline_is_seen_though_the_loop_was_held_up(runner: RealRunner) -> None:
+    ours, theirs = socket.socketpair()
+    came: list[bytes] = []
+    begun, free = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        begun.set()
+        free.wait(10)
+
+    with ours, theirs:
+        ours.settimeout(0)
+        runner.call_soon(lambda: runner.register(ours, READ, lambda _mask: came.append(ours.recv(10))))
+        runner.call_soon(hold)
+        assert begun.wait(10)
+        theirs.send(b"in time")
+        threading.Timer(0.2, free.set).start()
+        assert runner.run_until(lambda: bool(came), in_ms(runner, 20))
+        runner.call_soon(lambda: runner.unregister(ours))
+        runner.run_until(lambda: False, in_ms(runner, 1))
+    assert came == [b"in time"]
+
+
+def test_a_loop_that_waits_for_whoever_waits_for_it_holds_nobody_up_for_ever(
+    runner: RealRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay_sdk.runners.real._CATCH_UP_S", 0.05)
+    begun, free = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        begun.set()
+        free.wait(10)
+
+    runner.call_soon(hold)
+    assert begun.wait(10)
+    assert not runner.run_until(lambda: False, in_ms(runner, 5))
+    free.set()
+
+
 def test_a_condition_that_holds_already_does_not_wait(runner: RealRunner) -> None:
     assert runner.run_until(lambda: True, None)
 
