@@ -416,6 +416,7 @@ class RealRunner:
         """Wait for sockets, the next job, the bell or the deadline; call what is ready."""
         with self._lock:
             due = [deadline_ns] if deadline_ns is not None else []
+            due += [0] if self._catching_up else []
             if self._heap:
                 due.append(self._heap[0][0])
             self._asleep = True

@@ -83,6 +83,16 @@ def test_what_has_come_by_the_deadline_is_seen_though_the_loop_was_held_up(runne
     assert came == [b"in time"]
 
 
+def test_who_waits_in_vain_on_an_idle_loop_waits_no_longer_than_he_said(
+    runner: RealRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay_sdk.runners.real._CATCH_UP_S", 60)
+    begin = runner.clock.monotonic_ns()
+    for _ in range(10):
+        assert not runner.run_until(lambda: False, in_ms(runner, 1))
+    assert runner.clock.monotonic_ns() - begin < 30_000 * MS
+
+
 def test_a_loop_that_waits_for_whoever_waits_for_it_holds_nobody_up_for_ever(
     runner: RealRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
