@@ -9,10 +9,10 @@ Feature: A delayed message cannot be had before its delay is over
 
     Scenario: A receiver that comes during the delay sees it no earlier
       Given an empty queue
-      When message "slow" is sent to the queue with a delivery delay of 2 s
+      When message "slow" is sent to the queue with a delivery delay of 4 s
       And 500 ms have passed since "slow" was sent
       And a receiver starts to wait on the queue
-      Then the receiver sees "slow" no earlier than 2 s after its send
+      Then the receiver sees "slow" no earlier than 4 s after its send
 
     Scenario Outline: A waiting receiver sees it no earlier than its delay of <delay>
       Given an empty queue
@@ -69,9 +69,9 @@ Feature: A delayed message cannot be had before its delay is over
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
-      When message "slow" is sent to the topic with a delivery delay of 2 s
+      When message "slow" is sent to the topic with a delivery delay of 4 s
       And subscriber "steady" comes back
-      Then "steady" sees "slow" no earlier than 2 s after its send
+      Then "steady" sees "slow" no earlier than 4 s after its send
 
     @needs-topic @needs-shared-subscription
     Scenario: Two who share a subscription see it no earlier than its delay
