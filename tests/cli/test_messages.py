@@ -108,6 +108,16 @@ def test_a_publication_without_subscribers_is_sent(assay: Assay, url: str) -> No
     assert none.code is Exit.NOT_AS_EXPECTED
 
 
+class Full(io.RawIOBase):
+    """Standard output on a full disk."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, _octets: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
 def one_sentence(err: str) -> bool:
     return err.startswith("assay: ") and len(err.splitlines()) == 1 and err.rstrip().endswith((".", ")"))
 
@@ -196,13 +206,6 @@ def test_a_reader_that_goes_away_gets_nothing_and_nobody_loses_anything(
 def test_what_standard_output_does_not_take_is_told_and_comes_again(
     assay: Assay, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Full(io.RawIOBase):
-        def writable(self) -> bool:
-            return True
-
-        def write(self, _octets: object) -> int:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
     assay("send", "--url", url, "ORDERS", "kept")
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Full()), encoding="utf-8"))
@@ -218,13 +221,6 @@ def test_what_standard_output_does_not_take_is_told_and_comes_again(
 def test_what_is_sent_is_sent_though_nobody_can_print_its_id(
     assay: Assay, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Full(io.RawIOBase):
-        def writable(self) -> bool:
-            return True
-
-        def write(self, _octets: object) -> int:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Full()), encoding="utf-8"))
         patched.setattr("assay.commands.send.hush", lambda: setattr(sys, "stdout", io.StringIO()))
