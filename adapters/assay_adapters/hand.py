@@ -22,7 +22,7 @@ from assay_adapters.nursery_orders import (
     FailStore,
     HandNews,
     Numbered,
-    SlowStore,
+    SlowDisk,
     Touch,
     Touched,
     UnblockWrites,
@@ -133,7 +133,7 @@ class Hand:
         match touch:
             case FailStore(times=times):
                 self._store.failing = times
-            case SlowStore(ms=ms):
+            case SlowDisk(ms=ms):
                 self._queue_manager.slow_disk(ms * 1_000_000)
             case EndWorker():
                 self._queue_manager.worker_dies()

@@ -13,7 +13,7 @@ class FailStore(Struct, frozen=True, tag=True):
     times: int
 
 
-class SlowStore(Struct, frozen=True, tag=True):
+class SlowDisk(Struct, frozen=True, tag=True):
     """What is written reaches the disk so much later, in milliseconds."""
 
     ms: int
@@ -39,7 +39,7 @@ class WatchDisk(Struct, frozen=True, tag=True):
     """What the store does with the kit's messages is told from now on."""
 
 
-Touch = FailStore | SlowStore | EndWorker | BlockWrites | UnblockWrites | WatchDisk
+Touch = FailStore | SlowDisk | EndWorker | BlockWrites | UnblockWrites | WatchDisk
 
 
 class Numbered(Struct, frozen=True):

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from assay_adapters.backend import BackendError
 from assay_adapters.containers import LOOPBACK
 from assay_adapters.nursery import Nursery
-from assay_adapters.nursery_orders import DiskSeen, Listening, SlowStore, Touch
+from assay_adapters.nursery_orders import DiskSeen, Listening, SlowDisk, Touch
 from assay_broker.stores.search import pages_of_database, pages_of_log, stands_in_file, stands_in_pages
 
 _LAST_LINES = 12
@@ -95,7 +95,7 @@ class ServerProcess:
             code, self._pid = self._nursery.exit_code(self._pid), None
             raise BackendError(f"the server ended while starting (exit code {code}); {self.last_lines()}")
         if self._hurtable and self._slow_disk_ms:
-            self._touch(SlowStore(self._slow_disk_ms))
+            self._touch(SlowDisk(self._slow_disk_ms))
         if self._watcher is not None:
             self._nursery.watch(self._pid, self._watcher)
 

@@ -308,6 +308,8 @@ class RealRunner:
         """
         polled = threading.Event()
         with self._lock:
+            if self._closing:
+                return
             self._catching_up.append((self._polls_begun + 1, polled))
         self._ring()
         polled.wait(_CATCH_UP_S)
@@ -359,11 +361,11 @@ class RealRunner:
 
     def _dispose(self) -> None:
         with self._lock:
-            waiters = tuple(self._waiters)
+            waiters, catching_up = tuple(self._waiters), tuple(self._catching_up)
             self._heap.clear()
         for waiter in waiters:
             waiter.fail(RuntimeError("the runner was closed while somebody waited"))
-        for _, polled in self._catching_up:
+        for _, polled in catching_up:
             polled.set()
         self._selector.close()
         self._alarm.close()
