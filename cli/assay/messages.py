@@ -106,7 +106,7 @@ def connected(url: str, login: Login | None, authority: Path | None, mode: AckMo
         RefusedMessageError: It refuses what is asked.
     """
     if authority is not None and url.partition(":")[0].lower() != "amqps":
-        raise UsageProblem(f"--ca is for a broker that is reached over TLS: write amqps://, not {url}.")
+        raise UsageProblem("--ca is for a broker that is reached over TLS: begin its --url with amqps://.")
     try:
         context = connect(url, login=login, ca_file=None if authority is None else str(authority), session_mode=mode)
     except ValueError as error:
