@@ -203,7 +203,12 @@ class Connection:
     @property
     def ended(self) -> bool:
         """Whether the line is to go once everything is said."""
-        return self.state in {State.ENDED, State.GONE}
+        return self.state in {State.ENDED, State.PARTED, State.GONE}
+
+    @property
+    def parted(self) -> bool:
+        """Whether the peer has closed, too, so that it says nothing more."""
+        return self.state is State.PARTED
 
     def fault(self, fault: Fault) -> None:
         """A session has broken the protocol: it ends, and the connection goes on."""

@@ -19,7 +19,9 @@ class State(StrEnum):
     ENDING = "ending"
     """We have closed; the peer's close is due."""
     ENDED = "ended"
-    """Both have closed, or nothing that the peer says can be read: the line goes."""
+    """We have closed, and nothing that the peer says can be read: it may read why, and then the line goes."""
+    PARTED = "parted"
+    """Both have closed: neither says anything more, and the line goes."""
     GONE = "gone"
 
 
@@ -64,13 +66,14 @@ TABLE: Mapping[tuple[State, Input], tuple[State, Act]] = {
     (State.OPEN, Input.EXPELLED): (State.ENDING, Act.EXPEL),
     (State.OPEN, Input.BROKEN): (State.ENDED, Act.EXPEL),
     (State.OPEN, Input.LOST): (State.GONE, Act.FORGET),
-    (State.LEAVING, Input.RELEASED): (State.ENDED, Act.ANSWER),
-    (State.LEAVING, Input.EXPELLED): (State.ENDED, Act.ANSWER),
+    (State.LEAVING, Input.RELEASED): (State.PARTED, Act.ANSWER),
+    (State.LEAVING, Input.EXPELLED): (State.PARTED, Act.ANSWER),
     (State.LEAVING, Input.BROKEN): (State.ENDED, Act.ANSWER),
     (State.LEAVING, Input.LOST): (State.GONE, Act.FORGET),
-    (State.ENDING, Input.CLOSED): (State.ENDED, Act.NOTHING),
+    (State.ENDING, Input.CLOSED): (State.PARTED, Act.NOTHING),
     (State.ENDING, Input.BROKEN): (State.ENDED, Act.NOTHING),
     (State.ENDING, Input.LOST): (State.GONE, Act.FORGET),
     (State.ENDED, Input.LOST): (State.GONE, Act.FORGET),
+    (State.PARTED, Input.LOST): (State.GONE, Act.FORGET),
 }
 """A pair that is missing changes nothing: an answer may come to somebody who has gone meanwhile."""

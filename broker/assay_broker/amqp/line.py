@@ -135,20 +135,27 @@ class Line(asyncio.BufferedProtocol):
             _LOG.error("the engine of the connection of %s has failed; it is cut off", self.peer)
             transport.abort()
         elif connection.ended and not self._over:
-            self._finish(transport)
+            self._finish(transport, parted=connection.parted)
 
     def drop(self) -> None:
         """Cut the peer off at once."""
         if self._transport is not None:
             self._transport.abort()
 
-    def _finish(self, transport: asyncio.Transport) -> None:
-        """Say no more; a peer that does not hang up is cut off, but not before it could read why."""
+    def _finish(self, transport: asyncio.Transport, *, parted: bool) -> None:
+        """Say no more; a peer that does not hang up, or does not read, is cut off, but not before it could read why.
+
+        Args:
+            transport: The line.
+            parted: Whether the peer says nothing more either: what it said and nobody read would reset the line.
+        """
         self._over = True
         if transport.is_closing():
             return
-        if not transport.can_write_eof():
+        if parted or not transport.can_write_eof():
             transport.close()
+            if transport.get_write_buffer_size():
+                self._within(self._limits.close_ms, self.drop)
             return
         try:
             transport.write_eof()
@@ -236,7 +243,7 @@ class Line(asyncio.BufferedProtocol):
         if sasl.phase is Phase.REFUSED:
             _LOG.warning("%s was not let in: %s", self.peer, sasl.refusal)
             if self._transport is not None:
-                self._finish(self._transport)
+                self._finish(self._transport, parted=False)
 
     # --- AMQP
 

@@ -32,6 +32,7 @@ from tests.broker.amqp.serving import (
     source,
     target,
 )
+from tests.waiting import until
 
 from assay_broker.amqp import incoming
 from assay_broker.amqp.connection import Connection
@@ -373,6 +374,15 @@ def test_without_users_nobody_else_can_come(server: Serving) -> None:
         server.run(listen())
 
 
+def test_who_has_said_good_bye_need_not_hang_up() -> None:
+    limits = AmqpLimits(close_ms=600_000)
+    with serving(limits=limits) as server, raw(server) as client:
+        client.say(CLOSE)
+        client.wait(CLOSE)
+        assert client.read() is None
+        until(lambda: not server.do(lambda: server.listener.connections), "the connection is gone")
+
+
 def test_a_line_that_the_peer_resets_while_we_hang_up_is_given_up(
     server: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -384,8 +394,8 @@ def test_a_line_that_the_peer_resets_while_we_hang_up_is_given_up(
         client.attach("in", SENDER, target=target("Q"))
         client.wait(FLOW)
         patch.setattr("asyncio.selector_events._SelectorSocketTransport.write_eof", reset)
-        client.raw(frame(put) + frame(performative(CLOSE)))  # it is over when the message is on disk
-        client.wait(CLOSE)
+        client.raw(frame(put) + frame(performative(OPEN, types.string("again"))))
+        assert client.wait(CLOSE).error()[0] == "amqp:illegal-state"
         assert client.read() is None
     assert not server.errors
     probe(server)

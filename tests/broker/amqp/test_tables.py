@@ -46,9 +46,9 @@ def test_a_connection_whose_line_is_lost_is_gone_from_every_state(state: lifecyc
     [
         state
         for state in lifecycle.State
-        if state not in {lifecycle.State.GONE, lifecycle.State.ENDED, lifecycle.State.ENDING}
+        if state not in {lifecycle.State.GONE, lifecycle.State.ENDED, lifecycle.State.PARTED, lifecycle.State.ENDING}
     ],
 )
 def test_a_connection_that_is_expelled_ends_from_every_state(state: lifecycle.State) -> None:
     after, _ = lifecycle.TABLE[state, lifecycle.Input.EXPELLED]
-    assert after in {lifecycle.State.ENDING, lifecycle.State.ENDED}
+    assert after in {lifecycle.State.ENDING, lifecycle.State.ENDED, lifecycle.State.PARTED}

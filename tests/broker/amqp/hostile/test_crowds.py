@@ -17,6 +17,7 @@ from tests.broker.amqp.hostile.peers import besieged, closed_with, ended_with, l
 from tests.broker.amqp.serving import (
     ATTACH,
     BEGIN,
+    CLOSE,
     DETACH,
     OPEN,
     RECEIVER,
@@ -154,6 +155,20 @@ def test_a_reader_that_never_reads_does_not_fill_the_memory() -> None:
             until_still(lambda: given_out(server, "UNREAD"), "the server gives out no more")
             grown = resident() - before
             assert grown < 24 * MEGABYTE, f"{grown / MEGABYTE:.0f} MB wait for a reader that does not read"
+
+
+def test_a_reader_that_never_reads_does_not_stay_when_it_has_closed() -> None:
+    limits = AmqpLimits(unsent=MEGABYTE, stuck=40 * MEGABYTE, close_ms=200)
+    with besieged(limits=limits) as server, filled(server, "LEFT"), raw(server, container="reader") as reader:
+        reader.attach("out", RECEIVER, 0, source=source("LEFT"))
+        reader.credit(0, 1_000)
+        until_still(lambda: given_out(server, "LEFT"), "the server gives out no more")
+        reader.say(CLOSE)
+        until(lambda: "reader" not in _containers(server), "the reader is cut off")
+
+
+def _containers(server: Serving) -> list[str]:
+    return [view.container for view in server.do(lambda: server.listener.connections)]
 
 
 def test_a_session_whose_window_stays_shut_does_not_fill_the_memory() -> None:
