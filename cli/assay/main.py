@@ -16,6 +16,7 @@ import typer
 
 from assay.exits import CommandError, Exit
 from assay.terminal import hush, is_output_full, told
+from assay_adapters.deferring import as_ctrl_c
 
 COMMANDS = ("run", "rules", "backends", "defects", "judge", "report", "broker", "mqsc", "send", "receive", "crash")
 """Each is the function of that name in the module of that name (`assay.commands`)."""
@@ -74,7 +75,7 @@ def main() -> None:
 def _stopped(_number: int, frame: FrameType | None) -> None:
     """SIGTERM stops the command as Ctrl-C does: what it has started must not go on without it."""
     on_ctrl_c = signal.getsignal(signal.SIGINT)
-    (on_ctrl_c if callable(on_ctrl_c) else signal.default_int_handler)(signal.SIGINT, frame)
+    (on_ctrl_c if callable(on_ctrl_c) else as_ctrl_c(signal.default_int_handler))(signal.SIGINT, frame)
 
 
 def ending(arguments: Sequence[str]) -> Exit:

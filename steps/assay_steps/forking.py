@@ -1,7 +1,8 @@
-"""Several processes for a broker that lives in the process itself: forked once every scenario is collected.
+"""Several processes for one run: forked once every scenario is collected.
 
-What xdist's workers do each for itself - start, import, read every feature - is done once so.  That needs a broker of
-which nothing runs before a scenario does: one that computes, and has no thread.
+What xdist's workers do each for itself - start, import, read every feature - is done once so.  What this process has
+started by then, such as the broker that everybody shares, stays its own: in a forked one its threads are not there, so
+each makes itself a backend anew (`Writer.go_on_as`).
 """
 
 from __future__ import annotations
@@ -11,20 +12,21 @@ import os
 import signal
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from multiprocessing.context import ForkProcess
 from typing import IO, Any, Protocol
 
 import pytest
 from _pytest.runner import runtestprotocol
 from msgspec import Struct
 
-from assay_adapters.deferring import ctrl_c_deferred
+from assay_adapters.deferring import as_ctrl_c, ctrl_c_deferred
 from assay_steps.garbage import kept_for_good
 from assay_steps.interrupts import Interrupts
 
@@ -33,8 +35,8 @@ CAN_FORK = sys.platform == "linux"
 
 REPLACEMENTS = 4
 """So many for each process: one that dies is replaced, and a mistake that kills them all comes to an end."""
-PATIENCE_S = 10.0
-"""How long a process may take for the scenario that it is in, once nobody wants to know any more."""
+PATIENCE_S = 30.0
+"""How long the processes may take to end what they are in and have started, once nobody wants to know any more."""
 
 _CODE = "I"
 _OCTETS = array(_CODE).itemsize
@@ -81,7 +83,7 @@ class _Forked(Struct, eq=False):
     """
 
     name: str
-    process: BaseProcess
+    process: ForkProcess
     said: Connection
     within: int | None = None
     follows: int | None = None
@@ -92,22 +94,37 @@ class _Tickets:
     """The scenarios that nobody has taken yet: the places of a file that all processes read on in together.
 
     Args:
-        count: How many there are.
+        portions: What one process takes at a time; each scenario is in one of them.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, portions: Sequence[Sequence[int]]) -> None:
+        self._portions = portions
         self._file: IO[bytes] = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - `close` closes it
-        self._file.write(array(_CODE, range(count)).tobytes())
+        self._file.write(array(_CODE, range(len(portions))).tobytes())
         self._file.seek(0)
 
     def __iter__(self) -> Iterator[int]:
         """Take one after the other, until there is none; the operating system gives each to one process only."""
         while octets := self._file.read(_OCTETS):
-            yield array(_CODE, octets)[0]
+            for number in self._portions[array(_CODE, octets)[0]]:
+                if self._is_torn:
+                    return
+                yield number
+
+    def rest_of(self, first: int | None) -> Sequence[int]:
+        """What somebody had still in hand, from this scenario on; nothing where there is none."""
+        for portion in self._portions:
+            if first in portion:
+                return portion[portion.index(first) :]
+        return ()
 
     def tear_up(self) -> None:
         """Nobody takes one any more."""
-        self._file.seek(0, os.SEEK_END)
+        self._file.truncate(0)
+
+    @property
+    def _is_torn(self) -> bool:
+        return os.fstat(self._file.fileno()).st_size == 0
 
     def close(self) -> None:
         """Give the file back."""
@@ -122,10 +139,19 @@ class Forks:
         run: The run's part in this process, which becomes the one in each of them.
         writers: Takes the names of the journals.
         interrupts: Whether Ctrl-C was pressed; it comes to every process.
+        group: With which others a scenario is one process's; empty for one that is anybody's.
     """
 
-    def __init__(self, count: int, run: Writer, writers: list[str], interrupts: Interrupts) -> None:
+    def __init__(
+        self,
+        count: int,
+        run: Writer,
+        writers: list[str],
+        interrupts: Interrupts,
+        group: Callable[[pytest.Item], str],
+    ) -> None:
         self._count = count
+        self._group = group
         self._run = run
         self._writers = writers
         self._interrupts = interrupts
@@ -144,7 +170,7 @@ class Forks:
         """
         if session.config.option.collectonly or session.testsfailed or not session.items:
             return None
-        tickets = _Tickets(len(session.items))
+        tickets = _Tickets(_portions(session.items, self._group))
         kept_for_good()
         try:
             self._try_all(session, tickets)
@@ -181,8 +207,7 @@ class Forks:
         except BaseException:  # Ctrl-C too: the processes would go on without anybody who hears them
             self._interrupts.rest()
             tickets.tear_up()
-            for one in forked:
-                self._see_off(session, one)
+            self._see_off(session, forked)
             raise
 
     def _fork(self, session: pytest.Session, tickets: _Tickets, first: int | None = None) -> _Forked:
@@ -215,24 +240,28 @@ class Forks:
         one.within, one.follows, one.problem = said.begins, said.follows, said.problem
         return True
 
-    def _see_off(self, session: pytest.Session, one: _Forked) -> None:
-        """Let a process end the scenario that it is in, and its journal."""
-        while one.said.poll(PATIENCE_S):
-            if not self._hear(session, one):
-                return
-        one.process.terminate()
-        one.process.join()
+    def _see_off(self, session: pytest.Session, forked: list[_Forked]) -> None:
+        """Have processes leave the scenarios that they are in, and end their journals and what they have started."""
+        limit = time.monotonic() + PATIENCE_S
+        for one in forked:
+            one.process.terminate()
+        while forked and (left := limit - time.monotonic()) > 0:
+            ready = wait([one.said for one in forked], left)
+            forked = [one for one in forked if one.said not in ready or self._hear(session, one)]
+        for one in forked:
+            one.process.kill()
+            one.process.join()
 
     # a forked process ------------------------------------------------------------------------------------------------
 
     def _work(self, session: pytest.Session, tickets: _Tickets, first: int | None, name: str, says: Connection) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # so it is seen off, whatever SIGTERM means to the other process
+        signal.signal(signal.SIGTERM, as_ctrl_c(self._interrupts.strike_once))  # so it is seen off
         self._reports = []
         problem = ""
         try:
             _capture_anew(session.config)
             self._run.go_on_as(name)
-            self._try_some(session, tickets if first is None else chain((first,), tickets), says)
+            self._try_some(session, chain(tickets.rest_of(first), tickets), says)
         except pytest.exit.Exception as said:
             problem = str(said)
         except KeyboardInterrupt:
@@ -259,6 +288,19 @@ class Forks:
             number, following = following, next(numbers, None)
         with ctrl_c_deferred():
             says.send(_Said(reports=told))
+
+
+def _portions(items: Sequence[pytest.Item], group: Callable[[pytest.Item], str]) -> list[list[int]]:
+    """The places of the items that one process takes at a time: groups, which take longest, and then each alone."""
+    groups: dict[str, list[int]] = {}
+    alone: list[list[int]] = []
+    for place, item in enumerate(items):
+        name = group(item)
+        if name:
+            groups.setdefault(name, []).append(place)
+        else:
+            alone.append([place])
+    return [*groups.values(), *alone]
 
 
 def _go_on(session: pytest.Session, one: _Forked) -> None:

@@ -79,6 +79,15 @@ class Interrupts:
         if self.asked and self._raises and threading.current_thread() is threading.main_thread():
             raise KeyboardInterrupt
 
+    def strike_once(self, number: int, frame: FrameType | None) -> None:
+        """Answer another signal that means the same, unless Ctrl-C was pressed already.
+
+        Raises:
+            KeyboardInterrupt: It was not, and what goes on is interrupted.
+        """
+        if not self.asked:
+            self._strike(number, frame)
+
     def _strike(self, _number: int, _frame: FrameType | None) -> None:
         self.asked = True
         self.check()

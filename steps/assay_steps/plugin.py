@@ -1,7 +1,7 @@
 """The pytest plugin: from collected scenarios to journals and verdicts.
 
-One process is one writer.  Without xdist the same process selects, runs and concludes; with it the controller starts a
-real broker once, the workers run, and the controller concludes from all their journals.  Verdicts come from
+One process is one writer.  It selects, starts a real broker once, runs and concludes; where several run, forked ones
+or xdist's, it leaves the running to them, and concludes from all their journals.  Verdicts come from
 `assay_evidence.judge` alone; pytest's outcome follows them.
 """
 
@@ -33,7 +33,7 @@ from assay_steps.lookup import StepLookup, is_ours, keywords_of, vocabulary
 from assay_steps.mistakes import SHAPED_LIKE_OURS, MistakeError, nearest
 from assay_steps.recording import SetupRefusedError
 from assay_steps.run import MAIN, PLUGIN, Run, RunOptions
-from assay_steps.scheduling import HurtScheduling, group_of, write_groups
+from assay_steps.scheduling import HurtScheduling, dealt, group_of, write_groups
 from assay_steps.trail import TRAIL, Trail
 from assay_steps.vocabulary import VOCABULARY
 from assay_steps.world import World
@@ -58,9 +58,8 @@ def register(config: pytest.Config) -> None:
     config.pluginmanager.register(featurefile, "assay-feature-file")
     plugin = AssayPlugin(config)
     config.pluginmanager.register(plugin, PLUGIN)
-    forks = config.getoption("assay_forks") or 0
-    if forks:
-        forking = Forks(forks, plugin.run, plugin.run.writers, plugin.interrupts)
+    if plugin.forks:
+        forking = Forks(plugin.forks, plugin.run, plugin.run.writers, plugin.interrupts, plugin.group)
         config.pluginmanager.register(forking, "assay-forks")
 
 
@@ -74,6 +73,8 @@ class AssayPlugin:
         self.delegates = self.controls and bool(
             getattr(config.option, "tx", None) or config.getoption("numprocesses", 0)
         )
+        self.forks = int(config.getoption("assay_forks") or 0)
+        self.is_one_of_many = not self.controls or self.forks > 0
         self._selected: dict[str, Case] = {}
         self.interrupts = Interrupts.of(config)
         try:
@@ -135,7 +136,7 @@ class AssayPlugin:
                 dropped.append(item)
         if dropped:
             config.hook.pytest_deselected(items=dropped)
-        items[:] = kept
+        items[:] = dealt(kept, _feature) if self.is_one_of_many and not self.run.virtual else kept
 
     def _guard(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         if any("::" in argument for argument in config.args):
@@ -157,9 +158,13 @@ class AssayPlugin:
         cases = {item.nodeid: item.stash[CASE] for item in session.items if CASE in item.stash}
         self.run.plan(list(cases.values()), [case for test, case in self._selected.items() if test not in cases])
         if not self.controls:
-            kept = self.run.backend.keeps_the_hurt
-            hurting = {test: group_of(case.id) for test, case in cases.items() if kept and case.needs.own_instance}
-            write_groups(self.run.groups, hurting)
+            write_groups(self.run.groups, {item.nodeid: group for item in session.items if (group := self.group(item))})
+
+    def group(self, item: pytest.Item) -> str:
+        """With which others a test is one process's; empty for a test that is anybody's."""
+        case = item.stash.get(CASE, None)
+        shares = case is not None and case.needs.own_instance and self.run.backend.keeps_the_hurt
+        return group_of(case.id) if case is not None and shares else ""
 
     # running ---------------------------------------------------------------------------------------------------------
 
@@ -333,6 +338,12 @@ class AssayPlugin:
         """The scenario's claims."""
         world: World = request.node.stash[WORLD]
         return world.evidence
+
+
+def _feature(item: pytest.Item) -> str:
+    """Where a test comes from."""
+    case = item.stash.get(CASE, None)
+    return item.nodeid.partition("::")[0] if case is None else case.feature
 
 
 def _sentence(problem: BaseException, step: Step | None = None) -> str:

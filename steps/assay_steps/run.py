@@ -142,6 +142,7 @@ class Run:
         self.selected = {rule.id for rule in pair.rules}
         self.defect: Defect | None = pair.defect
         self.backend: Backend = pair.backend
+        self._left: Backend | None = None
         self.clock: Clock = MachineClock()
         self.writers: list[str] = []
         if options.writer == MAIN:
@@ -325,6 +326,8 @@ class Run:
             JournalError: Its journal cannot be made.
         """
         self.options = structs.replace(self.options, writer=writer)
+        self._left = self.backend  # the other process ends it: nothing of it may be given back here
+        self.backend = self.options.open(self.options.shared).backend
         self._journal = self._open_journal()
         self._opening = None
         self._begin()

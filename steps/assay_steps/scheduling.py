@@ -1,18 +1,22 @@
-"""Which worker runs what: scenarios that hurt a broker go, group by group, to one worker each.
+"""Which worker runs what, and when: scenarios that hurt a broker go, group by group, to one worker each.
 
-pytest-xdist reads its groups from a suffix that it puts on a test's id, which pytest 9.2 no longer lets it do.  So each
-worker writes down its groups before it reports its collection, and the controller's scheduler reads them.
+Forked processes take them in portions (`assay_steps.forking`).  pytest-xdist reads its groups from a suffix that it
+puts on a test's id, which pytest 9.2 no longer lets it do.  So each of its workers writes down its groups before it
+reports its collection, and the controller's scheduler reads them.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from xdist.scheduler import LoadScopeScheduling
+
+T = TypeVar("T")
 
 GROUPS_OF_HURT_INSTANCES = 4
 """Scenarios that hurt a broker share so many instances; each instance is one worker's."""
@@ -24,6 +28,23 @@ Groups = dict[str, str]
 def group_of(case_id: str) -> str:
     """The group of a scenario that hurts its broker: any spread will do, so long as it is the same everywhere."""
     return f"hurt-{sum(case_id.encode()) % GROUPS_OF_HURT_INSTANCES}"
+
+
+def dealt(items: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:
+    """Items of each kind evenly over all the others, in their order.
+
+    Scenarios of one feature are alike in what they cost: some start brokers, others wait.  One feature after the
+    other, the machine would have too much to do first, and then nothing.
+
+    Args:
+        items: What is dealt out.
+        kind: What an item is alike in with others.
+    """
+    kinds: dict[Hashable, list[T]] = {}
+    for item in items:
+        kinds.setdefault(kind(item), []).append(item)
+    places = ((place / len(alike), item) for alike in kinds.values() for place, item in enumerate(alike))
+    return [item for _, item in sorted(places, key=itemgetter(0))]
 
 
 def write_groups(file: Path, groups: Mapping[str, str]) -> None:

@@ -19,8 +19,6 @@ SUITE = Path(__file__).with_name("scenarios")
 """By its path: where no argument is one, pytest loads the conftests of whatever folder it is started in."""
 INI = Path(__file__).with_name("suite.ini")
 
-IN_PROCESS = "reference"
-"""The backend whose broker lives in the process that tries the scenarios."""
 PLUGINS = ("pytest_bdd.plugin", "assay_steps.entry")
 XDIST = "xdist.plugin"
 NO_OTHERS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
@@ -62,10 +60,10 @@ class SuiteOptions(Asked, frozen=True, kw_only=True):
         return [*plugins, *place, *options, *workers, *self.pytest_args]
 
     def _workers(self) -> list[str]:
-        """Forked processes where nothing but a scenario runs in them; else xdist's, which begin anew."""
+        """Forked processes where that can be; else xdist's, each of which imports and collects everything anew."""
         if not self.workers:
             return []
-        if CAN_FORK and self.backend == IN_PROCESS and not self.pytest_args:
+        if CAN_FORK and not self.pytest_args:
             return [f"--assay-forks={self.workers}"]
         return ["-n", str(self.workers), "--dist", "load"]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 
-from assay_adapters.deferring import ctrl_c_deferred
+from assay_adapters.deferring import as_ctrl_c, ctrl_c_deferred
 
 
 def press() -> None:
@@ -63,6 +64,36 @@ def test_where_it_is_ignored_it_stays_so(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(signal, "getsignal", lambda _number: signal.SIG_IGN)
     with ctrl_c_deferred(), pytest.raises(KeyboardInterrupt):
         press()
+
+
+@pytest.fixture
+def usr1() -> Iterator[None]:
+    """A signal that means what Ctrl-C means."""
+    before = signal.signal(signal.SIGUSR1, as_ctrl_c(signal.default_int_handler))
+    yield
+    signal.signal(signal.SIGUSR1, before)
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_another_signal_that_means_the_same_waits_too(usr1: None, ignored: bool) -> None:
+    del usr1
+    done: list[str] = []
+
+    def work() -> None:
+        with ctrl_c_deferred():
+            signal.raise_signal(signal.SIGUSR1)
+            done.append("the rest of the block")
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        assert signal.getsignal(signal.SIGINT) is (signal.SIG_IGN if ignored else signal.default_int_handler)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGUSR1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done
 
 
 def test_other_threads_are_never_interrupted_and_change_nothing() -> None:

@@ -28,24 +28,27 @@ COMMAND = (sys.executable, "-m", "assay")
 
 
 @pytest.mark.parametrize(
-    ("workers", "strike", "number"),
+    ("backend", "workers", "strike", "number"),
     [
-        (0, os.killpg, signal.SIGINT),
-        (2, os.killpg, signal.SIGINT),
-        (2, os.kill, signal.SIGINT),
-        (2, os.kill, signal.SIGTERM),
+        ("reference", 0, os.killpg, signal.SIGINT),
+        ("reference", 2, os.killpg, signal.SIGINT),
+        ("reference", 2, os.kill, signal.SIGINT),
+        ("reference", 2, os.kill, signal.SIGTERM),
+        ("reference-server", 4, os.killpg, signal.SIGINT),
+        ("reference-server", 4, os.kill, signal.SIGTERM),
     ],
 )
 def test_a_run_that_is_stopped_in_the_middle_leaves_whole_journals_and_a_report_of_what_was_done(
-    tmp_path: Path, workers: int, strike: Callable[[int, int], None], number: int
+    tmp_path: Path, backend: str, workers: int, strike: Callable[[int, int], None], number: int
 ) -> None:
     out = tmp_path / "out"
-    arguments = [*COMMAND, "run", "--profile", "persistence", "--out", str(out), "--workers", str(workers)]
+    asked = {"backend": backend, "profile": "persistence", "out": str(out), "workers": str(workers)}
+    arguments = [*COMMAND, "run", *(f"--{name}={value}" for name, value in asked.items())]
     with subprocess.Popen(  # noqa: S603 - our own command
         arguments, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         assert process.stderr is not None
-        assert process.stderr.readline().startswith("reference: ")
+        assert process.stderr.readline().startswith(f"{backend}: ")
         strike(process.pid, number)
         told, errors = process.communicate(timeout=120)
     assert process.returncode == Exit.INCONCLUSIVE

@@ -1,4 +1,4 @@
-"""A broker in the process itself is tried in forked processes."""
+"""Scenarios are tried in forked processes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from assay_evidence.events import ScenarioBegin
+from assay_adapters.reference import ReferenceBackend
+from assay_evidence.events import Fault, ScenarioBegin
 from assay_evidence.reader import Journals, read_journals
 from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
 from assay_steps.forking import CAN_FORK
+from assay_steps.scheduling import group_of
 from assay_steps.suite import SuiteOptions, run_suite
 
 pytestmark = pytest.mark.skipif(
@@ -22,6 +24,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 RULES = ("PD-31", "PD-34")
+HURTING = ("PD-20",)
 
 
 class Meddler:
@@ -45,8 +48,8 @@ class Meddler:
             self._act()
 
 
-def run(out: Path, *plugins: object, workers: int = 2) -> pytest.ExitCode:
-    return run_suite(SuiteOptions(out=out, rules=RULES, workers=workers), plugins=plugins)
+def run(out: Path, *plugins: object, workers: int = 2, rules: tuple[str, ...] = RULES) -> pytest.ExitCode:
+    return run_suite(SuiteOptions(out=out, rules=rules, workers=workers), plugins=plugins)
 
 
 def evidence(out: Path) -> tuple[Journals, Verdicts]:
@@ -92,6 +95,47 @@ def test_one_that_dies_is_replaced_and_what_it_had_in_hand_is_no_pass(tmp_path: 
     assert found.pop(begun["gw0"][0]) is Verdict.INCONCLUSIVE
     assert set(found.values()) == {Verdict.PASS}
     assert "The process gw0 died (exit code 7) while it tried" in (out / "pytest.log").read_text()
+
+
+@pytest.fixture
+def keeping(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the broker kept its instances that were hurt: those who hurt it are portions."""
+    monkeypatch.setattr(ReferenceBackend, "keeps_the_hurt", True)
+
+
+def test_those_of_a_group_are_one_process_s(tmp_path: Path, keeping: None) -> None:
+    del keeping
+    run(tmp_path / "out", workers=8, rules=HURTING)
+    journals, verdicts = evidence(tmp_path / "out")
+    assert journals.damage == ()
+    tried = [name for names in writers(journals).values() for name in names]
+    assert Counter(tried) == Counter(scenario.scenario for scenario in verdicts.scenarios)
+    hurting = {event.scenario for event in journals.events if isinstance(event, Fault)}
+    places = {name: writer for writer, names in writers(journals).items() for name in names if name in hurting}
+    groups = {group_of(name) for name in places}
+    assert len(places) > len(groups) > 1
+    assert len({(group_of(name), writer) for name, writer in places.items()}) == len(groups)
+
+
+def test_what_is_left_of_the_group_of_one_that_dies_goes_to_who_replaces_it(tmp_path: Path, keeping: None) -> None:
+    del keeping
+    out = tmp_path / "out"
+    run(out, Meddler(lambda: os._exit(7)), workers=1, rules=HURTING)
+    journals, verdicts = evidence(out)
+    begun = writers(journals)
+    assert [len(begun["gw0"]), len(begun["gw1"])] == [1, len(verdicts.scenarios) - 1]
+    found = Counter(scenario.verdict for scenario in verdicts.scenarios)
+    assert found == {Verdict.PASS: len(verdicts.scenarios) - 1, Verdict.INCONCLUSIVE: 1}
+
+
+def test_a_server_is_tried_by_each_of_them_with_a_backend_of_its_own(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = SuiteOptions(out=out, backend="reference-server", rules=("PD-31", "PD-34"), workers=3)
+    assert run_suite(options) is pytest.ExitCode.OK
+    journals, verdicts = evidence(out)
+    assert journals.damage == ()
+    assert writers(journals).keys() == {"main", "gw0", "gw1", "gw2"}
+    assert {scenario.verdict for scenario in verdicts.scenarios} == {Verdict.PASS}
 
 
 def test_those_that_die_again_and_again_come_to_an_end(tmp_path: Path) -> None:

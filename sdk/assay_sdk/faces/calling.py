@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import uuid
 from collections.abc import Mapping
@@ -175,6 +176,17 @@ def crank(driver: Driver, url: str, errors: Mapping[JmsErrorKind, type[JmsError]
 
 _shared: list[Runner] = []
 _sharing = threading.Lock()
+
+
+def _start_anew() -> None:
+    """In a forked process: the loop's thread is the other one's."""
+    global _sharing  # noqa: PLW0603  whoever held it is not here
+    _sharing = threading.Lock()
+    _shared.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)
 
 
 def shared_runner() -> Runner:

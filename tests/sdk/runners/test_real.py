@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import socket
 import threading
 from collections.abc import Iterator
 
 import pytest
 
+from assay_sdk.faces.calling import shared_runner
 from assay_sdk.runners.real import READ, RealRunner
 
 MS = 1_000_000
+LIMIT_MS = 10_000
 
 
 @pytest.fixture
@@ -268,3 +272,24 @@ def test_clocks_of_one_machine_have_one_name_and_a_small_uncertainty() -> None:
     assert first.clock.wall_ns() > 0
     first.close()
     second.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be forked")
+def test_a_forked_process_has_a_loop_of_its_own() -> None:
+    mine = shared_runner()
+    mine.run_until(lambda: True, None)
+    ours, theirs = multiprocessing.get_context("fork").Pipe(duplex=False)
+
+    def work() -> None:
+        other = shared_runner()
+        done: list[None] = []
+        other.call_soon(lambda: done.append(None))
+        other.run_until(lambda: bool(done), other.clock.monotonic_ns() + LIMIT_MS * MS)
+        theirs.send((other is mine, bool(done)))
+
+    process = multiprocessing.get_context("fork").Process(target=work)
+    process.start()
+    theirs.close()
+    assert ours.recv() == (False, True)
+    process.join()
+    assert shared_runner() is mine
