@@ -7,7 +7,7 @@ from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 
 from assay_broker.core import commands
-from assay_broker.core.effects import Answer, CloseLink, Deliver, Value
+from assay_broker.core.effects import Answer, Browsed, CloseLink, Deliver, Value
 from assay_broker.core.messages.bodies import opened
 from assay_broker.forwarding import Forwarder
 from assay_broker.shell import QueueManager
@@ -56,7 +56,7 @@ def _told(value: Value) -> tuple[Message, ...] | tuple[bytes, ...] | str | None:
     if value is None or isinstance(value, str):
         return value
     xids = tuple(one for one in value if isinstance(one, bytes))
-    return xids or tuple(opened(one) for one in value if isinstance(one, Message))
+    return xids or tuple(opened(one.message) for one in value if isinstance(one, Browsed))
 
 
 class InProcessWire:

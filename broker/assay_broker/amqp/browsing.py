@@ -12,11 +12,10 @@ from assay_broker.amqp.links import Context, LinkEnd, State
 from assay_broker.amqp.outgoing import receiving_end
 from assay_broker.amqp.termini import Reception
 from assay_broker.core import commands
-from assay_broker.core.effects import Answer
+from assay_broker.core.effects import Answer, Browsed
 from assay_broker.core.topics.subscriptions import Terms
 from assay_sdk.amqp.codec import EncodeError
 from assay_sdk.amqp.types import DecodeError
-from assay_sdk.model.message import Message
 
 
 class BrowserEnd(LinkEnd):
@@ -36,7 +35,7 @@ class BrowserEnd(LinkEnd):
         super().__init__(context, link, attach, session)
         self._plan = plan
         self._settled = attach.snd_settle_mode == SettleMode.SETTLED
-        self._found: deque[Message] = deque()
+        self._found: deque[Browsed] = deque()
         self._sent = 0
 
     def begin(self) -> None:
@@ -58,9 +57,9 @@ class BrowserEnd(LinkEnd):
         if self.state is not State.OPEN:
             return
         while self._found and self.engine.credit > 0 and not self.is_full:
-            message = self._found.popleft()
+            found = self._found.popleft()
             try:
-                octets = messages.write(message, count=0, now_ms=self.context.now_ms())
+                octets = messages.write(found.message, count=found.count, now_ms=self.context.now_ms())
             except (EncodeError, DecodeError):
                 continue  # it came another way, and cannot be shown
             self._sent += 1
@@ -92,7 +91,7 @@ class BrowserEnd(LinkEnd):
 
     def _looked(self, answer: Answer) -> None:
         if answer.refused is None:
-            self._found.extend(cast("tuple[Message, ...]", answer.value))
+            self._found.extend(cast("tuple[Browsed, ...]", answer.value))
         self.asked(answer)
 
 

@@ -48,11 +48,22 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True):
     after: int | None
 
 
+class Browsed(Struct, frozen=True):
+    """A message as a browser sees it.
+
+    Args:
+        count: Earlier deliveries that failed.
+    """
+
+    message: Message
+    count: int
+
+
 Shown = tuple[Definition, ...] | tuple[AuthorityRecord, ...] | tuple[TopicStatus, ...] | tuple[ThreadStatus, ...]
 """What DISPLAY shows."""
 
 Value = (
-    tuple[Message, ...] | Shown | tuple[Described, ...] | tuple[bytes, ...] | tuple[Terms, ...] | XaVote | str | None
+    tuple[Browsed, ...] | Shown | tuple[Described, ...] | tuple[bytes, ...] | tuple[Terms, ...] | XaVote | str | None
 )
 """What an answer brings: browsed messages, what DISPLAY shows, messages with their descriptors, xids, a
 subscription's terms, a vote, or a destination's name."""

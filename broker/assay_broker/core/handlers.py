@@ -30,6 +30,7 @@ from assay_broker.core.clients.subscribing import end_subscriptions, find_subscr
 from assay_broker.core.clients.units import Unit, UnitInput, Work
 from assay_broker.core.commands import Command
 from assay_broker.core.delay.release import fail, look, release_due, restart, unstage
+from assay_broker.core.effects import Browsed
 from assay_broker.core.messages.altering import with_ids
 from assay_broker.core.messages.descriptor import staged_id
 from assay_broker.core.messages.entries import Delivery, Entry, Place
@@ -44,7 +45,7 @@ from assay_broker.core.refusals import illegal_state, refusal
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.driver import Outcome
-from assay_sdk.model.message import AddressKind, Message
+from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Mqrc
 
 _MAX_CREDIT = 2**31 - 1  # AMQP 1.0, 2.7.4: link-credit is an unsigned 32-bit number; half of it is plenty
@@ -245,12 +246,12 @@ def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
     turn.answer(command.connection, command.token, value=value, gate=gate)
 
 
-def _as_browsed(state: State, entry: Entry) -> Message:
+def _as_browsed(state: State, entry: Entry) -> Browsed:
     """A message as a browser sees it; a staged one under the ids that it has on the staging queue (DD-37)."""
     message = entry.message
-    if entry.place is not Place.STAGED:
-        return message
-    return with_ids(message, staged_id(state.settings.name, entry), message.message_id)
+    if entry.place is Place.STAGED:
+        message = with_ids(message, staged_id(state.settings.name, entry), message.message_id)
+    return Browsed(message, entry.count)
 
 
 def _cancel(state: State, turn: Turn, command: commands.Cancel) -> None:

@@ -278,6 +278,19 @@ def test_a_browser_sees_and_takes_nothing(client: Raw) -> None:
     assert b"two" in client.wait(TRANSFER).payload
 
 
+def test_a_browser_sees_how_often_a_message_was_delivered_in_vain(client: Raw) -> None:
+    put(client, "IN.VAIN", "one")
+    client.attach("r", RECEIVER, source=source("IN.VAIN"))
+    client.credit(0, 1)
+    failed = client.wait(TRANSFER)
+    client.settle(failed.at(1), FAILED)
+    client.say(DETACH, types.uint(0), types.boolean(value=True))
+    client.wait(DETACH)
+    client.attach("b", RECEIVER, 1, source=source("IN.VAIN", *NULLS, types.symbol("copy")))
+    client.credit(1, 1, next_in=1)
+    assert count(client.wait(TRANSFER)) == 1
+
+
 def test_a_browser_selects(client: Raw) -> None:
     put(client, "LOOKED.AT", "one")
     wanted = filters(jms_selector=types.described(0x468C00000004, types.string("color = 'red'")))

@@ -14,7 +14,7 @@ from assay_broker.core.administration.authority import ADMINISTRATOR
 from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, NativeBrowse
 from assay_broker.core.commands import Command
 from assay_broker.core.core import Core
-from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist
+from assay_broker.core.effects import Answer, Browsed, CloseLink, Deliver, Effect, Persist
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import (
@@ -380,4 +380,4 @@ class Bench:
         self.handle(commands.Browse(connection, token, address))
         if own:
             self.disconnect(connection)
-        return [str(one.body) for one in self.answers[token].value or () if isinstance(one, Message)]
+        return [str(one.message.body) for one in self.answers[token].value or () if isinstance(one, Browsed)]

@@ -69,7 +69,7 @@ def test_browsing_shows_nothing_that_could_still_be_lost(bench: Bench) -> None:
     bench.handle(commands.Browse(1, token, Address(AddressKind.QUEUE, "Q")))
     assert token not in bench.answers
     bench.flush()
-    assert [one.body for one in bench.answers[token].value or ()] == ["a"]
+    assert [one.message.body for one in bench.answers[token].value or ()] == ["a"]
 
 
 def test_settling_a_persistent_message_is_answered_once_its_removal_is_stored(bench: Bench) -> None:

@@ -154,7 +154,7 @@ class QueueMachine(RuleBasedStateMachine):
         answer = self.bench.answers.get(token)
         if answer is None:
             return  # something shown is not stored yet
-        waiting = [str(one.body) for one in answer.value or ()]
+        waiting = [str(one.message.body) for one in answer.value or ()]
         assert len(waiting) == len(set(waiting)), "twice on the queue"
         assert not set(waiting) & self.surely_consumed
         missing = self.surely_stored - self.consumed - set(waiting) - set(self.held.values())

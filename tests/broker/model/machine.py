@@ -37,10 +37,10 @@ from tests.broker.model.working_acts import (
 from assay_broker.core import commands
 from assay_broker.core.administration.authority import ADMINISTRATOR
 from assay_broker.core.administration.changes import AlterObject, NativeBrowse
+from assay_broker.core.effects import Browsed
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.objects.model import Kind
 from assay_sdk.driver import Durability, Outcome
-from assay_sdk.model.message import Message
 
 
 class Comparison(WorkingActs):
@@ -263,12 +263,13 @@ class Comparison(WorkingActs):
 
         answer = self._ask(lambda token: commands.Browse(connection, token, address(queue), selector), predict)
         if answer.refused is None:
-            messages = [one for one in answer.value or () if isinstance(one, Message)]
-            texts, expected = [text_of(one) for one in messages], [one.sent.text for one in shown]
-            if texts != expected:
-                raise DifferenceError(f"{queue} shows {texts}, and the model {expected}")
-            for message, one in zip(messages, shown, strict=True):
-                self._same(message, one.sent)
+            browsed = [one for one in answer.value or () if isinstance(one, Browsed)]
+            seen = [(text_of(one.message), one.count) for one in browsed]
+            expected = [(one.sent.text, one.failures) for one in shown]
+            if seen != expected:
+                raise DifferenceError(f"{queue} shows {seen}, and the model {expected}")
+            for one, copy in zip(browsed, shown, strict=True):
+                self._same(one.message, copy.sent)
 
     def _look_everywhere(self) -> None:
         """An administrator sees every queue, with the staging queue in the order of due times."""

@@ -15,6 +15,7 @@ from assay_broker.core.administration.changes import (
     SetAuthority,
 )
 from assay_broker.core.clients.links import Receiver, Sender
+from assay_broker.core.clients.subscribing import check_unused, end_subscription
 from assay_broker.core.delay.release import unstage
 from assay_broker.core.messages.entries import Place
 from assay_broker.core.networks.sharing import is_shared_definition
@@ -28,6 +29,7 @@ from assay_broker.core.records import AuthoritySet
 from assay_broker.core.state import State
 from assay_broker.core.topics.administered import check_sub, welcome_sub
 from assay_broker.core.topics.retained import clear_retained
+from assay_broker.core.topics.subscriptions import Subscription
 from assay_broker.core.turn import Turn
 from assay_sdk.model.command_reasons import Mqrccf
 from assay_sdk.model.message import Address, AddressKind
@@ -68,6 +70,10 @@ def delete_object(state: State, turn: Turn, change: DeleteObject) -> None:
     Raises:
         RefusalError: There is no such object, somebody has it open, or it holds messages that are not to go with it.
     """
+    subscriptions = _of_clients(state, change)
+    if subscriptions:
+        _delete_subscriptions(state, turn, subscriptions, change.name)
+        return
     gone = plan_delete(state.objects, change)
     if gone.namespace is Namespace.QUEUE:
         _check_not_open(state, gone)
@@ -77,6 +83,23 @@ def delete_object(state: State, turn: Turn, change: DeleteObject) -> None:
         remove(state, turn, gone)
         if gone.kind is Kind.QLOCAL:
             _empty(state, turn, gone.name)
+
+
+def _of_clients(state: State, change: DeleteObject) -> list[Subscription]:
+    """What a DELETE SUB names that is no object: subscriptions that clients have made."""
+    if change.kind is not Kind.SUB or state.objects.find(Namespace.SUB, change.name) is not None:
+        return []
+    name = state.settings.name
+    found = [one for one in state.subscriptions if one.terms.object_name(name) == change.name]
+    return [one for one in found if one.durable] or found
+
+
+def _delete_subscriptions(state: State, turn: Turn, subscriptions: list[Subscription], name: str) -> None:
+    for subscription in subscriptions:
+        check_unused(subscription, name)
+    with turn.together():
+        for subscription in subscriptions:
+            end_subscription(state, turn, subscription)
 
 
 def clear_queue(state: State, turn: Turn, change: ClearQueue) -> None:

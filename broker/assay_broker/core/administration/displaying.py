@@ -115,16 +115,15 @@ def _made_on_use(state: State, change: DisplayObjects) -> Iterator[Definition]:
 
 
 def _subscription(state: State, subscription: Subscription) -> Definition:
-    """A client's subscription as an object, under the name that IBM MQ's JMS client gives it; some have none."""
+    """A client's subscription as an object; some have no name."""
     terms = subscription.terms
-    name = "" if terms.name is None else f"JMS:{state.settings.name}:{terms.client_id or ''}:{terms.name}"
     given: dict[str, Value] = {
         "TOPICSTR": terms.topic.name,
         "DEST": subscription.managed_queue,
         "DESTCLAS": "MANAGED",
         "SELECTOR": terms.selector or "",
     }
-    return Definition(Kind.SUB, name, defaults(Kind.SUB) | given)
+    return Definition(Kind.SUB, terms.object_name(state.settings.name), defaults(Kind.SUB) | given)
 
 
 def _live_subscription(subscription: Subscription) -> dict[str, Value]:

@@ -188,11 +188,23 @@ def unsubscribe(state: State, turn: Turn, connection: Connection, command: Unsub
     Raises:
         RefusalError: There is none of that name, or it is in use.
     """
-    name = command.name
-    found = find_subscription(state, connection, name, everybodys=command.everybodys)
-    if found.active:
-        raise refusal(Mqrc.SUBSCRIPTION_IN_USE, f'The subscription "{name}" has a consumer; close it first.', name)
+    found = find_subscription(state, connection, command.name, everybodys=command.everybodys)
+    check_unused(found, command.name)
     end_subscription(state, turn, found)
+
+
+def check_unused(subscription: Subscription, name: str) -> None:
+    """Refuse to remove a subscription that somebody receives from.
+
+    Args:
+        subscription: The subscription.
+        name: What it is called by who asks.
+
+    Raises:
+        RefusalError: It is in use.
+    """
+    if subscription.active:
+        raise refusal(Mqrc.SUBSCRIPTION_IN_USE, f'The subscription "{name}" has a consumer; close it first.', name)
 
 
 def find_subscription(state: State, connection: Connection, name: str, *, everybodys: bool) -> Subscription:

@@ -45,6 +45,10 @@ class Terms(Struct, frozen=True, kw_only=True):
         """What the queue of the subscription of that number is called, to administrators."""
         return f"{MANAGED_QUEUES}{'DURABLE' if self.durable else 'NDURABLE'}.{number}"
 
+    def object_name(self, queue_manager: str) -> str:
+        """What administrators call the subscription, as IBM MQ's JMS client names it; empty for an anonymous one."""
+        return "" if self.name is None else f"JMS:{queue_manager}:{self.client_id or ''}:{self.name}"
+
     @property
     def identity(self) -> tuple[bool, str | None, str] | None:
         """Client id and name, durable ones apart from others (PD-16, JMS 8.3.2 to 8.3.4); None for an anonymous one."""

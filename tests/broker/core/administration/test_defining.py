@@ -274,6 +274,20 @@ def test_clients_subscriptions_are_shown_as_objects() -> None:
     assert (shown.text("SUBTYPE"), shown.text("DURABLE"), shown.text("TOPICSTR")) == ("API", "YES", "T")
 
 
+def test_a_client_s_subscription_is_deleted_by_the_name_that_is_shown() -> None:
+    bench = Bench()
+    bench.connect(1, "client")
+    bench.receiver(1, 1, TOPIC, durable="news")
+    gone = DeleteObject(kind=Kind.SUB, name="JMS:ASSAY:client:news")
+    assert do(bench, gone) == Mqrc.SUBSCRIPTION_IN_USE
+    bench.handle(commands.Detach(1, None, 1))
+    assert do(bench, gone) is None
+    assert show(bench, DisplayObjects(kinds=(Kind.SUB,), name="JMS:*")) == []
+    bench.restart()
+    assert show(bench, DisplayObjects(kinds=(Kind.SUB,), name="JMS:*")) == []
+    assert do(bench, gone) == Mqrc.UNKNOWN_OBJECT_NAME
+
+
 def test_the_queue_manager_shows_its_level_and_platform() -> None:
     bench = Bench(default_settings("MQ01", platform="zos", level="9.4.2"))
     (shown,) = show(bench, DisplayObjects(kinds=(Kind.QMGR,), name=""))

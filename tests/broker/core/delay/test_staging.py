@@ -5,6 +5,7 @@ from tests.broker.core.harness import T0, TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
 from assay_broker.core.administration.authority import ADMINISTRATOR
+from assay_broker.core.effects import Browsed
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
@@ -180,7 +181,8 @@ def test_a_browser_sees_what_is_staged_under_the_ids_that_it_has_there() -> None
     administrator, token = 9, bench.token()
     bench.connect(administrator, user=ADMINISTRATOR)
     bench.handle(commands.Browse(administrator, token, STAGED))
-    (shown,) = bench.answers[token].value or ()
-    assert isinstance(shown, Message)
+    (browsed,) = bench.answers[token].value or ()
+    assert isinstance(browsed, Browsed)
+    shown = browsed.message
     assert (shown.correlation_id, shown.body) == ("a", "a")
     assert shown.message_id not in {None, "a"}

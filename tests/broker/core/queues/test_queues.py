@@ -254,7 +254,7 @@ def test_browsing_selects() -> None:
         bench.put(1, 1, message(text, priority=priority))
     token = bench.token()
     bench.handle(commands.Browse(1, token, QUEUE, "JMSPriority = 9"))
-    assert [one.body for one in bench.answers[token].value or ()] == ["b"]
+    assert [one.message.body for one in bench.answers[token].value or ()] == ["b"]
 
 
 def test_a_full_queue_refuses_and_is_named() -> None:
