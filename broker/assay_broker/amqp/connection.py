@@ -83,6 +83,7 @@ class Connection:
         self.put = self._gathered.put
         self.settle = self._gathered.settle
         self.handle = self._gathered.handle
+        self.pass_on = self._gathered.pass_on
         self.later = self._gathered.later
         self._instant_ms = 0
         self._feeding = False

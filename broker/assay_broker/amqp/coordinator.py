@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -55,11 +56,39 @@ class Unit:
         self.owner = owner
         self.broken: Condition | None = None
         """Why it cannot be committed any more."""
+        self.unanswered = 0
+        """Messages and outcomes that it may still turn out not to have taken."""
+        self.over: Callable[[], None] | None = None
+        """Ends it, once all of them are answered; None until its discharge has come."""
         self.accepted: list[tuple[OutgoingEnd, int]] = []
         """Deliveries that it has accepted."""
         self.others: list[tuple[OutgoingEnd, int, Outcome, bool]] = []
         """Deliveries with another outcome, which holds from the commit on (4.4.3), and whether they are to come to
         another link."""
+
+    def asked(self) -> None:
+        """It is to take something."""
+        self.unanswered += 1
+
+    def answered(self, why: Condition | None) -> None:
+        """It has taken something, or not.
+
+        Args:
+            why: Why not, where nobody hears of that and the whole unit fails for it.
+        """
+        self.unanswered -= 1
+        self.broken = self.broken or why
+        self._end()
+
+    def end(self, over: Callable[[], None]) -> None:
+        """Its discharge has come, perhaps together with what it is to take: that is answered first (4.3)."""
+        self.over = over
+        self._end()
+
+    def _end(self) -> None:
+        if self.over is not None and not self.unanswered:
+            over, self.over = self.over, None
+            over()
 
     def committed(self) -> None:
         """It was committed: what it held is settled."""
@@ -181,7 +210,9 @@ class CoordinatorEnd(LinkEnd):
         if unit is None:
             engine.reject(delivery, Condition(UNKNOWN_TRANSACTION, "There is no such unit of work, or it is over."))
             return
-        self._discharge(delivery, unit, fail=len(fields) > 1 and fields[1] is True)
+        del self.context.units[unit.txn_id]
+        self.context.pass_on()
+        unit.end(partial(self._discharge, delivery, unit, fail=len(fields) > 1 and fields[1] is True))
 
     def _declare(self, delivery: Delivery) -> None:
         number = self.context.next_number()
@@ -202,7 +233,6 @@ class CoordinatorEnd(LinkEnd):
         if fail or unit.broken is not None:
             self._back_out(unit, partial(self._backed_out, delivery, None if fail else unit.broken))
             return
-        del self.context.units[unit.txn_id]
 
         def committed(answer: Answer) -> None:
             if answer.refused is None:

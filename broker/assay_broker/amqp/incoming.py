@@ -175,7 +175,10 @@ class IncomingEnd(LinkEnd):
                     return
             message = messages.read(octets, self._address, now_ms=context.now_ms(), max_depth=context.limits.max_depth)
         except DecodeError as error:
-            self._refuse_one(delivery, Condition(DECODE_ERROR, f"A message cannot be read: {error}."))
+            why = Condition(DECODE_ERROR, f"A message cannot be read: {error}.")
+            if unit is not None and settled:
+                unit.broken = unit.broken or why
+            self._refuse_one(delivery, why)
             return
         if self._address is None:
             message = self._addressed(message)
@@ -189,6 +192,7 @@ class IncomingEnd(LinkEnd):
             token = context.expect(partial(self._stored, delivery))
             context.put(commands.Put(context.number, token, self.number, message))
         else:
+            unit.asked()
             token = context.expect(partial(self._joined, None if settled else delivery, unit))
             context.put(commands.Put(context.number, token, self.number, message, unit.number))
 
@@ -221,11 +225,9 @@ class IncomingEnd(LinkEnd):
         """A unit of work has taken a message, or not."""
         self._unanswered -= 1
         why = None if answer.refused is None else condition(answer.refused)
-        if delivery is None:
-            if why is not None:
-                unit.broken = why  # nobody hears of the message: the whole unit fails
-        elif self.engine.alive:
+        if delivery is not None and self.engine.alive:
             engine.answer(delivery, State.TRANSACTIONAL, transactional(unit.txn_id, why))
+        unit.answered(why if delivery is None else None)  # of a settled message nobody hears: the whole unit fails
         self.context.later(self)
 
     def catch_up(self) -> None:

@@ -81,6 +81,10 @@ class Context(Protocol):
         """Settle a delivery, together with others that follow at once."""
         ...
 
+    def pass_on(self) -> None:
+        """Put and settle now what waits for others that follow."""
+        ...
+
     def later(self, end: LinkEnd) -> None:
         """Have `LinkEnd.catch_up` called, once for all that happens now."""
         ...

@@ -260,14 +260,11 @@ class OutgoingEnd(LinkEnd):
         meant = _within(outcome)
         if meant is Outcome.ACCEPTED:
             unit.accepted.append((self, number))
-            token = self.context.expect(partial(self._joined, unit))
+            unit.asked()
+            token = self.context.expect(partial(_joined, unit))
             self.context.handle(commands.Settle(self.context.number, token, self.number, (number,), meant, unit.number))
         else:
             unit.others.append((self, number, meant, _leaves_out(outcome)))
-
-    def _joined(self, unit: Unit, answer: Answer) -> None:
-        if answer.refused is not None:
-            unit.broken = condition(answer.refused)
 
     def unit_over(self, number: int, outcome: Outcome | None, *, leave_out: bool = False) -> None:
         """The unit of work that held a delivery is committed.
@@ -365,3 +362,8 @@ def receiving_end(attach: attaches.Attach, source: Terminus) -> AttachEnd:
         snd_settle_mode=SettleMode.SETTLED if mode == SettleMode.SETTLED else SettleMode.UNSETTLED,
         rcv_settle_mode=attach.rcv_settle_mode,
     )
+
+
+def _joined(unit: Unit, answer: Answer) -> None:
+    """A unit of work has taken an outcome, or not."""
+    unit.answered(None if answer.refused is None else condition(answer.refused))

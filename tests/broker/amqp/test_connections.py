@@ -208,6 +208,19 @@ def test_a_session_can_be_begun_and_ended_again_and_again(server: Serving) -> No
             client.begin()
 
 
+def test_a_begin_is_answered_with_a_begin_and_nothing_else(server: Serving) -> None:
+    with Raw(server.port) as client:
+        client.open("first")
+        client.say(BEGIN, b"", types.uint(7), types.uint(10), types.uint(10))
+        client.say(CLOSE)
+        begin = client.read()
+        assert begin is not None
+        assert (begin.code, begin.at(2)) == (BEGIN, AmqpLimits().session_frames)
+        after = client.read()
+        assert after is not None
+        assert after.code == CLOSE
+
+
 def test_before_an_open_nothing_else_is_said(server: Serving) -> None:
     with Raw(server.port) as client:
         client.say(BEGIN, b"", types.uint(0), types.uint(1), types.uint(1))
@@ -226,7 +239,6 @@ def test_who_does_not_open_in_time_is_cut_off() -> None:
 
 def test_who_has_opened_in_time_may_be_silent() -> None:
     with serving(limits=AmqpLimits(login_ms=200)) as server, raw(server) as client:
-        client.wait(FLOW)
         client.socket.settimeout(0.5)
         with pytest.raises(TimeoutError):
             client.read()

@@ -217,7 +217,7 @@ class Engine:
 
     def on_session_open(self, event: object) -> None:
         pointer = lib.pn_event_session(event)
-        session = self._sessions[pointer] = EngineSession(pointer)
+        session = self._sessions[pointer] = EngineSession(self, pointer)
         self._events.session_opened(session)
 
     def on_session_close(self, event: object) -> None:
@@ -281,9 +281,16 @@ class Engine:
 
     # --- what links and sessions need
 
+    def begin(self, session: EngineSession, capacity: int) -> None:
+        """Write a session's begin, and not the flow behind it in which the engine says the same once more."""
+        self._cut_out += self._pull()  # from here on, what is pulled begins with a frame
+        lib.pn_session_set_incoming_capacity(session.pointer, capacity)
+        lib.pn_session_open(session.pointer)
+        self._cut_out += next(whole(self._pull()), b"")
+
     def attach(self, link: EngineLink, end: AttachEnd) -> None:
         """Write a link's attach, with what the engine cannot say put into it."""
-        self._cut_out += self._pull()  # from here on, what is pulled begins with a frame
+        self._cut_out += self._pull()  # as in `begin`
         lib.pn_link_open(link.pointer)
         for frame in whole(self._pull()):
             octets, handle = with_ends(frame, link.name, end)

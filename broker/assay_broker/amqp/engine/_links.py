@@ -21,7 +21,11 @@ class SettleMode(IntEnum):
 
 
 class Owner(Protocol):
-    """What a link needs of its connection's engine."""
+    """What a session or link needs of its connection's engine."""
+
+    def begin(self, session: EngineSession, capacity: int) -> None:
+        """Write a session's begin."""
+        ...
 
     def attach(self, link: EngineLink, end: AttachEnd) -> None:
         """Write a link's attach, with what the engine cannot say put into it."""
@@ -68,10 +72,12 @@ class EngineSession:
     """One session.
 
     Args:
+        engine: Where it belongs.
         pointer: Proton's.
     """
 
-    def __init__(self, pointer: object) -> None:
+    def __init__(self, engine: Owner, pointer: object) -> None:
+        self._engine = engine
         self.pointer = pointer
         self.alive = True
         self.links: dict[EngineLink, None] = {}
@@ -83,8 +89,7 @@ class EngineSession:
             capacity: Octets of unread deliveries that it takes: its incoming window, in frames.
         """
         if self.alive:
-            lib.pn_session_set_incoming_capacity(self.pointer, capacity)
-            lib.pn_session_open(self.pointer)
+            self._engine.begin(self, capacity)
 
     def close(self, problem: Problem | None = None) -> None:
         """End our side."""
