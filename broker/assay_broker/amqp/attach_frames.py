@@ -78,9 +78,9 @@ def encode_terminus(terminus: Terminus, code: int, outcomes: bytes = b"") -> byt
         code: `SOURCE` or `TARGET`.
         outcomes: Of a source: the outcomes that it takes, encoded.
     """
-    address, capabilities = terminus.address, terminus.capabilities
+    address, capabilities, known = terminus.address, terminus.capabilities, terminus.outcomes
     is_short = len(address or "") + sum(map(len, capabilities)) <= _SHORT
-    if is_short and terminus == Terminus(address=address, capabilities=capabilities):
+    if is_short and terminus == Terminus(address=address, capabilities=capabilities, outcomes=known):
         return _plain_terminus(address, capabilities, code, outcomes)
     return _encode_terminus(terminus, code, outcomes)
 

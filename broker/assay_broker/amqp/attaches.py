@@ -46,6 +46,7 @@ class Terminus(Struct, frozen=True, kw_only=True):
         mode: Distribution mode, ``move`` or ``copy``; None for either.
         filters: By key: what they are and what they hold.
         default_outcome: What an unsettled delivery becomes when the link goes; None for nothing said.
+        outcomes: Those that a source knows; empty for nothing said.
         capabilities: What it can or is to do.
     """
 
@@ -58,6 +59,7 @@ class Terminus(Struct, frozen=True, kw_only=True):
     mode: str | None = None
     filters: Mapping[str, object] = {}
     default_outcome: Described | None = None
+    outcomes: tuple[str, ...] = ()
     capabilities: tuple[str, ...] = ()
 
 
@@ -183,6 +185,7 @@ def _source(value: object) -> Terminus | None:
         mode=fields.text(6),
         filters=fields.names(7),
         default_outcome=outcome,
+        outcomes=fields.symbols(9),
         capabilities=fields.symbols(10),
     )
 
@@ -204,6 +207,7 @@ def _terminus(
     mode: str | None = None,
     filters: Mapping[str, object] = MappingProxyType({}),
     default_outcome: Described | None = None,
+    outcomes: tuple[str, ...] = (),
 ) -> Terminus:
     """What a source and a target begin with alike, and what else they say."""
     return Terminus(
@@ -212,12 +216,29 @@ def _terminus(
         expiry=fields.text(2) or DEFAULT_EXPIRY,
         timeout_s=fields.number(3),
         dynamic=fields.flag(4),
-        node_properties=fields.names(5),
+        node_properties=_of_node(fields.names(5)),
         mode=mode,
         filters=filters,
         default_outcome=default_outcome,
+        outcomes=outcomes,
         capabilities=capabilities,
     )
+
+
+_LIFETIMES = frozenset((0x2B, 0x2C, 0x2D, 0x2E)) | {
+    f"amqp:delete-on-{when}:list" for when in ("close", "no-links", "no-messages", "no-links-or-messages")
+}
+"""Lifetime policies by their descriptors (3.5.10 to 3.5.13)."""
+
+
+def _of_node(properties: dict[str, object]) -> dict[str, object]:
+    """The properties of a node to be made, with the types that they must have (3.5.9)."""
+    policy, modes = properties.get("lifetime-policy"), properties.get("supported-dist-modes")
+    if policy is not None and not (isinstance(policy, Described) and policy.descriptor in _LIFETIMES):
+        raise DecodeError("a lifetime policy that is none")
+    if modes is not None and not all(isinstance(one, str) for one in (modes if isinstance(modes, list) else [modes])):
+        raise DecodeError("supported distribution modes that are no symbols")
+    return properties
 
 
 _NONES = (None,) * (PROPERTIES_AT + 1)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import frame
-from assay_sdk.amqp.terms import CONTAINER_ID, INVALID_FIELD, MQRC_KEY, OBJECTS_KEY
+from assay_sdk.amqp.terms import CONTAINER_ID, DELIVERY_TAG, INVALID_FIELD, MQRC_KEY, OBJECTS_KEY
 from assay_sdk.model.reasons import REASONS, JmsErrorKind, Mqrc, Refused
 
 FORCED = "amqp:connection:forced"
@@ -24,6 +24,7 @@ ROLLED_BACK = "amqp:transaction:rollback"
 DECODE_ERROR = "amqp:decode-error"
 INTERNAL_ERROR = "amqp:internal-error"
 NOT_FOUND = "amqp:not-found"
+UNAUTHORIZED = "amqp:unauthorized-access"
 NOT_IMPLEMENTED = "amqp:not-implemented"
 BAD_FIELD = "amqp:invalid-field"
 ILLEGAL_STATE = "amqp:illegal-state"
@@ -37,7 +38,7 @@ _KINDS: Mapping[JmsErrorKind, str] = {
     JmsErrorKind.INVALID_CLIENT_ID: BAD_FIELD,
     JmsErrorKind.INVALID_DESTINATION: NOT_FOUND,
     JmsErrorKind.INVALID_SELECTOR: BAD_FIELD,
-    JmsErrorKind.SECURITY: "amqp:unauthorized-access",
+    JmsErrorKind.SECURITY: UNAUTHORIZED,
     JmsErrorKind.MESSAGE_FORMAT: DECODE_ERROR,
     JmsErrorKind.RESOURCE_ALLOCATION: RESOURCE_LIMIT,
     JmsErrorKind.TRANSACTION_IN_PROGRESS: ILLEGAL_STATE,
@@ -47,6 +48,9 @@ _KINDS: Mapping[JmsErrorKind, str] = {
     JmsErrorKind.STALE_DELIVERY: ILLEGAL_STATE,
 }
 """Conditions of refusals that have no reason code."""
+
+_CLIENT_ID = {types.symbol(INVALID_FIELD): types.symbol(CONTAINER_ID)}
+"""What the info of an open that is refused for its container id says (sole-connection, 3.2)."""
 
 
 class Condition(Struct, frozen=True):
@@ -63,8 +67,13 @@ class Condition(Struct, frozen=True):
     info: bytes = b""
 
 
-def condition(why: Refused) -> Condition:
-    """What the wire says for a refusal."""
+def condition(why: Refused, tag: bytes = b"") -> Condition:
+    """What the wire says for a refusal.
+
+    Args:
+        why: The refusal.
+        tag: The tag of the delivery that it is about, where a relay has to say so; empty for none.
+    """
     info: dict[bytes, bytes] = {}
     name, text = _KINDS[why.kind], why.text
     if why.mqrc is not None:
@@ -73,10 +82,12 @@ def condition(why: Refused) -> Condition:
         if reason.label not in text:
             text = f"{reason.label}: {text}"
         info[types.symbol(MQRC_KEY)] = types.integer(why.mqrc)
+    if why.kind is JmsErrorKind.INVALID_CLIENT_ID:
+        return Condition(name, _plain(text), types.mapping(info | _CLIENT_ID))  # who asked knows it
     if why.objects:
         info[types.symbol(OBJECTS_KEY)] = types.compound(types.string(_plain(one)) for one in why.objects)
-    if why.kind is JmsErrorKind.INVALID_CLIENT_ID:
-        info[types.symbol(INVALID_FIELD)] = types.symbol(CONTAINER_ID)
+    if tag:
+        info[types.symbol(DELIVERY_TAG)] = types.binary(tag)
     return Condition(name, _plain(text), types.mapping(info) if info else b"")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from assay_broker.amqp import attach_frames, attaches, engine
+from assay_broker.amqp import attach_frames, engine
 from assay_broker.amqp.attaches import AttachEnd, Coordinator
 from assay_broker.amqp.conditions import (
     DECODE_ERROR,
@@ -21,7 +21,7 @@ from assay_broker.amqp.conditions import (
 from assay_broker.amqp.engine import Delivery, State
 from assay_broker.amqp.links import LinkEnd
 from assay_broker.amqp.links import State as LinkState
-from assay_broker.amqp.termini import OUTCOMES
+from assay_broker.amqp.termini import senders
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer
 from assay_sdk.amqp import types
@@ -143,10 +143,9 @@ class CoordinatorEnd(LinkEnd):
         target = self.attach.target
         wanted = target.capabilities if isinstance(target, Coordinator) else ()
         offered = (LOCAL_TRANSACTIONS, *(name for name in _CAPABILITIES[1:] if name in wanted or not wanted))
-        source = self.attach.source
         return AttachEnd(
             name=self.attach.name,
-            source=b"" if source is None else attach_frames.encode_terminus(source, attaches.SOURCE, OUTCOMES),
+            source=senders(self.attach.source),
             target=attach_frames.encode_coordinator(offered),
             snd_settle_mode=self.attach.snd_settle_mode,
         )
@@ -195,20 +194,20 @@ class CoordinatorEnd(LinkEnd):
         try:
             self._ask(delivery, _asked(octets))
         except DecodeError as error:
-            engine.reject(delivery, Condition(DECODE_ERROR, str(error)))
+            self.reject(delivery, Condition(DECODE_ERROR, str(error)))
 
     def _ask(self, delivery: Delivery, asked: Described) -> None:
         fields = cast("list[object]", asked.value)
         if asked.descriptor in _DECLARES:
             if fields and fields[0] is not None:
-                engine.reject(delivery, Condition(NOT_IMPLEMENTED, "There are local units of work only (4.2)."))
+                self.reject(delivery, Condition(NOT_IMPLEMENTED, "There are local units of work only (4.2)."))
                 return
             self._declare(delivery)
             return
         txn_id = fields[0] if fields else None
         unit = self.context.units.get(txn_id) if isinstance(txn_id, bytes) else None
         if unit is None:
-            engine.reject(delivery, Condition(UNKNOWN_TRANSACTION, "There is no such unit of work, or it is over."))
+            self.reject(delivery, Condition(UNKNOWN_TRANSACTION, "There is no such unit of work, or it is over."))
             return
         del self.context.units[unit.txn_id]
         self.context.pass_on()
@@ -220,7 +219,7 @@ class CoordinatorEnd(LinkEnd):
 
         def declared(answer: Answer) -> None:
             if answer.refused is not None:
-                self._reject(delivery, condition(answer.refused))
+                self.reject(delivery, condition(answer.refused))
                 return
             if self.engine.alive:
                 self.context.units[unit.txn_id] = unit
@@ -240,7 +239,7 @@ class CoordinatorEnd(LinkEnd):
                 self._accept(delivery)
             else:
                 unit.backed_out()
-                self._reject(delivery, _rolled_back(answer.refused))
+                self.reject(delivery, _rolled_back(answer.refused))
 
         token = self.context.expect(committed)
         self.context.handle(commands.Commit(self.context.number, token, unit.number))
@@ -260,15 +259,11 @@ class CoordinatorEnd(LinkEnd):
         if why is None:
             self._accept(delivery)
         else:
-            self._reject(delivery, Condition(ROLLED_BACK, why.description, why.info))
+            self.reject(delivery, Condition(ROLLED_BACK, why.description, why.info))
 
     def _accept(self, delivery: Delivery) -> None:
         if self.engine.alive:
             engine.accept(delivery)
-
-    def _reject(self, delivery: Delivery, why: Condition) -> None:
-        if self.engine.alive:
-            engine.reject(delivery, why)
 
 
 def _rolled_back(why: Refused) -> Condition:

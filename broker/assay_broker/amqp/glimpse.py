@@ -27,7 +27,8 @@ _FIRST = 6
 _MOST = 10
 _NOT_TRUE = frozenset((0x40, 0x42, 0x56))
 _PROPERTIES_OF_FLOW = 10
-_TAG, _RESUME = 2, 8
+_TAG, _RCV_MODE, _RESUME = 2, 6, 8
+_NULL, _MODE_FIRST = 0x40, b"\x50\x00"
 
 
 def symbols(value: object) -> tuple[str, ...]:
@@ -61,13 +62,19 @@ def count(data: bytes, body: int) -> int:
     return int.from_bytes(data[at + 5 : at + 9]) if data[at] == _LIST32 else 0
 
 
-def resumes(data: bytes, body: int, end: int) -> bool:
-    """Whether a transfer says that it resumes a delivery, or cannot be looked at so."""
+def is_unusual(data: bytes, body: int, end: int, many: int) -> bool:
+    """Whether a transfer of so many fields is to be settled second, resumes a delivery, or cannot be looked at so."""
     at = _place(data, body, _TAG)
     if at < 0:
         return True
     try:
-        for _ in range(_RESUME - _TAG):
+        for _ in range(_RCV_MODE - _TAG):
+            at = skip(data, at)
+        if data[at] != _NULL and not data.startswith(_MODE_FIRST, at):
+            return True
+        if many <= _RESUME:
+            return False
+        for _ in range(_RESUME - _RCV_MODE):
             at = skip(data, at)
     except (DecodeError, IndexError):
         return True

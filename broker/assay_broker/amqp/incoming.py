@@ -11,7 +11,9 @@ from assay_broker.amqp.attaches import AttachEnd, Terminus
 from assay_broker.amqp.conditions import (
     DECODE_ERROR,
     MESSAGE_SIZE,
+    NOT_FOUND,
     TRANSFER_LIMIT,
+    UNAUTHORIZED,
     UNKNOWN_TRANSACTION,
     Condition,
     condition,
@@ -28,11 +30,13 @@ from assay_sdk.amqp import types
 from assay_sdk.amqp.terms import DELAYED_DELIVERY
 from assay_sdk.amqp.types import DecodeError
 from assay_sdk.model.message import Address, Message
-from assay_sdk.model.reasons import Mqrc, refused
+from assay_sdk.model.reasons import Mqrc, Refused, refused
 
 _FIRST = 0
 _EXPELLED, _TRANSACTIONAL = LinkState.EXPELLED, int(State.TRANSACTIONAL)
 _OFFERED = types.symbols((DELAYED_DELIVERY,))
+_UNROUTED = frozenset((NOT_FOUND, UNAUTHORIZED))
+"""Why a link to where a message goes would not come about, either (Anonymous Terminus, 2.2.2)."""
 _NO_TARGET = refused(
     Mqrc.UNKNOWN_OBJECT_NAME, "The link has no target: name one, or leave its address out to name one in each message."
 )
@@ -64,10 +68,10 @@ class IncomingEnd(LinkEnd):
 
     def end(self, answer: Answer) -> AttachEnd:
         """The target as it is understood, with what there is to know of it."""
-        source, plan = self.attach.source, self._plan
+        plan = self._plan
         return AttachEnd(
             name=self.attach.name,
-            source=b"" if source is None else attach_frames.encode_terminus(source, attaches.SOURCE, termini.OUTCOMES),
+            source=termini.senders(self.attach.source),
             target=b"" if plan is None else attach_frames.encode_terminus(plan.target, attaches.TARGET),
             offered=_OFFERED,
             properties=properties(answer.properties),
@@ -182,10 +186,12 @@ class IncomingEnd(LinkEnd):
             return
         if self._address is None:
             message = self._addressed(message)
+        tag = engine.tag_of(delivery) if settled and self._address is None else b""
         if settled:
             engine.settle(delivery)
         if unit is None and settled:
-            context.put(commands.Put(context.number, None, self.number, message))
+            routed = None if self._address is not None else context.expect(partial(self._routed, tag))
+            context.put(commands.Put(context.number, routed, self.number, message))
             return
         self._unanswered += 1
         if unit is None:
@@ -209,7 +215,18 @@ class IncomingEnd(LinkEnd):
             engine.settle(delivery)
             self.expel(why)
         else:
-            engine.reject(delivery, why)
+            self.reject(delivery, why)
+
+    def _routed(self, tag: bytes, answer: Answer) -> None:
+        """A settled message was put over the relay, or not: that it leads nowhere is told with the link's end."""
+        if answer.refused is not None:
+            why = condition(answer.refused, tag)
+            if why.name in _UNROUTED and self.state is LinkState.OPEN:
+                self.expel(why)
+
+    def _why(self, delivery: Delivery, refused: Refused) -> Condition:
+        """Why a message was not taken; a relay says which one."""
+        return condition(refused, engine.tag_of(delivery) if self._address is None else b"")
 
     def _stored(self, delivery: Delivery, answer: Answer) -> None:
         """The queue manager has taken a message, or not."""
@@ -218,7 +235,7 @@ class IncomingEnd(LinkEnd):
             if answer.refused is None:
                 engine.accept(delivery)
             else:
-                engine.reject(delivery, condition(answer.refused))
+                self.reject(delivery, self._why(delivery, answer.refused))
         self.context.later(self)
 
     def _joined(self, delivery: Delivery | None, unit: Unit, answer: Answer) -> None:
@@ -226,8 +243,14 @@ class IncomingEnd(LinkEnd):
         self._unanswered -= 1
         why = None if answer.refused is None else condition(answer.refused)
         if delivery is not None and self.engine.alive:
-            engine.answer(delivery, State.TRANSACTIONAL, transactional(unit.txn_id, why))
-        unit.answered(why if delivery is None else None)  # of a settled message nobody hears: the whole unit fails
+            if answer.refused is not None:
+                why = self._why(delivery, answer.refused)
+            if why is None or self.takes_rejected:
+                engine.answer(delivery, State.TRANSACTIONAL, transactional(unit.txn_id, why))
+            else:
+                self.expel(why)
+        # What nobody hears of, of a settled message or because its sender knows no such outcome, fails the whole unit.
+        unit.answered(why if delivery is None or not self.takes_rejected else None)
         self.context.later(self)
 
     def catch_up(self) -> None:

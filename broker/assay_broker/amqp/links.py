@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from assay_broker.amqp.attaches import Attach, AttachEnd
 from assay_broker.amqp.conditions import NOT_IMPLEMENTED, Condition, condition
-from assay_broker.amqp.engine import Delivery, EngineLink
+from assay_broker.amqp.engine import Delivery, EngineLink, reject
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.core import commands
 from assay_broker.core.commands import Command
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from assay_broker.amqp.coordinator import Unit
 
 Answered = Callable[[Answer], None]
+
+_REJECTED = "amqp:rejected:list"
 
 
 class Context(Protocol):
@@ -265,6 +267,19 @@ class LinkEnd(ABC):
         elif wishes.echo and self.state is State.OPEN:
             wishes.echo = False
             self.engine.tell()
+
+    @property
+    def takes_rejected(self) -> bool:
+        """Whether the peer, as a sender, has not left rejected out of the outcomes that it knows."""
+        source = self.attach.source
+        return source is None or not source.outcomes or _REJECTED in source.outcomes
+
+    def reject(self, delivery: Delivery, why: Condition) -> None:
+        """Reject a delivery of the peer's; where it does not know that outcome, the link is closed instead (4.3)."""
+        if not self.takes_rejected:
+            self.expel(why)
+        elif self.engine.alive:
+            reject(delivery, why)
 
     def changed(self, delivery: Delivery) -> None:
         """A delivery has come or changed."""

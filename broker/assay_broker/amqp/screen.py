@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from assay_broker.amqp import attach_frames, attaches, performatives
 from assay_broker.amqp.attaches import Attach, Wishes
+from assay_broker.amqp.conditions import BAD_FIELD
 from assay_broker.amqp.glimpse import (
     HEAD_SIZE,
     SHORT,
@@ -28,10 +29,10 @@ from assay_broker.amqp.glimpse import (
     first_number,
     flag,
     is_short,
+    is_unusual,
     number,
     numbers,
     plain_number,
-    resumes,
     symbols,
 )
 from assay_sdk.amqp import types
@@ -65,7 +66,7 @@ _HANDLE, _HANDLE_OF_FLOW = 0, 4
 _REMOTE_CHANNEL = 0
 _CREDIT, _MOST_CREDIT = 6, 1 << 30
 _DRAIN, _ECHO = 8, 9
-_TAG, _RESUME = 2, 8
+_TAG, _RCV_MODE, _RESUME = 2, 6, 8
 _HANDLE_MAX, _MOST_HANDLES = 4, (1 << 32) - 1
 _IDLE_TIMEOUT, _DESIRED = 4, 8
 _LEAST_IDLE_MS = 100
@@ -199,7 +200,7 @@ class Screen:
         if code == _TRANSFER:
             handle = first_number(data, body, end) if is_short(data, body + HEAD_SIZE) else None
             if handle is not None:
-                if count(data, body) > _RESUME and resumes(data, body, end):
+                if (many := count(data, body)) > _RCV_MODE and is_unusual(data, body, end, many):
                     return self._read(channel, data[body : min(end, body + self._max_performative)])
                 return self._may_send(channel, handle)
         elif code == _DISPOSITION and end - body <= SHORT:
@@ -272,10 +273,7 @@ class Screen:
         if self._opened is (code == _OPEN):
             raise ScreenError(ILLEGAL_STATE, "a connection is opened once, and before anything else")
         if code == _OPEN:
-            self._opened = True
-            self.desired = symbols(fields[_DESIRED] if len(fields) > _DESIRED else None)
-            if 0 < (plain_number(fields, _IDLE_TIMEOUT) or 0) < _LEAST_IDLE_MS:
-                raise ScreenError(RESOURCE_LIMIT, f"an idle time-out of less than {_LEAST_IDLE_MS} ms")
+            self._take_open(channel, fields)
         elif code == _BEGIN:
             if plain_number(fields, _REMOTE_CHANNEL) is not None:
                 raise ScreenError(NOT_ALLOWED, "an answer to a session that was not begun")
@@ -292,6 +290,14 @@ class Screen:
             return handles is not None and self._within(channel, handles, code, fields, attach, octets)
         return True  # where there is no session, the engine has the right error
 
+    def _take_open(self, channel: int, fields: Sequence[object]) -> None:
+        if channel:
+            raise ScreenError(FRAMING_ERROR, f"an open on channel {channel}, and not on 0")
+        self._opened = True
+        self.desired = symbols(fields[_DESIRED] if len(fields) > _DESIRED else None)
+        if 0 < (plain_number(fields, _IDLE_TIMEOUT) or 0) < _LEAST_IDLE_MS:
+            raise ScreenError(RESOURCE_LIMIT, f"an idle time-out of less than {_LEAST_IDLE_MS} ms")
+
     def _within(  # noqa: PLR0917  a frame, and where it belongs
         self, channel: int, handles: _Handles, code: int, fields: Sequence[object], attach: Attach | None, octets: bytes
     ) -> bool:
@@ -302,10 +308,7 @@ class Screen:
             return self._disposes(channel, plain_number(fields, _FIRST), plain_number(fields, _LAST))
         handle = plain_number(fields, _HANDLE_OF_FLOW if code == _FLOW else _HANDLE)
         if code == _TRANSFER:
-            tag = fields[_TAG] if flag(fields, _RESUME) else None
-            if handle in handles and isinstance(tag, bytes):
-                handles[handle].wishes.resumed.add(tag)  # nothing of it is known here (2.6.13)
-            return self._may_send(channel, handle)
+            return self._transfer(channel, handles, handle, fields)
         if not self._has(channel, handle):
             return False
         if code == _FLOW:
@@ -319,6 +322,14 @@ class Screen:
         if code == _DETACH and handle is not None:
             del handles[handle]
         return True
+
+    def _transfer(self, channel: int, handles: _Handles, handle: int | None, fields: Sequence[object]) -> bool:
+        if plain_number(fields, _RCV_MODE):
+            return self._fault(channel, BAD_FIELD, "A transfer is to be settled second on a link that settles first.")
+        tag = fields[_TAG] if flag(fields, _RESUME) else None
+        if handle in handles and isinstance(tag, bytes):
+            handles[handle].wishes.resumed.add(tag)  # nothing of it is known here (2.6.13)
+        return self._may_send(channel, handle)
 
     def _attach(self, channel: int, handles: _Handles, attach: Attach, octets: bytes) -> bool:
         if attach.handle in handles:

@@ -8,12 +8,14 @@ Pure.  Queue or topic is told by capabilities first, as Qpid JMS writes them, th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay_broker.amqp.attaches import Attach, Terminus
+from assay_broker.amqp.attach_frames import encode_terminus
+from assay_broker.amqp.attaches import SOURCE, Attach, Terminus
 from assay_broker.core.objects.naming import TEMPORARY_PREFIXES
 from assay_broker.core.topics.subscriptions import Terms
 from assay_sdk.amqp import types
@@ -26,8 +28,22 @@ from assay_sdk.model.reasons import Mqrc, Refused, refused
 KindOf = Callable[[str], AddressKind]
 """What a name means of which nobody says whether it is a queue's or a topic's."""
 
-OUTCOMES = types.symbols(("amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list"))
+_OUTCOMES = ("amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list")
+OUTCOMES = types.symbols(_OUTCOMES)
 """Those that our sources take."""
+
+
+def senders(source: Terminus | None) -> bytes:
+    """The source of a peer that sends, as our attach repeats it; what it says of outcomes holds (2.6.3)."""
+    if source is None:
+        return b""
+    return encode_terminus(source, SOURCE, _known(source.outcomes) if source.outcomes else OUTCOMES)
+
+
+@lru_cache(64)
+def _known(outcomes: tuple[str, ...]) -> bytes:
+    return types.symbols(name for name in _OUTCOMES if name in outcomes)
+
 
 _KINDS = tuple((kind, kind.value) for kind in AddressKind)
 _SCHEMES: Mapping[AddressKind, str] = {AddressKind.QUEUE: "queue://", AddressKind.TOPIC: "topic://"}

@@ -228,6 +228,31 @@ def test_before_an_open_nothing_else_is_said(server: Serving) -> None:
         assert client.wait(CLOSE).error()[0] == "amqp:illegal-state"
 
 
+def test_an_open_comes_on_channel_nought(server: Serving) -> None:
+    with Raw(server.port) as client:
+        client.say(OPEN, types.string("elsewhere"), channel=1)
+        assert client.wait(CLOSE).error()[0] == "amqp:connection:framing-error"
+
+
+def test_a_transfer_is_not_settled_second_where_its_link_settles_first(server: Serving) -> None:
+    transfer = types.uint(0), types.uint(0), types.binary(b"t"), types.uint(0), types.boolean(value=False), b""
+    with raw(server) as client:
+        client.attach("s", SENDER, target=target("Q"))
+        client.wait(FLOW)
+        client.say(TRANSFER, *transfer, types.ubyte(0), payload=message("taken"))
+        client.wait(DISPOSITION)
+        client.say(TRANSFER, *transfer, types.ubyte(1), payload=message("not taken"))
+        assert client.wait(END).error()[0] == "amqp:invalid-field"
+
+
+@pytest.mark.parametrize("wrong", ["lifetime-policy", "supported-dist-modes"])
+def test_properties_of_a_node_to_be_made_have_their_types(server: Serving, wrong: str) -> None:
+    asked = source(None, b"", b"", b"", types.boolean(value=True), types.mapping({types.symbol(wrong): types.uint(1)}))
+    with raw(server) as client:
+        client.attach("r", RECEIVER, source=asked, wait=False)
+        assert client.wait(CLOSE).error()[0] == "amqp:decode-error"
+
+
 def test_who_does_not_open_in_time_is_cut_off() -> None:
     with serving(limits=AmqpLimits(login_ms=100)) as server:
         with Raw(server.port, header=b"AM") as silent:

@@ -171,6 +171,34 @@ def test_an_anonymous_link_rejects_a_message_that_goes_nowhere(client: Raw) -> N
     assert outcome(client) == REJECTED
 
 
+ACCEPTED_ALONE = source(None, *(b"",) * 8, types.symbols(("amqp:accepted:list",)))
+
+
+def test_a_relay_says_which_message_goes_nowhere(client: Raw) -> None:
+    client.attach("s", SENDER, target=target(None))
+    client.wait(FLOW)
+    client.transfer(7, message("where to?"))
+    error = client.wait(DISPOSITION).at(4).value[0].value
+    assert (str(error[0]), error[2]["delivery-tag"]) == ("amqp:not-found", b"7")
+
+
+def test_a_settled_message_that_goes_nowhere_closes_the_relay(client: Raw) -> None:
+    client.attach("s", SENDER, target=target(None))
+    client.wait(FLOW)
+    client.transfer(7, message("where to?"), settled=True)
+    gone = client.wait(DETACH)
+    assert gone.error(2)[0] == "amqp:not-found"
+    assert gone.info(2)["delivery-tag"] == b"7"
+
+
+def test_a_sender_that_knows_no_rejected_is_detached_instead(client: Raw) -> None:
+    seen = client.attach("s", SENDER, source=ACCEPTED_ALONE, target=target(None))
+    assert [str(one) for one in seen.at(5).value[9]] == ["amqp:accepted:list"]
+    client.wait(FLOW)
+    client.transfer(0, message("where to?"))
+    assert client.wait(DETACH).error(2)[0] == "amqp:not-found"
+
+
 def test_a_link_without_a_target_is_refused(client: Raw) -> None:
     seen = client.attach("s", SENDER)
     assert seen.at(5) is None

@@ -193,6 +193,27 @@ def test_a_unit_fails_for_what_comes_in_one_piece_with_its_discharge(server: Ser
     assert browse(server, "PIECE") == 0
 
 
+def test_a_coordinators_link_that_knows_no_rejected_is_detached_instead(client: Raw) -> None:
+    known = source(None, *(b"",) * 8, types.symbols(("amqp:accepted:list",)))
+    client.attach("tx", SENDER, LINK, source=known, target=performative(COORDINATOR))
+    client.wait(FLOW)
+    client.transfer(0, types.described(0x77, performative(0x32, types.binary(b"never"))), LINK)
+    assert client.wait(DETACH).error(2)[0] == "amqp:transaction:unknown-id"
+
+
+def test_a_message_of_a_unit_whose_sender_knows_no_rejected_fails_the_unit(working: Working) -> None:
+    known = source(None, *(b"",) * 8, types.symbols(("amqp:accepted:list",)))
+    working.client.attach("s", SENDER, 0, source=known, target=target(None))
+    working.client.wait(FLOW)
+    unit = working.declare()
+    working.client.transfer(
+        working.number(), message("nowhere"), 0, state=performative(TRANSACTIONAL, types.binary(unit))
+    )
+    assert working.client.wait(DETACH).error(2)[0] == "amqp:not-found"
+    state = working.discharge(unit)
+    assert str(state.value[0].value[0]) == "amqp:transaction:rollback"
+
+
 def test_a_settled_message_that_cannot_be_read_fails_its_unit(working: Working) -> None:
     working.sender("UNREADABLE", 0)
     unit = working.declare()
