@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay_broker.amqp.attach_frames import encode_terminus
-from assay_broker.amqp.attaches import SOURCE, Attach, Terminus
+from assay_broker.amqp.attaches import DEFAULT_EXPIRY, SOURCE, Attach, Terminus
 from assay_broker.core.objects.naming import TEMPORARY_PREFIXES
 from assay_broker.core.topics.subscriptions import Terms
 from assay_sdk.amqp import types
@@ -169,20 +169,28 @@ def reception(attach: Attach, source: Terminus, kind_of: KindOf) -> Reception | 
     selector, no_local, filters = _filters(source)
     if isinstance(selector, Refused):
         return selector
-    is_queue = address.kind in _QUEUES
+    is_queue, browses = address.kind in _QUEUES, source.mode == "copy"
     if is_queue:
         filters.pop(no_local or "", None)
     plan = Reception(
         address=address,
-        source=replace(source, filters=filters),
+        source=_of_queue(source, filters) if is_queue else replace(source, filters=filters),
         selector=selector,
         no_local=no_local is not None and not is_queue,
         made=source.dynamic,
-        browse=is_queue and source.mode == "copy",
+        browse=is_queue and browses,
         default=_default(source.default_outcome),
         settled=Outcome.ACCEPTED if source.default_outcome is None else _default(source.default_outcome),
     )
     return plan if is_queue else _subscribing(attach, plan)
+
+
+def _of_queue(source: Terminus, filters: Mapping[str, object]) -> Terminus:
+    """What holds of a queue's receiver, whatever was asked for: it takes or looks, and nothing of it outlasts it."""
+    mode = source.mode or "move"
+    if source.dynamic:
+        return replace(source, filters=filters, mode=mode)
+    return replace(source, filters=filters, mode=mode, durable=0, expiry=DEFAULT_EXPIRY, timeout_s=0)
 
 
 def _subscribing(attach: Attach, plan: Reception) -> Reception:

@@ -189,6 +189,7 @@ class Raw:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S)
         self.socket.settimeout(LIMIT_S)
         self._rest = b""
+        self._held: bytes | None = None
         self.socket.sendall(header)
 
     def __enter__(self) -> Self:
@@ -198,10 +199,21 @@ class Raw:
         self.socket.close()
 
     def say(self, code: int, *items: bytes, channel: int = 0, payload: bytes = b"") -> None:
-        self.socket.sendall(frame(performative(code, *items) + payload, channel=channel))
+        self.raw(frame(performative(code, *items) + payload, channel=channel))
 
     def raw(self, octets: bytes) -> None:
-        self.socket.sendall(octets)
+        if self._held is None:
+            self.socket.sendall(octets)
+        else:
+            self._held += octets
+
+    @contextmanager
+    def in_one_piece(self) -> Iterator[None]:
+        """Hold back what is said meanwhile, and send it together."""
+        self._held = b""
+        yield
+        octets, self._held = self._held, None
+        self.raw(octets)
 
     def read(self) -> Seen | None:
         """The next frame; None at the end."""

@@ -262,6 +262,24 @@ def test_the_client_is_told_when_it_may_not_receive(client: Raw) -> None:
     assert gone.info(2)["x-opt-mqrc"] == 2035
 
 
+def test_what_is_released_before_new_credit_comes_with_that_credit(client: Raw) -> None:
+    put(client, "BACK.FIRST", "one", "two")
+    client.attach("r", RECEIVER, source=source("BACK.FIRST"))
+    client.credit(0, 1)
+    for number in range(3):
+        seen = client.wait(TRANSFER)
+        assert b"one" in seen.payload
+        with client.in_one_piece():
+            client.settle(seen.at(1), performative(RELEASED))
+            client.credit(0, 1, count=number + 1, next_in=number + 1)
+
+
+def test_a_queue_s_receiver_is_told_what_holds_and_not_what_it_asked_for(client: Raw) -> None:
+    asked = source("NO.TOPIC", types.uint(2), types.symbol("never"), types.uint(60))
+    answered = client.attach("r", RECEIVER, source=asked).at(5).value
+    assert [answered[at] for at in (1, 2, 3, 6)] == [None, None, None, "move"]
+
+
 def test_a_browser_sees_and_takes_nothing(client: Raw) -> None:
     put(client, "BROWSED", "one", "two")
     seen = client.attach("b", RECEIVER, source=source("BROWSED", *NULLS, types.symbol("copy")))

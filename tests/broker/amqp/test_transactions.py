@@ -31,7 +31,6 @@ from tests.broker.amqp.serving import (
 )
 
 from assay_sdk.amqp import types
-from assay_sdk.amqp.frames import frame
 from assay_sdk.amqp.types import Described
 
 LINK = 10
@@ -165,25 +164,17 @@ def test_a_settled_message_that_is_refused_fails_the_whole_unit(working: Working
     assert str(state.value[0].value[0]) == "amqp:transaction:rollback"
 
 
-def sent(number: int, handle: int, octets: bytes, *, unit: bytes = b"") -> bytes:
-    """The frame of a transfer: settled and in a unit of work, or to the coordinator."""
-    ids = (types.uint(handle), types.uint(number), types.binary(str(number).encode()), types.uint(0))
-    state = performative(TRANSACTIONAL, types.binary(unit)) if unit else b""
-    return frame(performative(TRANSFER, *ids, types.boolean(bool(unit)), b"", b"", state) + octets)
-
-
 def test_a_unit_fails_for_what_comes_in_one_piece_with_its_discharge(server: Serving, working: Working) -> None:
     client = working.client
     working.sender("PIECE", 0)
     client.attach("relay", SENDER, 1, target=target(None))
     unit = working.declare()
     discharge = types.described(0x77, performative(0x32, types.binary(unit), types.boolean(value=False)))
-    client.raw(
-        sent(working.number(), 0, message("kept?"), unit=unit)
-        + sent(working.number(), 1, message("nowhere"), unit=unit)
-        + sent(working.number(), LINK, discharge)
-        + sent(working.number(), LINK, discharge)
-    )
+    with client.in_one_piece():
+        working.send(unit, "kept?", 0, settled=True)
+        working.send(unit, "nowhere", 1, settled=True)
+        client.transfer(working.number(), discharge, LINK)
+        client.transfer(working.number(), discharge, LINK)
     answers = {}
     while len(answers) < 2:
         seen = client.wait(DISPOSITION)
@@ -217,10 +208,11 @@ def test_a_message_of_a_unit_whose_sender_knows_no_rejected_fails_the_unit(worki
 def test_a_settled_message_that_cannot_be_read_fails_its_unit(working: Working) -> None:
     working.sender("UNREADABLE", 0)
     unit = working.declare()
-    working.client.raw(sent(working.number(), 0, b"no message", unit=unit))
+    state = performative(TRANSACTIONAL, types.binary(unit))
+    working.client.transfer(working.number(), b"no message", 0, state=state, settled=True)
     assert working.client.wait(DETACH).error(2)[0] == "amqp:decode-error"
-    state = working.discharge(unit)
-    assert str(state.value[0].value[0]) == "amqp:transaction:rollback"
+    answer = working.discharge(unit)
+    assert str(answer.value[0].value[0]) == "amqp:transaction:rollback"
 
 
 @pytest.mark.parametrize("settled", [True, False], ids=["settled", "to-be-settled"])

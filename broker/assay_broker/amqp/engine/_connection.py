@@ -98,6 +98,7 @@ class Engine:
         lib.pn_transport_bind(self._transport, self._connection)
         self._sessions: dict[object, EngineSession] = {}
         self._links: dict[object, EngineLink] = {}
+        self._flowed: dict[EngineLink, None] = {}
         self._cut_out = bytearray()
         self.mute = False
         """Whether the engine says nothing more."""
@@ -166,7 +167,20 @@ class Engine:
     # --- events
 
     def dispatch(self) -> None:
-        """Tell what has happened, until nothing is left; what the listener does meanwhile is told too."""
+        """Tell what has happened, until nothing is left; what the listener does meanwhile is told too.
+
+        Credit comes last: the engine says what it is now and not what it was, and what the peer has released before it
+        gave credit is to be there by then.
+        """
+        self._tell()
+        while self.alive and self._flowed:
+            flowed, self._flowed = self._flowed, {}
+            for link in flowed:
+                if link.alive:
+                    self._events.link_flowed(link)
+            self._tell()
+
+    def _tell(self) -> None:
         collector = self._collector
         while self.alive and (event := lib.pn_collector_peek(collector)):
             handler = _HANDLERS.get(lib.pn_event_type(event))
@@ -194,7 +208,7 @@ class Engine:
     def on_flow(self, event: object) -> None:
         link = self._links.get(lib.pn_event_link(event))
         if link is not None:
-            self._events.link_flowed(link)
+            self._flowed[link] = None
 
     def on_link_open(self, event: object) -> None:
         pointer = lib.pn_event_link(event)
@@ -353,6 +367,7 @@ class Engine:
             link.alive = False
         self._sessions.clear()
         self._links.clear()
+        self._flowed.clear()
         lib.pn_transport_unbind(self._transport)
         lib.pn_collector_release(self._collector)
         lib.pn_connection_release(self._connection)
