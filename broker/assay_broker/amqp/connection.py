@@ -164,15 +164,23 @@ class Connection:
         """A link has more for the peer than there is room for; it resumes when there is."""
         self._starved[end] = None
 
+    def resumed(self) -> bool:
+        """What the engine had to say leaves: whether there may be more, of links that had no room for it.
+
+        A drain that waited for it ends so with the last message, and not when the peer has begun the next one.
+        """
+        if not self._starved or self._line.congested:
+            return False
+        starved, self._starved = self._starved, {}
+        for end in starved:
+            was_full = end.is_full
+            end.resume()
+            if not was_full and end in self._starved:
+                self._wake()
+        return True
+
     def flushed(self) -> None:
         """What the engine had to say is on its way to the peer."""
-        if self._starved and not self._line.congested:
-            starved, self._starved = self._starved, {}
-            for end in starved:
-                was_full = end.is_full
-                end.resume()
-                if not was_full:
-                    self._wake()
         if self._sent:
             sent, self._sent = self._sent, []
             for told in sent:

@@ -127,6 +127,8 @@ class Line(asyncio.BufferedProtocol):
             return
         octets = self._answer + engine.pull()
         self._answer = b""
+        if connection.resumed():
+            octets += engine.pull()
         if octets and not transport.is_closing():
             transport.write(octets)
             self._look_stuck(transport)

@@ -237,6 +237,11 @@ class Raw:
                 body[reader.at :],
             )
 
+    @property
+    def more_has_come(self) -> bool:
+        """Whether something came in one piece with the last frame."""
+        return bool(self._rest)
+
     def _take(self, size: int) -> bytes | None:
         while len(self._rest) < size:
             try:

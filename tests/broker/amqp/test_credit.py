@@ -75,6 +75,16 @@ def test_a_drain_that_all_credit_is_used_for_is_answered(client: Raw) -> None:
     assert b"three" in client.wait(TRANSFER).payload
 
 
+def test_a_drain_ends_in_one_piece_with_the_last_message(client: Raw) -> None:
+    put(client, "LAST.WORD", "one", "two", "three")
+    client.attach("r", RECEIVER, source=source("LAST.WORD"))
+    for count in range(3):
+        client.credit(0, 1, drain=True, count=count, next_in=count)
+        client.wait(TRANSFER)
+        assert client.more_has_come
+        assert client.wait(FLOW).at(6) == 0
+
+
 def test_a_drain_without_credit_is_answered_each_time(client: Raw) -> None:
     client.attach("r", RECEIVER, 3, source=source("DRAIN.NOTHING"))
     for given in (0, 0, 2, 0):
