@@ -57,7 +57,6 @@ class Code(IntEnum):
 
     OK = 0
     AUTH = 1
-    SYS = 2
 
 
 class _RefusedError(Exception):
@@ -112,8 +111,8 @@ class SaslServer:
                     break
                 answer += self._take(part)
         except DecodeError as error:
-            # Before there is a negotiation there is nothing that could have an outcome.
-            answer += SASL_HEADER if self.phase is Phase.HEADER else self._outcome(Code.SYS)
+            # What is no negotiation has no outcome: a header says what is spoken here, and anything else is hung up on.
+            answer += SASL_HEADER if self.phase is Phase.HEADER else b""
             self._refuse(str(error))
         except _RefusedError as error:
             answer += self._outcome(Code.AUTH)

@@ -68,7 +68,8 @@ _CREDIT, _MOST_CREDIT = 6, 1 << 30
 _DRAIN, _ECHO = 8, 9
 _TAG, _RCV_MODE, _RESUME = 2, 6, 8
 _HANDLE_MAX, _MOST_HANDLES = 4, (1 << 32) - 1
-_IDLE_TIMEOUT, _DESIRED = 4, 8
+_MAX_FRAME_SIZE, _IDLE_TIMEOUT, _DESIRED = 2, 4, 8
+_LEAST_FRAME = 512
 _LEAST_IDLE_MS = 100
 """Who wants to hear from us more often than so keeps us from serving others (2.4.5)."""
 
@@ -293,6 +294,9 @@ class Screen:
     def _take_open(self, channel: int, fields: Sequence[object]) -> None:
         if channel:
             raise ScreenError(FRAMING_ERROR, f"an open on channel {channel}, and not on 0")
+        most = plain_number(fields, _MAX_FRAME_SIZE)
+        if most is not None and most < _LEAST_FRAME:
+            raise ScreenError(FRAMING_ERROR, f"frames of {most} octets, and whoever speaks AMQP takes {_LEAST_FRAME}")
         self._opened = True
         self.desired = symbols(fields[_DESIRED] if len(fields) > _DESIRED else None)
         if 0 < (plain_number(fields, _IDLE_TIMEOUT) or 0) < _LEAST_IDLE_MS:

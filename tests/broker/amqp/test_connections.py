@@ -234,6 +234,17 @@ def test_an_open_comes_on_channel_nought(server: Serving) -> None:
         assert client.wait(CLOSE).error()[0] == "amqp:connection:framing-error"
 
 
+@pytest.mark.parametrize("most", [0, 511, 512])
+def test_a_peer_takes_frames_of_512_octets_at_least(server: Serving, most: int) -> None:
+    with Raw(server.port) as client:
+        client.open("small", b"", types.uint(most))
+        client.say(BEGIN, b"", types.uint(0), types.uint(1), types.uint(1))
+        if most < 512:
+            assert client.wait(CLOSE).error()[0] == "amqp:connection:framing-error"
+        else:
+            client.wait(BEGIN)
+
+
 def test_a_transfer_is_not_settled_second_where_its_link_settles_first(server: Serving) -> None:
     transfer = types.uint(0), types.uint(0), types.binary(b"t"), types.uint(0), types.boolean(value=False), b""
     with raw(server) as client:

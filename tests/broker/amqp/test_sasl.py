@@ -246,7 +246,9 @@ def test_a_server_that_does_not_know_the_user_cannot_show_it() -> None:
     ],
 )
 def test_frames_that_are_malformed_end_the_negotiation(octets: bytes) -> None:
-    assert refused(greeted(), octets) == 2
+    one = greeted()
+    assert one.receive(octets) == b""
+    assert (one.phase, one.user, one.rest) == (Phase.REFUSED, None, b"")
 
 
 def test_a_login_does_not_go_on_for_ever() -> None:
