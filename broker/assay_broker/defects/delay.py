@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from assay_broker.core import commands as core
 from assay_broker.core.commands import Browse, Command, Put
-from assay_broker.core.effects import Answer, Effect
+from assay_broker.core.effects import Answer, Browsed, Effect
 from assay_broker.core.records import MessageRemoved, MessageStored, Record
 from assay_broker.defects.model import (
     Defect,
@@ -97,7 +97,9 @@ def _early_for_browsers() -> Seams:
         if address is None or answer.value is None:
             return answer
         early = [
-            message for target, message in delayed if target == address and (message.delivery_time_ms or 0) > now_ms
+            Browsed(message, 0)
+            for target, message in delayed
+            if target == address and (message.delivery_time_ms or 0) > now_ms
         ]
         return replace(answer, value=(*answer.value, *early))
 
