@@ -35,9 +35,11 @@ CAN_FORK = sys.platform == "linux"
 
 REPLACEMENTS = 4
 """So many for each process: one that dies is replaced, and a mistake that kills them all comes to an end."""
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 """How long the processes may take to end what they are in and have started, once nobody wants to know any more."""
 
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+"""What waits until a forked process has a journal of its own: before, it would end the other one's."""
 _CODE = "I"
 _OCTETS = array(_CODE).itemsize
 
@@ -113,7 +115,7 @@ class _Tickets:
 
     def rest_of(self, first: int | None) -> Sequence[int]:
         """What somebody had still in hand, from this scenario on; nothing where there is none."""
-        for portion in self._portions:
+        for portion in () if self._is_torn else self._portions:
             if first in portion:
                 return portion[portion.index(first) :]
         return ()
@@ -195,6 +197,7 @@ class Forks:
             for _ in range(min(self._count, len(session.items))):
                 forked.append(self._fork(session, tickets))  # noqa: PERF401 - those are seen off if the next cannot be
             while forked:
+                self._interrupts.check()  # it may have come where Python drops what a handler raises
                 ready = wait([one.said for one in forked])
                 for one in [one for one in forked if one.said in ready]:
                     if self._hear(session, one):
@@ -219,7 +222,9 @@ class Forks:
         )
         with warnings.catch_warnings():  # of the thread that draws a bar: nothing in the forked process waits for it
             warnings.filterwarnings("ignore", message=".*multi-threaded", category=DeprecationWarning)
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
             process.start()
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         says.close()
         return _Forked(name, process, hears)
 
@@ -257,11 +262,14 @@ class Forks:
     def _work(self, session: pytest.Session, tickets: _Tickets, first: int | None, name: str, says: Connection) -> None:
         signal.signal(signal.SIGTERM, as_ctrl_c(self._interrupts.strike_once))  # so it is seen off
         self._reports = []
-        problem = ""
+        problem, has_journal = "", False
         try:
             _capture_anew(session.config)
             self._run.go_on_as(name)
+            has_journal = True
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)  # what came so far strikes now, and ends that journal
             self._try_some(session, chain(tickets.rest_of(first), tickets), says)
+            signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)  # what is left to do is short
         except pytest.exit.Exception as said:
             problem = str(said)
         except KeyboardInterrupt:
@@ -270,7 +278,8 @@ class Forks:
             problem = traceback.format_exc()
         self._interrupts.rest()
         try:
-            self._run.finish(concludes=False)
+            if has_journal:
+                self._run.finish(concludes=False)
         except Exception:  # noqa: BLE001 - likewise
             problem = problem or traceback.format_exc()
         says.send(_Said(problem=problem))  # Ctrl-C is but noted by now

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 import pytest
+from tests.waiting import until
 
 from assay_adapters.backend import AfterAnswer, At, BackendError, FirstSight, Kill, Restart, Unsupported
 from assay_adapters.container_faults import ContainerFaults
@@ -130,7 +131,7 @@ def test_a_kill_at_the_first_sight_strikes_before_the_settlement(bench: Bench, s
 
     bench.runner.call_soon(hand_over)
     injection.wait()
-    assert seen
+    until(lambda: bool(seen), "it is handed over, while whoever waited for the kill goes on")
     assert bench.notes.did.index("kill") < bench.notes.did.index(type(settlement).__name__)
     assert bench.notes.did.count("kill") == 1
 

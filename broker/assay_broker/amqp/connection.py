@@ -172,15 +172,21 @@ class Connection:
         if not self._starved or self._line.congested:
             return False
         starved, self._starved = self._starved, {}
-        for end in starved:
-            was_full = end.is_full
-            end.resume()
-            if not was_full and end in self._starved:
-                self._wake()
+        try:
+            for end in starved:
+                end.resume()
+        except Exception:  # noqa: BLE001  what has left the engine must reach the peer all the same
+            self.failed("a link")
         return True
 
-    def flushed(self) -> None:
-        """What the engine had to say is on its way to the peer."""
+    def flushed(self, *, resumed: bool) -> None:
+        """What the engine had to say is on its way to the peer.
+
+        Args:
+            resumed: Whether links that had no room have said something: then they may say more.
+        """
+        if resumed and self._starved:
+            self._wake()
         if self._sent:
             sent, self._sent = self._sent, []
             for told in sent:

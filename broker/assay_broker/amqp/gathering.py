@@ -38,8 +38,8 @@ class Gathered:
 
     def put(self, put: commands.Put) -> None:
         """Put a message; what follows at once goes with it."""
-        if self._settling is not None:
-            self.pass_on()
+        if self._settling is not None or (self._puts and self._puts[-1].unit != put.unit):
+            self.pass_on()  # what belongs to a unit of work is answered at once, unless others are stored with it
         self._puts.append(put)
         if len(self._puts) >= _TOGETHER:
             self.pass_on()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
 from msgspec.structs import replace
@@ -142,13 +143,35 @@ class IncomingEnd(LinkEnd):
         if self._parts is not None:
             octets, self._parts = bytes(self._parts) + octets, None
         resumed, allowed = self._is_resumed(delivery), self._take()
-        if self.state is _EXPELLED or (resumed and allowed):
+        if self.state is not _EXPELLED and resumed and allowed:
             engine.settle(delivery)
-        elif not allowed:
+        elif self.state is _EXPELLED or not allowed:
+            if self.state is not _EXPELLED:
+                self._expel_overdrawn()
+            self._spoil(delivery)
             engine.settle(delivery)
-            self._expel_overdrawn()
         elif self._check_size(len(octets)):
             self._put(delivery, octets)
+        else:
+            self._spoil(delivery)
+
+    def _unit_of(self, delivery: Delivery) -> tuple[bytes | None, Unit | None]:
+        """Which unit of work is to take a delivery, None for none; and that one, if there is one.
+
+        Raises:
+            DecodeError: Its state cannot be read.
+        """
+        if engine.state_of(delivery) != _TRANSACTIONAL:
+            return None, None
+        txn_id, _ = read_state(engine.state_fields(delivery))
+        return txn_id, self.context.units.get(txn_id)
+
+    def _spoil(self, delivery: Delivery) -> None:
+        """A message is dropped with the link, without an outcome of its own: so fails the unit that was to take it."""
+        with suppress(DecodeError):
+            _, unit = self._unit_of(delivery)
+            if unit is not None:
+                unit.broken = unit.broken or self.why
 
     def _is_resumed(self, delivery: Delivery) -> bool:
         """Whether a delivery goes on from before the link was attached: nothing of it is known here (2.7.5, resume)."""
@@ -170,19 +193,15 @@ class IncomingEnd(LinkEnd):
 
     def _put(self, delivery: Delivery, octets: bytes) -> None:
         context = self.context
-        settled, unit = engine.is_settled(delivery), None
+        settled = engine.is_settled(delivery)
         try:
-            if engine.state_of(delivery) == _TRANSACTIONAL:
-                unit = context.units.get(read_state(engine.state_fields(delivery))[0])
-                if unit is None:
-                    self._refuse_one(delivery, Condition(UNKNOWN_TRANSACTION, "There is no such unit of work."))
-                    return
+            txn_id, unit = self._unit_of(delivery)
+            if txn_id is not None and unit is None:
+                self._refuse_one(delivery, Condition(UNKNOWN_TRANSACTION, "There is no such unit of work."))
+                return
             message = messages.read(octets, self._address, now_ms=context.now_ms(), max_depth=context.limits.max_depth)
         except DecodeError as error:
-            why = Condition(DECODE_ERROR, f"A message cannot be read: {error}.")
-            if unit is not None and settled:
-                unit.broken = unit.broken or why
-            self._refuse_one(delivery, why)
+            self._refuse_one(delivery, Condition(DECODE_ERROR, f"A message cannot be read: {error}."))
             return
         if self._address is None:
             message = self._addressed(message)
@@ -211,11 +230,13 @@ class IncomingEnd(LinkEnd):
 
     def _refuse_one(self, delivery: Delivery, why: Condition) -> None:
         """A message is not even asked for: it is rejected, or, where nobody waits for that, the link is closed."""
+        if not engine.is_settled(delivery) and self.takes_rejected:
+            engine.reject(delivery, why)
+            return
+        self.expel(why)
+        self._spoil(delivery)
         if engine.is_settled(delivery):
             engine.settle(delivery)
-            self.expel(why)
-        else:
-            self.reject(delivery, why)
 
     def _routed(self, tag: bytes, answer: Answer) -> None:
         """A settled message was put over the relay, or not: that it leads nowhere is told with the link's end."""

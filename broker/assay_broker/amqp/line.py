@@ -127,12 +127,12 @@ class Line(asyncio.BufferedProtocol):
             return
         octets = self._answer + engine.pull()
         self._answer = b""
-        if connection.resumed():
-            octets += engine.pull()
+        more = engine.pull() if connection.resumed() else b""
+        octets += more
         if octets and not transport.is_closing():
             transport.write(octets)
             self._look_stuck(transport)
-        connection.flushed()
+        connection.flushed(resumed=bool(more))
         if engine.mute and connection.is_open:
             _LOG.error("the engine of the connection of %s has failed; it is cut off", self.peer)
             transport.abort()

@@ -70,6 +70,7 @@ _TAG, _RCV_MODE, _RESUME = 2, 6, 8
 _HANDLE_MAX, _MOST_HANDLES = 4, (1 << 32) - 1
 _MAX_FRAME_SIZE, _IDLE_TIMEOUT, _DESIRED = 2, 4, 8
 _LEAST_FRAME = 512
+_LONGEST_TAG, _MOST_RESUMED = 32, 1_024
 _LEAST_IDLE_MS = 100
 """Who wants to hear from us more often than so keeps us from serving others (2.4.5)."""
 
@@ -332,7 +333,12 @@ class Screen:
             return self._fault(channel, BAD_FIELD, "A transfer is to be settled second on a link that settles first.")
         tag = fields[_TAG] if flag(fields, _RESUME) else None
         if handle in handles and isinstance(tag, bytes):
-            handles[handle].wishes.resumed.add(tag)  # nothing of it is known here (2.6.13)
+            resumed = handles[handle].wishes.resumed
+            if len(tag) > _LONGEST_TAG or len(resumed) >= _MOST_RESUMED:
+                return self._fault(
+                    channel, BAD_FIELD, "Deliveries are resumed with too long tags, or too many at a time."
+                )
+            resumed.add(tag)  # nothing of it is known here (2.6.13)
         return self._may_send(channel, handle)
 
     def _attach(self, channel: int, handles: _Handles, attach: Attach, octets: bytes) -> bool:

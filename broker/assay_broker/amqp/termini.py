@@ -29,6 +29,8 @@ KindOf = Callable[[str], AddressKind]
 """What a name means of which nobody says whether it is a queue's or a topic's."""
 
 _OUTCOMES = ("amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list")
+_DECLARED = "amqp:declared:list"
+"""What a coordinator's link may know besides."""
 OUTCOMES = types.symbols(_OUTCOMES)
 """Those that our sources take."""
 
@@ -42,7 +44,7 @@ def senders(source: Terminus | None) -> bytes:
 
 @lru_cache(64)
 def _known(outcomes: tuple[str, ...]) -> bytes:
-    return types.symbols(name for name in _OUTCOMES if name in outcomes)
+    return types.symbols(name for name in (*_OUTCOMES, _DECLARED) if name in outcomes)
 
 
 _KINDS = tuple((kind, kind.value) for kind in AddressKind)
@@ -187,7 +189,7 @@ def reception(attach: Attach, source: Terminus, kind_of: KindOf) -> Reception | 
 
 def _of_queue(source: Terminus, filters: Mapping[str, object]) -> Terminus:
     """What holds of a queue's receiver, whatever was asked for: it takes or looks, and nothing of it outlasts it."""
-    mode = source.mode or "move"
+    mode = "copy" if source.mode == "copy" else "move"
     if source.dynamic:
         return replace(source, filters=filters, mode=mode)
     return replace(source, filters=filters, mode=mode, durable=0, expiry=DEFAULT_EXPIRY, timeout_s=0)

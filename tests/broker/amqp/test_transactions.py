@@ -184,6 +184,51 @@ def test_a_unit_fails_for_what_comes_in_one_piece_with_its_discharge(server: Ser
     assert browse(server, "PIECE") == 0
 
 
+def test_a_unit_waits_for_what_is_stored_together_with_others(server: Serving, working: Working) -> None:
+    client = working.client
+    working.sender("WITH.OTHERS", 0)
+    client.attach("relay", SENDER, 1, target=target(None))
+    client.wait(FLOW)
+    unit = working.declare()
+    discharge = types.described(0x77, performative(0x32, types.binary(unit), types.boolean(value=False)))
+    with client.in_one_piece():
+        client.transfer(working.number(), message("plain"), 0)
+        working.send(unit, "kept?", 0, settled=True)
+        working.send(unit, "nowhere", 1, settled=True)
+        client.transfer(working.number(), discharge, LINK)
+    seen = [client.wait(DISPOSITION) for _ in range(2)]
+    states = {number: one.at(4) for one in seen for number in range(one.at(1), (one.at(2) or one.at(1)) + 1)}
+    assert [states[number].descriptor for number in sorted(states)] == [ACCEPTED, REJECTED]
+    assert browse(server, "WITH.OTHERS") == 1
+
+
+def test_a_unit_is_committed_though_its_connection_is_closed_in_one_piece_with_its_discharge(
+    server: Serving, working: Working
+) -> None:
+    client = working.client
+    working.sender("CLOSED.TOO", 0)
+    unit = working.declare()
+    discharge = types.described(0x77, performative(0x32, types.binary(unit), types.boolean(value=False)))
+    with client.in_one_piece():
+        client.transfer(working.number(), message("plain"), 0)
+        working.send(unit, "in the unit", 0, settled=True)
+        client.transfer(working.number(), discharge, LINK)
+        client.say(CLOSE)
+    client.wait(CLOSE)
+    assert browse(server, "CLOSED.TOO") == 2
+
+
+def test_a_message_that_is_dropped_with_its_link_fails_its_unit(working: Working) -> None:
+    client = working.client
+    client.attach("relay", SENDER, 1, target=target(None))
+    client.wait(FLOW)
+    client.transfer(working.number(), message("nowhere"), 1, settled=True)
+    unit = working.declare()
+    working.send(unit, "in flight", 1, settled=True)
+    state = working.discharge(unit)
+    assert str(state.value[0].value[0]) == "amqp:transaction:rollback"
+
+
 def test_a_coordinators_link_that_knows_no_rejected_is_detached_instead(client: Raw) -> None:
     known = source(None, *(b"",) * 8, types.symbols(("amqp:accepted:list",)))
     client.attach("tx", SENDER, LINK, source=known, target=performative(COORDINATOR))

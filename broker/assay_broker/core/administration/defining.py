@@ -86,12 +86,21 @@ def delete_object(state: State, turn: Turn, change: DeleteObject) -> None:
 
 
 def _of_clients(state: State, change: DeleteObject) -> list[Subscription]:
-    """What a DELETE SUB names that is no object: subscriptions that clients have made."""
+    """What a DELETE SUB names that is no object: subscriptions that clients have made.
+
+    Raises:
+        RefusalError: The name does not tell two clients' apart.
+    """
     if change.kind is not Kind.SUB or state.objects.find(Namespace.SUB, change.name) is not None:
         return []
     name = state.settings.name
     found = [one for one in state.subscriptions if one.terms.object_name(name) == change.name]
-    return [one for one in found if one.durable] or found
+    durable = [one for one in found if one.durable]
+    if len(durable) > 1:
+        raise object_refusal(
+            Mqrc.SUB_NAME_ERROR, f"Several clients have a subscription {change.name}: let them remove it.", change.name
+        )
+    return durable or found
 
 
 def _delete_subscriptions(state: State, turn: Turn, subscriptions: list[Subscription], name: str) -> None:

@@ -288,6 +288,16 @@ def test_a_client_s_subscription_is_deleted_by_the_name_that_is_shown() -> None:
     assert do(bench, gone) == Mqrc.UNKNOWN_OBJECT_NAME
 
 
+def test_subscriptions_that_one_name_does_not_tell_apart_stay() -> None:
+    bench = Bench()
+    for number, client, name in ((1, "a", "b:c"), (2, "a:b", "c")):
+        bench.connect(number, client)
+        bench.receiver(number, 1, TOPIC, durable=name)
+        bench.handle(commands.Detach(number, None, 1))
+    assert do(bench, DeleteObject(kind=Kind.SUB, name="JMS:ASSAY:a:b:c")) == Mqrc.SUB_NAME_ERROR
+    assert len(show(bench, DisplayObjects(kinds=(Kind.SUB,), name="JMS:*"))) == 2
+
+
 def test_the_queue_manager_shows_its_level_and_platform() -> None:
     bench = Bench(default_settings("MQ01", platform="zos", level="9.4.2"))
     (shown,) = show(bench, DisplayObjects(kinds=(Kind.QMGR,), name=""))
