@@ -171,7 +171,7 @@ def reception(attach: Attach, source: Terminus, kind_of: KindOf) -> Reception | 
     selector, no_local, filters = _filters(source)
     if isinstance(selector, Refused):
         return selector
-    is_queue, browses = address.kind in _QUEUES, source.mode == "copy"
+    is_queue = address.kind in _QUEUES
     if is_queue:
         filters.pop(no_local or "", None)
     plan = Reception(
@@ -180,7 +180,7 @@ def reception(attach: Attach, source: Terminus, kind_of: KindOf) -> Reception | 
         selector=selector,
         no_local=no_local is not None and not is_queue,
         made=source.dynamic,
-        browse=is_queue and browses,
+        browse=is_queue and source.mode == "copy",
         default=_default(source.default_outcome),
         settled=Outcome.ACCEPTED if source.default_outcome is None else _default(source.default_outcome),
     )
