@@ -256,6 +256,21 @@ def test_a_transfer_is_not_settled_second_where_its_link_settles_first(server: S
         assert client.wait(END).error()[0] == "amqp:invalid-field"
 
 
+@pytest.mark.parametrize(("octets", "taken"), [(32, True), (33, False)])
+def test_a_resumed_delivery_has_a_tag_of_32_octets_at_most(server: Serving, octets: int, taken: bool) -> None:
+    empty = types.null()
+    begins = types.uint(0), types.uint(0), types.binary(b"t" * octets), types.uint(0), types.boolean(value=False)
+    with raw(server) as client:
+        client.attach("s", SENDER, target=target("Q"))
+        client.wait(FLOW)
+        resume = types.boolean(value=True)
+        client.say(TRANSFER, *begins, types.boolean(value=False), empty, empty, resume, payload=message("old"))
+        if taken:
+            client.wait(DISPOSITION)
+        else:
+            assert client.wait(END).error()[0] == "amqp:invalid-field"
+
+
 @pytest.mark.parametrize("wrong", ["lifetime-policy", "supported-dist-modes"])
 def test_properties_of_a_node_to_be_made_have_their_types(server: Serving, wrong: str) -> None:
     asked = source(None, b"", b"", b"", types.boolean(value=True), types.mapping({types.symbol(wrong): types.uint(1)}))
