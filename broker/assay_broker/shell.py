@@ -33,6 +33,9 @@ from assay_sdk.time import Runner
 
 _NS_PER_MS = 1_000_000
 
+_TOLD = Deliver, Answer
+"""What peers are told; the union of both would be made anew for each message."""
+
 Post = Callable[[str, ToMember], None]
 """Takes the name of a queue manager and what it has for others."""
 
@@ -315,7 +318,7 @@ class QueueManager:
         for effect in effects:
             if life.over:
                 return
-            if isinstance(effect, Deliver | Answer):  # nearly all
+            if isinstance(effect, _TOLD):  # nearly all
                 if effect.after is None:
                     self._tell_peer(life, effect)
                 else:

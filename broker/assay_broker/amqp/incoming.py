@@ -38,6 +38,7 @@ _EXPELLED, _TRANSACTIONAL = LinkState.EXPELLED, int(State.TRANSACTIONAL)
 _OFFERED = types.symbols((DELAYED_DELIVERY,))
 _UNROUTED = frozenset((NOT_FOUND, UNAUTHORIZED))
 """Why a link to where a message goes would not come about, either (Anonymous Terminus, 2.2.2)."""
+_NO_UNIT = None, None
 _NO_TARGET = refused(
     Mqrc.UNKNOWN_OBJECT_NAME, "The link has no target: name one, or leave its address out to name one in each message."
 )
@@ -111,10 +112,9 @@ class IncomingEnd(LinkEnd):
 
     def changed(self, delivery: Delivery) -> None:
         """A transfer, or a part of one."""
-        link = self.engine
-        if not link.is_current(delivery):
+        octets = self.engine.read(delivery)
+        if not octets and not self.engine.is_current(delivery):
             return  # the peer has settled what waits for its answer
-        octets = link.read(delivery)
         if engine.is_partial(delivery):
             self._part(octets)
         elif not octets and engine.is_aborted(delivery):
@@ -142,15 +142,15 @@ class IncomingEnd(LinkEnd):
     def _whole(self, delivery: Delivery, octets: bytes) -> None:
         if self._parts is not None:
             octets, self._parts = bytes(self._parts) + octets, None
-        resumed, allowed = self._is_resumed(delivery), self._take()
-        if self.state is not _EXPELLED and resumed and allowed:
-            engine.settle(delivery)
-        elif self.state is _EXPELLED or not allowed:
+        resumed = self.attach.wishes.resumed and self._is_resumed(delivery)
+        if not self._take() or self.state is _EXPELLED:
             if self.state is not _EXPELLED:
                 self._expel_overdrawn()
             self._spoil(delivery)
             engine.settle(delivery)
-        elif self._check_size(len(octets)):
+        elif resumed:
+            engine.settle(delivery)
+        elif len(octets) <= self.context.limits.max_message or self._check_size(len(octets)):
             self._put(delivery, octets)
         else:
             self._spoil(delivery)
@@ -162,7 +162,7 @@ class IncomingEnd(LinkEnd):
             DecodeError: Its state cannot be read.
         """
         if engine.state_of(delivery) != _TRANSACTIONAL:
-            return None, None
+            return _NO_UNIT
         txn_id, _ = read_state(engine.state_fields(delivery))
         return txn_id, self.context.units.get(txn_id)
 
@@ -175,10 +175,7 @@ class IncomingEnd(LinkEnd):
 
     def _is_resumed(self, delivery: Delivery) -> bool:
         """Whether a delivery goes on from before the link was attached: nothing of it is known here (2.7.5, resume)."""
-        resumed = self.attach.wishes.resumed
-        if not resumed:
-            return False
-        tag = engine.tag_of(delivery)
+        resumed, tag = self.attach.wishes.resumed, engine.tag_of(delivery)
         found = tag in resumed
         resumed.discard(tag)
         return found

@@ -116,7 +116,7 @@ def read(
     Raises:
         DecodeError: It is malformed; the text says where.
     """
-    octets = bytes(octets)  # engines hand out bytearrays and views
+    octets = bytes(octets)  # not everybody hands out bytes
     header, hints, values, properties = _NO_HEADER, _NO_HINTS, _NO_FIELDS, _NOTHING
     for span in split(octets, max_depth):
         code = span.code

@@ -31,10 +31,8 @@ def open_properties(told: PeerProperties, *, failed: bool = False) -> bytes:
         told: What the queue manager says of itself.
         failed: Whether a close follows at once, with the reason.
     """
-    everything: PeerProperties = {"product": PRODUCT, "version": product_version(), **told}
-    if failed:
-        everything[OPEN_FAILED] = True
-    return properties(everything)
+    failure = {OPEN_FAILED: True} if failed else {}
+    return properties({"product": PRODUCT, "version": product_version(), **told, **failure})
 
 
 def properties(told: PeerProperties) -> bytes:

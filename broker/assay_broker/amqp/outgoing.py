@@ -34,6 +34,8 @@ _OUTCOMES: Mapping[object, Outcome] = {
 _OFFERED = types.symbols((SHARED_SUBSCRIPTIONS,))
 _LOOK = 65_536
 """Octets after which the engine is asked how much waits for the peer."""
+_OPEN = State.OPEN
+"""Looked up once: for each message."""
 _TRANSACTIONAL, _MODIFIED_STATE = int(Outcomes.TRANSACTIONAL), int(Outcomes.MODIFIED)
 _MODIFIED = (_MODIFIED_STATE, "amqp:modified:list")
 
@@ -55,7 +57,8 @@ class OutgoingEnd(LinkEnd):
         super().__init__(context, link, attach, session)
         self.plan = plan
         self._settled = attach.snd_settle_mode == SettleMode.SETTLED
-        self._unsettled: dict[int, Delivery] = {}
+        self._unsettled: dict[Delivery, int] = {}
+        """What has left and is not settled, and the queue manager's numbers."""
         self._enlisted: dict[int, Delivery | None] = {}
         self._asked = 0
         """Credit that the queue manager has, and has not used."""
@@ -105,7 +108,7 @@ class OutgoingEnd(LinkEnd):
 
     def flow(self) -> None:
         """Pass credit on, as much at a time as is good; what is drained is answered."""
-        if self.state is not State.OPEN or self._draining:
+        if self.state is not _OPEN or self._draining:
             return
         credit, draining = self.engine.credit, self.wants_drain
         full = self.is_full or bool(self._waiting)
@@ -156,7 +159,7 @@ class OutgoingEnd(LinkEnd):
 
     def deliver(self, delivery: Deliver) -> None:
         """Send a message."""
-        if self.state is not State.OPEN:
+        if self.state is not _OPEN:
             return  # the queue manager has taken it back with the link
         self._asked -= 1
         if self._waiting or self._has_filled:
@@ -189,19 +192,15 @@ class OutgoingEnd(LinkEnd):
         self._unlooked += len(octets)
         sent = self.engine.send(delivery.delivery, octets, settled=self._settled)
         if sent is not None:
-            self._unsettled[delivery.delivery] = sent
+            self._unsettled[sent] = delivery.delivery
 
     def changed(self, delivery: Delivery) -> None:
         """The peer says what became of a delivery."""
-        number = int.from_bytes(engine.tag_of(delivery))
+        number = self._unsettled.get(delivery)
         state, settled = engine.state_of(delivery), engine.is_settled(delivery)
-        if number not in self._unsettled:
-            if settled and number in self._enlisted:
-                self._enlisted[number] = None
+        if number is None:
             if settled:
-                self._settling.pop(number, None)
-            if settled:
-                engine.settle(delivery)
+                self._settled_again(delivery)
             return
         if state == _TRANSACTIONAL:
             self._enlist(delivery, number, settled=settled)
@@ -209,7 +208,7 @@ class OutgoingEnd(LinkEnd):
         outcome = _OUTCOMES.get(state) or self._other_outcome(delivery, state, settled=settled)
         if outcome is None:
             return  # received in part, or nothing said
-        del self._unsettled[number]
+        del self._unsettled[delivery]
         leave_out = state == _MODIFIED_STATE and engine.modified(delivery)[1]
         if settled:
             engine.settle(delivery)
@@ -227,6 +226,14 @@ class OutgoingEnd(LinkEnd):
         self.context.handle(
             commands.Settle(self.context.number, token, self.number, (number,), outcome, leave_out=leave_out)
         )
+
+    def _settled_again(self, delivery: Delivery) -> None:
+        """The peer settles what had its outcome before, in a unit of work or by itself."""
+        number = int.from_bytes(engine.tag_of(delivery))
+        if number in self._enlisted:
+            self._enlisted[number] = None
+        self._settling.pop(number, None)
+        engine.settle(delivery)
 
     def _settle(self, number: int, outcome: Outcome, *, leave_out: bool) -> None:
         if leave_out:
@@ -253,7 +260,7 @@ class OutgoingEnd(LinkEnd):
         if unit is None:
             self.expel(Condition(UNKNOWN_TRANSACTION, "A delivery is settled in a unit of work that there is not."))
             return
-        del self._unsettled[number]
+        del self._unsettled[delivery]
         self._enlisted[number] = None if settled else delivery
         if settled:
             engine.settle(delivery)
@@ -288,7 +295,7 @@ class OutgoingEnd(LinkEnd):
         if delivery is None:
             self.context.settle(self.number, number, Outcome.MODIFIED)
         else:
-            self._unsettled[number] = delivery
+            self._unsettled[delivery] = number
 
     # --- its end
 
@@ -321,7 +328,7 @@ class OutgoingEnd(LinkEnd):
         # With credit left, what goes back would come again to the link that leaves.
         self.context.handle(commands.Flow(self.context.number, None, self.number, -self._asked))
         self._asked = 0
-        for number in self._unsettled:
+        for number in self._unsettled.values():
             self.context.settle(self.number, number, self.plan.default)
         self._unsettled.clear()
 

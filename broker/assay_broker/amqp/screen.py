@@ -60,6 +60,12 @@ _HEAD = bytes((0x00, 0x53))
 _REPEATED = frozenset(_HEAD + bytes((code,)) for code in (_BEGIN, _ATTACH, _DETACH, _END, _CLOSE))
 """What clients say alike, one after the other and each time that they come again.  Their opens have names of their own,
 and the rest comes so often that it is looked at in another way."""
+_PLAIN_TRANSFER = bytes((*_HEAD, _TRANSFER, 0xC0))
+"""The same, of a transfer whose list of fields is short."""
+_TOLD_AT_ONCE = frozenset((0x43, 0x52))
+"""Formats of numbers that have one octet at most."""
+_USUAL_END = 16
+_NOTHING_USUAL = b"", b""
 _LENGTH = struct.Struct(">I").unpack_from
 _ROLE, _FIRST, _LAST = 0, 1, 2
 _HANDLE, _HANDLE_OF_FLOW = 0, 4
@@ -140,6 +146,9 @@ class Screen:
         self._instead = b""
         """What the engine is to have instead of a frame."""
         self._renamed = 0
+        self._usual = _NOTHING_USUAL
+        """Where the last transfer that was let through says which kind of frame it is, and over which link it comes:
+        what says the same there is let through as well, as long as no link comes or goes."""
         self._handles: dict[int, _Handles | None] = {}
         """By channel: handles in use; None for a session that has broken the protocol, of which only the end counts."""
 
@@ -167,7 +176,9 @@ class Screen:
                 raise ScreenError(FRAMING_ERROR, f"a frame of {length} octets, and {self._max_frame} are taken at most")
             if size - at < length:
                 break
-            if length > HEADER_SIZE and not look(data, at, at + length):
+            if length > _USUAL_END and (data[at + 4 : at + 12], data[at + 13 : at + 16]) == self._usual:
+                pass  # one more message
+            elif length > HEADER_SIZE and not look(data, at, at + length):
                 kept += (data[kept_from:at], self._instead)
                 self._instead = b""
                 kept_from = at + length
@@ -180,6 +191,7 @@ class Screen:
     def await_close(self) -> None:
         """We have closed the connection: of what the peer still sends nothing counts but its close (2.4.6)."""
         self._farewell = True
+        self._usual = _NOTHING_USUAL
 
     def _look_for_close(self, data: bytes, begin: int, end: int) -> bool:
         """Look at a frame after our close; of one that has not opened yet, the open counts too."""
@@ -204,7 +216,7 @@ class Screen:
             if handle is not None:
                 if (many := count(data, body)) > _RCV_MODE and is_unusual(data, body, end, many):
                     return self._read(channel, data[body : min(end, body + self._max_performative)])
-                return self._may_send(channel, handle)
+                return self._may_send(channel, handle) and self._remember(data, begin, many)
         elif code == _DISPOSITION and end - body <= SHORT:
             first = number(data, body, _FIRST)
             if first is not None:
@@ -243,6 +255,14 @@ class Screen:
             return True
         return self._fault(channel, NOT_ALLOWED, f"The peer is the receiver of the link at handle {handle}.")
 
+    def _remember(self, data: bytes, begin: int, many: int) -> bool:
+        """Remember how a transfer of so many fields begins that is let through, if that tells its link."""
+        head, fields = usual = data[begin + 4 : begin + 12], data[begin + 13 : begin + 16]
+        is_plain = head[0] == _MIN_OFFSET and head.endswith(_PLAIN_TRANSFER) and many <= _RCV_MODE
+        if is_plain and len(fields) > 1 and fields[1] in _TOLD_AT_ONCE:
+            self._usual = usual
+        return True
+
     def _wish(self, channel: int, handle: int | None, *, drain: bool = False, echo: bool = False) -> None:
         """What a flow asks for besides credit."""
         handles = self._handles.get(channel)
@@ -260,6 +280,7 @@ class Screen:
         return self._handles.get(channel, _NONE) is not None
 
     def _fault(self, channel: int, condition: str, text: str) -> bool:
+        self._usual = _NOTHING_USUAL
         self._handles[channel] = None
         self.faults.append(Fault(channel, condition, text))
         return False
@@ -267,6 +288,7 @@ class Screen:
     # --- other frames
 
     def _read(self, channel: int, octets: bytes) -> bool:
+        self._usual = _NOTHING_USUAL
         said = _said_again if octets[:3] in _REPEATED and len(octets) <= _LONGEST else _said
         try:
             code, fields, attach = said(octets)

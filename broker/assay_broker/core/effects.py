@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from msgspec import Struct
 
 from assay_broker.core.administration.authority import AuthorityRecord
@@ -20,6 +22,8 @@ from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Refused
 from assay_sdk.model.xa import XaVote
 
+NOTHING_TOLD: PeerProperties = MappingProxyType({})
+
 
 class Persist(Struct, frozen=True, tag=True):
     """Make these records durable, all of them or none; answer with `Stored` or `StoreFailed`."""
@@ -28,7 +32,7 @@ class Persist(Struct, frozen=True, tag=True):
     records: tuple[Record, ...]
 
 
-class Deliver(Struct, frozen=True, tag=True, kw_only=True):
+class Deliver(Struct, frozen=True, tag=True, kw_only=True, gc=False):
     """Hand a message to a receiver.
 
     Args:
@@ -69,7 +73,7 @@ Value = (
 subscription's terms, a vote, or a destination's name."""
 
 
-class Answer(Struct, frozen=True, tag=True):
+class Answer(Struct, frozen=True, tag=True, gc=False):
     """A command is done, or refused.
 
     Args:
@@ -83,7 +87,7 @@ class Answer(Struct, frozen=True, tag=True):
     refused: Refused | None = None
     value: Value = None
     after: int | None = None
-    properties: PeerProperties = {}
+    properties: PeerProperties = NOTHING_TOLD
 
 
 class CloseLink(Struct, frozen=True, tag=True):

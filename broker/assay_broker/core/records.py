@@ -68,7 +68,7 @@ class SubscriptionRemoved(Struct, frozen=True, tag=True):
     number: int
 
 
-class MessageStored(Struct, frozen=True, tag=True, kw_only=True):
+class MessageStored(Struct, frozen=True, tag=True, kw_only=True, omit_defaults=True, gc=False):
     """One copy of a message, on a queue or staged for one.
 
     Args:
@@ -88,8 +88,8 @@ class MessageStored(Struct, frozen=True, tag=True, kw_only=True):
     home: str
     message: Message
     arrived_ms: int
-    expires_ms: int | None
-    due_ms: int | None
+    expires_ms: int | None = None
+    due_ms: int | None = None
     dead: DeadLetterHeader | None = None
     via: tuple[str, ...] = ()
     unit: int | None = None
@@ -110,7 +110,7 @@ class MessageMarked(Struct, frozen=True, tag=True):
     count: int
 
 
-class MessageRemoved(Struct, frozen=True, tag=True):
+class MessageRemoved(Struct, frozen=True, tag=True, gc=False):
     """A stored copy is gone: consumed, expired, cancelled, or its subscription has gone."""
 
     key: int

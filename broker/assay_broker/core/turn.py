@@ -11,7 +11,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from assay_broker.core.clients.units import Work
-from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist, ToMember, Value
+from assay_broker.core.effects import NOTHING_TOLD, Answer, CloseLink, Deliver, Effect, Persist, ToMember, Value
 from assay_broker.core.messages.entries import Delivery, Entry
 from assay_broker.core.networks.parcels import Parcel
 from assay_broker.core.queues.queues import Queue
@@ -96,8 +96,9 @@ class Turn:
         Returns:
             The batch that stores it.
         """
+        if not self._records:
+            self._pending[self.number] = self.batch
         self._records.append(record)
-        self._pending[self.number] = self.batch
         self.batch.undo.append(undo)
         return self.number
 
@@ -160,10 +161,11 @@ class Turn:
         after = self.number if self._records else gate
         waits_for = self._pending.get(after)
         if waits_for is not None:
-            waits_for.answers.append((connection, token))
+            asker = connection, token
+            waits_for.answers.append(asker)
             if waits_for is self.batch:
-                waits_for.asker = (connection, token)
-        self._effects.append(Answer(connection, token, refused, value, after or None, properties or {}))
+                waits_for.asker = asker
+        self._effects.append(Answer(connection, token, refused, value, after or None, properties or NOTHING_TOLD))
 
     def once_undone(self, job: Callable[[Turn], None]) -> None:
         """Have something done once every batch that the store refuses is undone (`all_undone`).

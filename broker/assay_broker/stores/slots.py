@@ -88,20 +88,6 @@ def change_of(record: Record) -> Change:
     return _CHANGES[type(record)](record)
 
 
-def taken_by(record: Record) -> Kind | None:
-    """Which kind of slot a record takes; None for a record that takes none.
-
-    Args:
-        record: The record.
-    """
-    if isinstance(record, MessageStored):  # nearly all are one of these two
-        return Kind.MESSAGE
-    if isinstance(record, MessageRemoved):
-        return None
-    taken = change_of(record).takes
-    return None if taken is None else taken.kind
-
-
 class Newest(Generic[T]):
     """What slots hold after some records: of each what the newest has put there, None for nothing.
 
@@ -115,6 +101,10 @@ class Newest(Generic[T]):
         """By the numbers of their messages."""
         self.named: dict[Slot, T | None] = {}
         """All else, in the order in which the slots came to hold it."""
+
+    def __bool__(self) -> bool:
+        """Whether there were any records."""
+        return bool(self.messages or self.marks or self.named)
 
     def add(self, record: Record, held: T | None) -> None:
         """One more record.

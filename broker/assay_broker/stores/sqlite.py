@@ -100,11 +100,11 @@ class SqliteStore:
         adding = sum([row.growth for row in rows if row is not None])
         if adding:
             self._take_room(adding)
-        self._written += records
         add = self._newest.add
         for record, row in zip(records, rows, strict=True):
             add(record, row)
-        if self._observers:
+        if self._observers:  # else nobody is told what becomes of them
+            self._written += records
             for record in records:
                 self._tell("write", (record,))
 
@@ -131,7 +131,7 @@ class SqliteStore:
             StoreError: It cannot be made durable; it is dropped.
         """
         self._flushing, newest = self._take()
-        if not self._flushing:
+        if not newest:
             return None
         database = self._opened()
         try:

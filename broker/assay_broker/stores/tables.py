@@ -9,12 +9,12 @@ import apsw
 import msgspec
 from msgspec import Struct
 
-from assay_broker.core.records import Record
+from assay_broker.core.records import MessageRemoved, MessageStored, Record
 from assay_broker.stores.chunks import Light, Long, complete, lighten
 from assay_broker.stores.schema import COPIES, SUBSCRIPTIONS, checksum, meta_row
-from assay_broker.stores.slots import GROWING, Kind, Newest, Numbers, Slot, taken_by
+from assay_broker.stores.slots import GROWING, Kind, Newest, Numbers, Slot, change_of
 
-_ENCODER = msgspec.msgpack.Encoder()
+_encode = msgspec.msgpack.Encoder().encode
 _DECODER: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(Record)
 _LONGS: msgspec.msgpack.Decoder[tuple[Long, ...]] = msgspec.msgpack.Decoder(tuple[Long, ...])
 
@@ -24,7 +24,7 @@ _PIECE_BITS = 16
 """So many low bits of a piece's number count the pieces of one record: 4 GiB of them."""
 
 
-class Row(Struct, frozen=True, eq=False):
+class Row(Struct, frozen=True, eq=False, gc=False):
     """A record as it is going to stand in its table.
 
     Args:
@@ -46,7 +46,7 @@ class Row(Struct, frozen=True, eq=False):
     @property
     def long(self) -> bytes | None:
         """What is said of the pieces."""
-        return None if self.light is None else _ENCODER.encode(self.light.longs)
+        return None if self.light is None else _encode(self.light.longs)
 
 
 def row_of(record: Record) -> Row | None:
@@ -58,13 +58,18 @@ def row_of(record: Record) -> Row | None:
     Returns:
         The row; None for a record that takes no slot.
     """
-    kind = taken_by(record)
-    if kind is None:
+    if isinstance(record, MessageRemoved):  # nearly all are one of these two
         return None
     light = lighten(record)
-    octets = _ENCODER.encode(record if light is None else light.record)
+    if light is None and isinstance(record, MessageStored):
+        octets = _encode(record)
+        return Row(octets, None, len(octets))
+    taken = change_of(record).takes
+    if taken is None:
+        return None
+    octets = _encode(record if light is None else light.record)
     size = len(octets) + (0 if light is None else light.size)
-    return Row(octets, light, size if kind in GROWING else 0)
+    return Row(octets, light, size if taken.kind in GROWING else 0)
 
 
 class Tables:

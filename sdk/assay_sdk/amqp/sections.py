@@ -7,8 +7,10 @@ stepped over by the size it says.  Every list and map that is read has to end ex
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache, partial
-from typing import NamedTuple
+from functools import lru_cache
+from struct import Struct as Layout
+
+from msgspec import Struct
 
 from assay_sdk.amqp.types import MAX_DEPTH, DecodeError
 from assay_sdk.amqp.values import (
@@ -66,10 +68,11 @@ _FORMS: Mapping[int, frozenset[int]] = {
 }
 """What each section may be."""
 _SMALL_ULONG = 0x53
+_SIZE = Layout(">I").unpack_from
 _REPEATED = frozenset((DATA, SEQUENCE))
 
 
-class Span(NamedTuple):
+class Span(Struct, frozen=True, gc=False):
     """Where a section lies.
 
     Args:
@@ -83,10 +86,6 @@ class Span(NamedTuple):
     begin: int
     value: int
     end: int
-
-
-_span = partial(tuple.__new__, Span)
-"""A span without the detour that a named tuple makes."""
 
 
 def split(octets: bytes, max_depth: int = MAX_DEPTH) -> list[Span]:
@@ -120,10 +119,10 @@ def split(octets: bytes, max_depth: int = MAX_DEPTH) -> list[Span]:
             if width == SHORT:
                 at = value + 2 + octets[value + 1]
             elif width == LONG and value + 5 <= end:
-                at = value + 5 + int.from_bytes(octets[value + 1 : value + 5])
+                at = value + 5 + _SIZE(octets, value + 1)[0]
             else:
                 at = skip(octets, value, max_depth)
-            spans.append(_span((code, begin, value, at)))
+            spans.append(Span(code, begin, value, at))
             last = code
     except IndexError:
         raise DecodeError(f"a section is cut off at octet {end}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -10,7 +11,7 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Refused
 
-PeerProperties = dict[str, str | int | bool]
+PeerProperties = Mapping[str, str | int | bool]
 """What a peer says of itself, or of a destination (I-6)."""
 
 LEVEL_PROPERTY = "x-opt-mq-level"

@@ -39,7 +39,7 @@ class Address(Struct, frozen=True):
         return f"{self.kind.value}://{self.name}"
 
 
-class Message(Struct, frozen=True, kw_only=True):
+class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One message.
 
     Args:

@@ -13,7 +13,7 @@ from assay_broker.amqp import messages
 from assay_broker.amqp.messages import pieces, read, write
 from assay_sdk.amqp import bodies, codec, sections, types
 from assay_sdk.amqp.types import DecodeError
-from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.message import Address, AddressKind, Body, Message
 
 ORDERS = Address(AddressKind.QUEUE, "ORDERS")
 NEWS = Address(AddressKind.TOPIC, "NEWS")
@@ -297,7 +297,15 @@ def tried(octets: bytes) -> None:
     sent = write(message, count=1, now_ms=NOW)
     assert came(sent).properties == message.properties
     assert bodies.body_size(sent) == bodies.body_size(octets)
-    assert bodies.body(sent) == bodies.body(octets)
+    assert body_or_error(sent) == body_or_error(octets)
+
+
+def body_or_error(octets: bytes) -> Body | type[DecodeError]:
+    """A body is decoded where it is asked for, so that a text that is none comes in and goes out."""
+    try:
+        return bodies.body(octets)
+    except DecodeError:
+        return DecodeError
 
 
 # --- writing

@@ -17,7 +17,7 @@ from assay_broker.core.records import (
     SubscriptionRemoved,
 )
 from assay_broker.stores import slots
-from assay_broker.stores.slots import NUMBERED, Change, Kind, Newest, Slot, change_of, taken_by
+from assay_broker.stores.slots import NUMBERED, Change, Kind, Newest, Slot, change_of
 from assay_sdk.model.message import Address, AddressKind, Message
 
 TOPIC = Address(AddressKind.TOPIC, "T")
@@ -68,7 +68,6 @@ def test_the_newest_are_what_one_record_after_the_other_leaves(records: list[Rec
     slots: dict[Slot, int | None] = {}
     for place, record in enumerate(records):
         change = change_of(record)
-        assert taken_by(record) is (None if change.takes is None else change.takes.kind)
         newest.add(record, None if change.takes is None else place)
         slots.update(dict.fromkeys(change.empties))
         if change.takes is not None:

@@ -64,6 +64,8 @@ _STANDARD = {"amqp:session:invalid-field": "amqp:invalid-field", "amqp:not allow
 """Conditions of the engine's that the specification does not know (2.8.15 to 2.8.18), and those that it has."""
 
 _LOG = logging.getLogger(__name__)
+_delivery_of, _link_of = lib.pn_event_delivery, lib.pn_delivery_link
+"""Looked up once: for each message."""
 
 
 def _hear(_transport: object, said: object) -> None:
@@ -181,15 +183,15 @@ class Engine:
             self._tell()
 
     def _tell(self) -> None:
-        collector = self._collector
-        while self.alive and (event := lib.pn_collector_peek(collector)):
-            handler = _HANDLERS.get(lib.pn_event_type(event))
+        collector, peek, pop, kind = self._collector, lib.pn_collector_peek, lib.pn_collector_pop, lib.pn_event_type
+        while self.alive and (event := peek(collector)):
+            handler = _HANDLERS.get(kind(event))
             try:
                 if handler is not None:
                     handler(self, event)
             finally:
                 if self.alive:
-                    lib.pn_collector_pop(collector)
+                    pop(collector)
 
     def on_open(self, event: object) -> None:
         del event
@@ -200,8 +202,8 @@ class Engine:
         self._events.connection_closed()
 
     def on_delivery(self, event: object) -> None:
-        delivery: Delivery = lib.pn_event_delivery(event)
-        link = self._links.get(lib.pn_delivery_link(delivery))
+        delivery: Delivery = _delivery_of(event)
+        link = self._links.get(_link_of(delivery))
         if link is not None:
             self._events.delivery_changed(link, delivery)
 

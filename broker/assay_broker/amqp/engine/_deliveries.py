@@ -43,6 +43,7 @@ settle: Callable[[Delivery], None] = lib.pn_delivery_settle
 """Settle our side as it is."""
 
 _ACCEPTED = State.ACCEPTED.value
+_update = lib.pn_delivery_update
 
 
 def state_fields(delivery: Delivery) -> bytes:
@@ -65,8 +66,8 @@ def tag_of(delivery: Delivery) -> bytes:
 
 def accept(delivery: Delivery) -> None:
     """Accept and settle."""
-    lib.pn_delivery_update(delivery, _ACCEPTED)
-    lib.pn_delivery_settle(delivery)
+    _update(delivery, _ACCEPTED)
+    settle(delivery)
 
 
 def reject(delivery: Delivery, problem: Problem) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from cproton import ffi, lib
 
 from assay_broker.amqp.attaches import AttachEnd
 from assay_broker.amqp.engine._data import NO_OCTETS, Problem, fresh, set_condition, text
 from assay_broker.amqp.engine._deliveries import Delivery
+
+_new_delivery, _send, _advance = lib.pn_delivery, lib.pn_link_send, lib.pn_link_advance
+_pending, _receive = lib.pn_delivery_pending, lib.pn_link_recv
+"""Looked up once: for each message."""
 
 
 class SettleMode(IntEnum):
@@ -51,17 +55,30 @@ class Listener(Protocol):
 class Tag:
     """A tag of four octets, to be written anew for each delivery: the engine takes a copy."""
 
-    __slots__ = ("_octets", "_place", "_struct")
+    __slots__ = ("_octets", "_owner", "_place", "_shown")
 
     def __init__(self) -> None:
         self._place: object = ffi.new("char[4]")  # owns what the others show
         self._octets: Any = ffi.buffer(self._place)
-        self._struct: Any = ffi.new("pn_bytes_t *", (4, self._place))
+        self._owner: Any = ffi.new("pn_bytes_t *", (4, self._place))
+        self._shown: object = self._owner[0]
 
     def of(self, number: int) -> object:
         """The tag of a delivery's number."""
         self._octets[:] = number.to_bytes(4)
-        return self._struct[0]
+        return self._shown
+
+
+class _Basket:
+    """Where a link's messages are read to, one after the other, unless they are long."""
+
+    SIZE: Final = 2_048
+
+    __slots__ = ("octets", "place")
+
+    def __init__(self) -> None:
+        self.place: object = ffi.new(f"char[{self.SIZE}]")  # owns what the other shows
+        self.octets: Any = ffi.buffer(self.place)
 
 
 _NO_TAG = Tag()
@@ -114,6 +131,7 @@ class EngineLink:
     """
 
     __slots__ = (
+        "_basket",
         "alive",
         "end",
         "engine",
@@ -145,6 +163,7 @@ class EngineLink:
         self.is_sender = bool(lib.pn_link_is_sender(pointer))
         self.name = text(lib.pn_link_name(pointer))
         self.tag = Tag() if self.is_sender else _NO_TAG
+        self._basket: _Basket | None = None
 
     # --- attaching
 
@@ -246,9 +265,10 @@ class EngineLink:
         """
         if not self.alive:
             return None
-        delivery: Delivery = lib.pn_delivery(self.pointer, self.tag.of(number))
-        lib.pn_link_send(self.pointer, octets, len(octets))
-        lib.pn_link_advance(self.pointer)
+        pointer = self.pointer
+        delivery: Delivery = _new_delivery(pointer, self.tag.of(number))
+        _send(pointer, octets, len(octets))
+        _advance(pointer)
         self.sent += 1
         if settled:
             lib.pn_delivery_settle(delivery)
@@ -259,12 +279,20 @@ class EngineLink:
 
     def read(self, delivery: Delivery) -> bytes:
         """What has come of a delivery and has not been read."""
-        size = lib.pn_delivery_pending(delivery)
+        size = _pending(delivery)
         if not self.alive or size <= 0:
             return NO_OCTETS
-        buffer = fresh(size)
-        read = lib.pn_link_recv(self.pointer, buffer, size)
-        octets: bytes = ffi.unpack(buffer, read) if read > 0 else NO_OCTETS
+        octets: bytes
+        if size > _Basket.SIZE:
+            buffer = fresh(size)
+            read = _receive(self.pointer, buffer, size)
+            octets = ffi.unpack(buffer, read) if read > 0 else NO_OCTETS
+            return octets
+        basket = self._basket
+        if basket is None:
+            basket = self._basket = _Basket()
+        read = _receive(self.pointer, basket.place, size)
+        octets = basket.octets[:read] if read > 0 else NO_OCTETS
         return octets
 
     def is_current(self, delivery: Delivery) -> bool:
@@ -282,4 +310,4 @@ class EngineLink:
     def advance(self) -> None:
         """Go on to the next delivery."""
         if self.alive:
-            lib.pn_link_advance(self.pointer)
+            _advance(self.pointer)

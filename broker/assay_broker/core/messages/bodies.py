@@ -29,16 +29,14 @@ def opened(message: Message) -> Message:
     It has no octets of its own any more, so that what is changed of it is what goes out, unless its body is neither
     text nor octets: then it stays as it is.
     """
-    if message.encoded is None or not _is_plain(message.encoded):
+    if message.encoded is None:
         return message
-    return replace(message, body=body_of(message), encoded=None)
-
-
-def _is_plain(octets: bytes) -> bool:
     try:
-        return bodies.is_plain(octets)
-    except DecodeError:  # what came another way than over AMQP, nobody has looked at
-        return False
+        if bodies.is_plain(message.encoded):
+            return replace(message, body=bodies.body(message.encoded), encoded=None)
+    except DecodeError:  # a text that is none, or what came another way than over AMQP and nobody has looked at
+        pass
+    return message
 
 
 def body_size(message: Message) -> int:

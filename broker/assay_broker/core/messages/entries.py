@@ -48,6 +48,7 @@ class Entry(Struct, eq=False, kw_only=True):
         count: Deliveries that failed.
         redelivered: Whether one did.
         place: Where it is.
+        octets: About how much memory it takes, where it stands on a queue.
     """
 
     key: int
@@ -66,6 +67,7 @@ class Entry(Struct, eq=False, kw_only=True):
     count: int = 0
     redelivered: bool = False
     place: Place = Place.WAITING
+    octets: int = 0
 
     def expired(self, now_ms: int) -> bool:
         """Whether its time to live is over; delay included, since that counts from the send (DD-56)."""

@@ -33,19 +33,20 @@ class Copies(dict[int, Entry]):
     def __setitem__(self, key: int, entry: Entry) -> None:
         """A copy comes; it may be here already."""
         if key not in self:
-            self.octets += weight(entry)
+            entry.octets = weight(entry)
+            self.octets += entry.octets
         _set(self, key, entry)
 
     def __delitem__(self, key: int) -> None:
         """A copy goes."""
-        self.octets -= weight(self[key])
+        self.octets -= self[key].octets
         _delete(self, key)
 
     def discard(self, key: int) -> None:
         """A copy goes, if it is here."""
         entry = self.pop(key, None)
         if entry is not None:
-            self.octets -= weight(entry)
+            self.octets -= entry.octets
 
     def clear(self) -> None:
         """All go."""

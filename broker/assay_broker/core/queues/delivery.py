@@ -60,7 +60,7 @@ def _send_on(state: State, turn: Turn, queue: Queue, to: tuple[str, Address]) ->
 
 def _hand_out(state: State, turn: Turn, queue: Queue, receiver: Receiver, entry: Entry) -> None:
     number = state.connections.anywhere(receiver.connection).next_delivery()
-    gate = max(entry.batch, receiver.gate)
+    gate = entry.batch if entry.batch > receiver.gate else receiver.gate  # noqa: FURB136  a call for each message
     if receiver.settled:
         remove(state, turn, queue, entry, failed=False)
         if entry.recorded:  # at most once, a kill included: its removal is on disk before it leaves
