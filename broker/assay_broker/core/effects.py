@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from msgspec import Struct
 
 from assay_broker.core.administration.authority import AuthorityRecord
@@ -22,7 +20,8 @@ from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Refused
 from assay_sdk.model.xa import XaVote
 
-NOTHING_TOLD: PeerProperties = MappingProxyType({})
+NOTHING_TOLD: PeerProperties = {}
+"""One for all answers that tell nothing; its type lets nobody change it."""
 
 
 class Persist(Struct, frozen=True, tag=True):
@@ -87,7 +86,7 @@ class Answer(Struct, frozen=True, tag=True, gc=False):
     refused: Refused | None = None
     value: Value = None
     after: int | None = None
-    properties: PeerProperties = NOTHING_TOLD
+    properties: PeerProperties = {}
 
 
 class CloseLink(Struct, frozen=True, tag=True):
