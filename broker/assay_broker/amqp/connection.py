@@ -257,7 +257,8 @@ class Connection:
             answered(answer)
         except Exception:  # noqa: BLE001  it came from within somebody else's command, whom it must not hurt
             self.failed("an answer")
-        self._wake()
+        if not self._flush_due:
+            self._wake()
 
     def deliver(self, delivery: Deliver) -> None:
         """A message comes."""
@@ -268,7 +269,8 @@ class Connection:
             end.deliver(delivery)
         except Exception:  # noqa: BLE001  as in `answer`
             self.failed("a delivery")
-        self._wake()
+        if not self._flush_due:
+            self._wake()
 
     def close_link(self, closed: CloseLink) -> None:
         """The broker closes a link."""

@@ -79,7 +79,8 @@ class Line(asyncio.BufferedProtocol):
             channels=owner.limits.sessions,
             max_performative=owner.limits.max_performative,
         )
-        self._congested = False
+        self.congested = False
+        """Whether more waits for the peer than is good."""
         self._stuck = False
         self._tick: Cancel | None = None
         self._beats = False
@@ -90,11 +91,6 @@ class Line(asyncio.BufferedProtocol):
         self._twins: dict[Line, None] = {}
 
     # --- what the connection needs
-
-    @property
-    def congested(self) -> bool:
-        """Whether more waits for the peer than is good."""
-        return self._congested
 
     @property
     def desired(self) -> tuple[str, ...]:
@@ -205,11 +201,11 @@ class Line(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         """The peer does not read."""
-        self._congested = True
+        self.congested = True
 
     def resume_writing(self) -> None:
         """The peer has read."""
-        self._congested = False
+        self.congested = False
         if self._stuck and self._transport is not None:
             self._stuck = False
             self._transport.resume_reading()

@@ -143,9 +143,10 @@ _OUTCOMES: dict[Outcome, Callable[[State, Turn, Delivery], None]] = {
 def _settle(state: State, turn: Turn, command: commands.Settle) -> None:
     connection = state.connections.get(command.connection)
     receiver, _ = connection.receiving(command.link, LinkInput.SETTLE)
-    numbers = tuple(dict.fromkeys(command.deliveries))
-    deliveries = [receiver.unsettled[number] for number in numbers if number in receiver.unsettled]
-    if len(deliveries) < len(numbers) or any(delivery.unit is not None for delivery in deliveries):
+    numbers = dict.fromkeys(command.deliveries)
+    found = map(receiver.unsettled.get, numbers)
+    deliveries = [delivery for delivery in found if delivery is not None and delivery.unit is None]
+    if len(deliveries) < len(numbers):
         raise illegal_state(
             f"Link {command.link} has not got all of these deliveries to settle, or a unit of work has some of them."
         )

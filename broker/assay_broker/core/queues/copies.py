@@ -11,9 +11,6 @@ _PROPERTY = 96
 """What each of its properties takes (measured)."""
 
 
-_set, _delete = dict[int, Entry].__setitem__, dict[int, Entry].__delitem__
-
-
 def weight(entry: Entry) -> int:
     """About how many octets of memory a copy takes; copies of one publication share a body, and each counts it."""
     message = entry.message
@@ -22,7 +19,7 @@ def weight(entry: Entry) -> int:
 
 
 class Copies(dict[int, Entry]):
-    """Copies by their keys.
+    """Copies by their keys; they come by `add` and go by `discard` or `clear`.
 
     What a copy takes does not change while it stands here.
     """
@@ -30,17 +27,13 @@ class Copies(dict[int, Entry]):
     octets = 0
     """About how much memory they take."""
 
-    def __setitem__(self, key: int, entry: Entry) -> None:
+    def add(self, entry: Entry) -> None:
         """A copy comes; it may be here already."""
+        key = entry.key
         if key not in self:
-            entry.octets = weight(entry)
-            self.octets += entry.octets
-        _set(self, key, entry)
-
-    def __delitem__(self, key: int) -> None:
-        """A copy goes."""
-        self.octets -= self[key].octets
-        _delete(self, key)
+            entry.octets = octets = weight(entry)
+            self.octets += octets
+            self[key] = entry
 
     def discard(self, key: int) -> None:
         """A copy goes, if it is here."""

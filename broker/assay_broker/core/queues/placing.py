@@ -58,10 +58,11 @@ def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
         turn.unrecorded(entry, partial(_withdraw, state, queue, entry))
     entry.order = state.next_order()
     if entry.place is _HELD:  # its own unit of work has got it before the commit (DD-25)
-        queue.entries[entry.key] = entry
+        queue.entries.add(entry)
     else:
         queue.enter(entry)
-    watch_expiry(state, entry)
+    if entry.expires_ms is not None:
+        watch_expiry(state, entry)
     turn.touch(queue)
 
 

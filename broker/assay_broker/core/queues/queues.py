@@ -96,7 +96,7 @@ class Queue:
 
     def enter(self, entry: Entry) -> None:
         """A message comes to stand here; `Entry.order` is set."""
-        self.entries[entry.key] = entry
+        self.entries.add(entry)
         self.put_back(entry)
 
     def put_back(self, entry: Entry) -> None:
@@ -111,18 +111,18 @@ class Queue:
 
     def enter_uncommitted(self, entry: Entry, owner: Owner) -> None:
         """A message of an open unit of work comes: only the unit's own session can get it (DD-25)."""
-        self.entries[entry.key] = entry
+        self.entries.add(entry)
         entry.place = Place.UNCOMMITTED
         self._own[owner][entry.key] = entry
 
     def enter_unseen(self, entry: Entry) -> None:
         """A message of a unit of work that is in doubt comes, or stays: it has its place, and nobody can get it."""
-        self.entries[entry.key] = entry
+        self.entries.add(entry)
         entry.place = Place.UNCOMMITTED
 
     def renumber(self, entry: Entry, key: int) -> None:
         """A message is to come in anew, under another number."""
-        del self.entries[entry.key]
+        self.entries.discard(entry.key)
         for line in self.lines.values():
             if isinstance(line, OwnLine):
                 line.renumbered(entry.key, key)
