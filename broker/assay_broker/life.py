@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from assay_broker.core.commands import Command, Stored, StoreFailed
 from assay_broker.core.core import Core
 from assay_broker.log import Held
-from assay_broker.stores import Store
+from assay_broker.stores import PartedStore, Store
 from assay_sdk.model.message import Message
 from assay_sdk.time import Cancel, Runner
 
@@ -38,6 +38,7 @@ class Life:
     ) -> None:
         self.core = core
         self.store = store
+        self.parted = store if isinstance(store, PartedStore) else None
         self.over = False
         self.asked: dict[tuple[int, int], Message] = {}
         """Messages whose send is still to be answered, by connection and token; only what somebody wants to see."""

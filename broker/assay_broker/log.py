@@ -60,6 +60,11 @@ class Writer(Protocol):
         ...
 
     @property
+    def parted(self) -> PartedStore | None:
+        """The same, if to wait for the disk is a part of its own."""
+        ...
+
+    @property
     def over(self) -> bool:
         """Whether it has ended."""
         ...
@@ -173,11 +178,11 @@ class Log:
     def _flush_soon(self) -> None:
         """Flush; where that is worth it another thread waits for the disk, and what comes meanwhile is flushed next."""
         writer = self._written[0][1]
-        store = writer.store
+        store = writer.parted
         if (
             self._aside is None
             or self._records < _WORTH_A_THREAD
-            or not isinstance(store, PartedStore)
+            or store is None
             or any(other is not writer for _, other in self._written)
         ):
             self.flush()

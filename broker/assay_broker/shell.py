@@ -167,8 +167,9 @@ class QueueManager:
         if self._telling:
             self._runner.call_soon(partial(self.put_together, puts))
         elif self._seams.command is NO_SEAMS.command:
-            for put in puts:
-                self._note_asked(put)
+            if self.before_answer or self.after_answer:
+                for put in puts:
+                    self._note_asked(put)
             life, now_ms = self._life, self._now_ms()
             self._end_turn(life, life.core.put_together(puts, now_ms), now_ms)
             life.schedule_tick()
@@ -346,9 +347,10 @@ class QueueManager:
             self._facility.log.hold(life, effect.after, effect)
 
     def _let_out(self, life: Life, effects: Sequence[Held]) -> None:
+        tell = self._tell_peer
         for effect in effects:
-            if not isinstance(effect, ToMember):
-                self._tell_peer(life, effect)
+            if isinstance(effect, _TOLD):
+                tell(life, effect)
             elif self._post is not None:
                 self._post(self.name, effect)
 

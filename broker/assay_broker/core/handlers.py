@@ -48,6 +48,8 @@ from assay_sdk.driver import Outcome
 from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Mqrc
 
+_PUTS = LinkInput.PUT
+"""Looked up once: for each message."""
 _MAX_CREDIT = 2**31 - 1  # AMQP 1.0, 2.7.4: link-credit is an unsigned 32-bit number; half of it is plenty
 
 
@@ -114,7 +116,7 @@ def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Wor
 
 def _put(state: State, turn: Turn, command: commands.Put) -> None:
     connection = state.connections.get(command.connection)
-    sender = connection.sending(command.link, LinkInput.PUT)
+    sender = connection.sending(command.link, _PUTS)
     unit = None if command.unit is None else _unit_for_work(state, command)
     pending = prepare(state, connection, sender, command.message, turn.now_ms)
     if unit is None:

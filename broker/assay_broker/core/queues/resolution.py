@@ -52,7 +52,7 @@ class Choice(Struct, frozen=True, eq=False):
     group: str | None = None
 
 
-class Route(Struct, frozen=True, eq=False):
+class Route(Struct, frozen=True, eq=False, kw_only=True):
     """What a sender's destination means, as long as nothing is defined, deleted or granted.
 
     Args:
@@ -60,12 +60,16 @@ class Route(Struct, frozen=True, eq=False):
         objects: How often objects had been changed (`Directory.changes`).
         authorities: How often authorities had been (`Authorities.changes`).
         longest: A message of so many octets is not too long for anything on the way; negative where nothing may be put.
+        homes: Where its copies go: one home, or none when the target is no queue that is here.
+        queues: The same, as queues.
     """
 
     target: Target
     objects: int
     authorities: int
     longest: int
+    homes: tuple[str, ...]
+    queues: tuple[Queue, ...]
 
     def holds(self, objects: int, authorities: int) -> bool:
         """Whether it still means that."""

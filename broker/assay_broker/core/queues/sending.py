@@ -44,7 +44,7 @@ def prepare(state: State, connection: Connection, sender: Sender, message: Messa
     target = None if route is None else route.target
     queue = None if target is None else target.queue
     if route is not None and target and queue and _is_plain(message, route.longest) and not queue.full:
-        return Pending(_as_defined(message, target.path[0]), (queue.home,), (queue,), None, 0)
+        return Pending(_as_defined(message, target.path[0]), route.homes, route.queues, None, 0)
     _check(state, message)
     address = sender.address or message.to
     if address is None:
@@ -106,7 +106,14 @@ def _remembered(state: State, sender: Sender) -> Route | None:
 def _resolved(state: State, sender: Sender, address: Address, message: Message) -> Target:
     target = resolve(state, address, Choice(sender.queue, message.group_id))
     if address is sender.address and address.kind is AddressKind.QUEUE and state.alone:
-        sender.route = Route(target, state.objects.changes, state.authorities.changes, _longest(state, target))
+        sender.route = Route(
+            target=target,
+            objects=state.objects.changes,
+            authorities=state.authorities.changes,
+            longest=_longest(state, target),
+            homes=() if target.queue is None else (target.queue.home,),
+            queues=() if target.queue is None else (target.queue,),
+        )
     return target
 
 
