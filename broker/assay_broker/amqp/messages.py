@@ -116,8 +116,6 @@ def read(
     Raises:
         DecodeError: It is malformed; the text says where.
     """
-    if type(octets) is not bytes:  # not everybody hands out bytes
-        octets = bytes(octets)
     header, hints, values, properties = _NO_HEADER, _NO_HINTS, _NO_FIELDS, _NOTHING
     for span in split(octets, max_depth):
         code = span.code

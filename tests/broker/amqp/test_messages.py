@@ -189,11 +189,6 @@ def test_sections_may_have_symbolic_and_long_descriptors() -> None:
     assert (message.durable, message.message_id) == (True, "id")
 
 
-def test_views_and_byte_arrays_are_read_as_well() -> None:
-    assert came(bytearray(BODY)).encoded == BODY
-    assert isinstance(came(memoryview(BODY)).encoded, bytes)
-
-
 @pytest.mark.parametrize(
     ("octets", "why"),
     [
