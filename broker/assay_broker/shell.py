@@ -150,10 +150,10 @@ class QueueManager:
             self._runner.call_soon(partial(self.handle, command))
             return
         self._note_asked(command)
-        life = self._life
-        for passed in self._seams.command(command, self._now_ms()):
+        life, now_ms = self._life, self._now_ms()
+        for passed in self._seams.command(command, now_ms):
             if life is self._life:
-                self._run(life, passed)
+                self._end_turn(life, life.core.handle(passed, now_ms), now_ms)
         life.schedule_tick()
 
     def put_together(self, puts: Sequence[Put]) -> None:

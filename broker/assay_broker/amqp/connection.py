@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from assay_broker.amqp.conditions import (
     FORCED,
@@ -38,7 +39,7 @@ from assay_sdk.time import Runner
 
 _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
-_OPEN = State.OPEN
+_OPEN, _ENDING, _NOTHING = State.OPEN, State.ENDING, Act.NOTHING
 """Looked up once: an enum is asked slowly, and each delivery comes by."""
 
 
@@ -346,33 +347,16 @@ class Connection:
             end.changed(delivery)
 
     def _find(self, link: EngineLink) -> LinkEnd | None:
-        return self._sessions.find(link) if self.state is State.OPEN else None
+        return self._sessions.find(link) if self.state is _OPEN else None
 
     # --- the table
 
     def _step(self, what: Input) -> None:
-        self.state, act = TABLE.get((self.state, what), (self.state, Act.NOTHING))
-        if self.state is State.ENDING:
+        self.state, act = TABLE.get((self.state, what), (self.state, _NOTHING))
+        if self.state is _ENDING:
             self._line.ending()
-        match act:
-            case Act.NOTHING:
-                pass
-            case Act.ASK:
-                self._ask()
-            case Act.OPEN:
-                self._open()
-            case Act.REFUSE:
-                self._refuse()
-            case Act.LEAVE:
-                self._leave()
-            case Act.ANSWER:
-                self._let_go()
-                self.engine.close(self._why)
-                self._wake()
-            case Act.EXPEL:
-                self._expel()
-            case Act.FORGET:
-                self._forget()
+        if act is not _NOTHING:
+            self._DOES[act](self)
 
     def _ask(self) -> None:
         self.container = self.engine.container
@@ -435,6 +419,11 @@ class Connection:
             self.engine.end(close_frame(self._why))
         _LOG.info("the connection of %s is closed: %s", self._line.peer, self._why and self._why.description)
 
+    def _answer_close(self) -> None:
+        self._let_go()
+        self.engine.close(self._why)
+        self._wake()
+
     def _forget(self) -> None:
         self._let_go()
         self.engine.free()
@@ -448,3 +437,13 @@ class Connection:
             self._queue_manager.handle(commands.Disconnect(number, None, clean=False))
             self._queue_manager.forget(number)
         self._expected.clear()
+
+    _DOES: ClassVar[Mapping[Act, Callable[[Any], None]]] = {
+        Act.ASK: _ask,
+        Act.OPEN: _open,
+        Act.REFUSE: _refuse,
+        Act.LEAVE: _leave,
+        Act.ANSWER: _answer_close,
+        Act.EXPEL: _expel,
+        Act.FORGET: _forget,
+    }

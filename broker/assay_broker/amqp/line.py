@@ -53,7 +53,11 @@ class Owner(Protocol):
         ...
 
     def twins(self, container: str) -> dict[Line, None]:
-        """The lines of one container, for the line to enter itself."""
+        """The lines of one container, for the line to enter itself, and to leave."""
+        ...
+
+    def forget_twins(self, container: str) -> None:
+        """The last line of a container is gone."""
         ...
 
 
@@ -88,6 +92,7 @@ class Line(asyncio.BufferedProtocol):
         self._over = False
         self._answer = b""
         """What the login has to say, for the next write."""
+        self._container = ""
         self._twins: dict[Line, None] = {}
 
     # --- what the connection needs
@@ -107,6 +112,7 @@ class Line(asyncio.BufferedProtocol):
 
     def known(self, container: str) -> None:
         """The peer has said what its container is called."""
+        self._container = container
         self._twins = self._owner.twins(container)
         self._twins[self] = None
 
@@ -186,7 +192,8 @@ class Line(asyncio.BufferedProtocol):
         """The socket is closed."""
         del exc
         self._owner.went(self)
-        self._twins.pop(self, None)
+        if self._twins.pop(self, self) is None and not self._twins:
+            self._owner.forget_twins(self._container)
         for job in (self._tick, self._limit):
             if job is not None:
                 job()

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from assay_broker.amqp.attaches import Attach, AttachEnd
 from assay_broker.amqp.conditions import NOT_IMPLEMENTED, Condition, condition
@@ -335,43 +335,33 @@ class LinkEnd(ABC):
 
     # --- the table
 
-    def _step(self, what: Input) -> None:  # noqa: C901  one case an act is the table
+    def _step(self, what: Input) -> None:
         self.state, act = TABLE[self.state, what]
-        match act:
-            case Act.NOTHING:
-                pass
-            case Act.OPEN:
-                self._open()
-                self.opened()
-                self._heed()
-            case Act.REFUSE:
-                self._refuse()
-            case Act.LEAVE:
-                self.leave()
-            case Act.LEAVE_UNOPENED:
-                self._open()
-                self.leave()
-            case Act.EXPEL:
-                self.engine.close(self.why)
-                self.ended()
-            case Act.WITHDRAW:
-                self.tell_left()
-            case Act.REFUSE_AND_END:
-                self._refuse()
-                self._end()
-            case Act.END:
-                if self.closes:
-                    self.engine.close(self.why)
-                else:
-                    self.engine.detach()
-                self._end()
-            case Act.END_HERE:
-                self.ended()
+        for do in self._DOES[act]:
+            do(self)
 
     def _open(self) -> None:
+        """Attach."""
         if self._granted is not None:
             self.engine.open(self.end(self._granted))
             self._granted = None
+
+    def _go_on(self) -> None:
+        """It is attached on both sides."""
+        self.opened()
+        self._heed()
+
+    def _close(self) -> None:
+        """Detach for good."""
+        self.engine.close(self.why)
+        self.ended()
+
+    def _answer_detach(self) -> None:
+        """Detach as the peer has."""
+        if self.closes:
+            self.engine.close(self.why)
+        else:
+            self.engine.detach()
 
     def _refuse(self) -> None:
         """Attach without ends, and detach with the reason (2.6.3)."""
@@ -387,3 +377,17 @@ class LinkEnd(ABC):
         self.ended()
         self.engine.free()
         self.context.forget(self)
+
+    _DOES: ClassVar[Mapping[Act, Sequence[Callable[[Any], None]]]] = {
+        Act.NOTHING: (),
+        Act.OPEN: (_open, _go_on),
+        Act.REFUSE: (_refuse,),
+        Act.LEAVE: (lambda end: end.leave(),),
+        Act.LEAVE_UNOPENED: (_open, lambda end: end.leave()),
+        Act.EXPEL: (_close,),
+        Act.WITHDRAW: (lambda end: end.tell_left(),),
+        Act.REFUSE_AND_END: (_refuse, _end),
+        Act.END: (_answer_detach, _end),
+        Act.END_HERE: (lambda end: end.ended(),),
+    }
+    """What an act consists of; what subclasses have in their own way is looked up in them."""

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import socket
-from weakref import WeakValueDictionary
 
 from msgspec import Struct
 
@@ -53,10 +52,6 @@ class ConnectionView(Struct, frozen=True):
     since_ns: int
 
 
-class _Twins(dict[Line, None]):
-    """The lines of one container; forgotten with the last of them."""
-
-
 class AmqpListener:
     """Listens for AMQP 1.0 clients of one queue manager.
 
@@ -84,7 +79,7 @@ class AmqpListener:
         self.buffer = memoryview(bytearray(READ))
         self.idle_timeout_ms = idle_timeout_ms
         self._lines: dict[Line | Door, None] = {}
-        self._containers: WeakValueDictionary[str, _Twins] = WeakValueDictionary()
+        self._containers: dict[str, dict[Line, None]] = {}
         self._server: asyncio.Server | None = None
         self._address = ("", 0)
         self._draining = False
@@ -190,12 +185,11 @@ class AmqpListener:
 
     def twins(self, container: str) -> dict[Line, None]:
         """The lines of one container, for the line to enter itself; without a name each has a container of its own."""
-        if not container:
-            return _Twins()
-        found = self._containers.get(container)
-        if found is None:
-            found = self._containers[container] = _Twins()
-        return found
+        return self._containers.setdefault(container, {}) if container else {}
+
+    def forget_twins(self, container: str) -> None:
+        """The last line of a container is gone."""
+        self._containers.pop(container, None)
 
     def memory_is_short(self) -> bool:
         """Whether messages take so much memory that senders get no new credit; they are told when that is over."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from assay_broker.wire import PRODUCT, product_version
 from assay_sdk.amqp import types
@@ -15,6 +15,10 @@ from assay_sdk.amqp.terms import (
 )
 from assay_sdk.driver import PeerProperties
 
+_Plain = tuple[tuple[str, str | bool], ...]
+"""Names and what is said of them."""
+
+_FAILED: _Plain = ((OPEN_FAILED, True),)
 _OFFERED = types.symbols((DELAYED_DELIVERY, SHARED_SUBSCRIPTIONS, ANONYMOUS_RELAY))
 _OFFERED_ALONE = types.symbols((DELAYED_DELIVERY, SHARED_SUBSCRIPTIONS, ANONYMOUS_RELAY, SOLE_CONNECTION))
 
@@ -31,19 +35,25 @@ def open_properties(told: PeerProperties, *, failed: bool = False) -> bytes:
         told: What the queue manager says of itself.
         failed: Whether a close follows at once, with the reason.
     """
-    failure = {OPEN_FAILED: True} if failed else {}
-    return properties({"product": PRODUCT, "version": product_version(), **told, **failure})
+    return _encoded((*_ours(), *_plain(told), *_FAILED) if failed else (*_ours(), *_plain(told)))
+
+
+@cache
+def _ours() -> _Plain:
+    return ("product", PRODUCT), ("version", product_version())
 
 
 def properties(told: PeerProperties) -> bytes:
     """Properties as an encoded map; empty for none."""
-    if not told:
-        return b""
-    return _encoded(tuple((name, one if isinstance(one, bool) else str(one)) for name, one in told.items()))
+    return _encoded(_plain(told)) if told else b""
+
+
+def _plain(told: PeerProperties) -> _Plain:
+    return tuple([(name, one if isinstance(one, bool) else str(one)) for name, one in told.items()])
 
 
 @lru_cache(maxsize=64)
-def _encoded(told: tuple[tuple[str, str | bool], ...]) -> bytes:
+def _encoded(told: _Plain) -> bytes:
     """The same few for whoever comes."""
     return types.mapping(
         {

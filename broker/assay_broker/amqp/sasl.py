@@ -52,6 +52,9 @@ class Phase(StrEnum):
     REFUSED = "refused"
 
 
+_OVER = frozenset((Phase.DONE, Phase.REFUSED))
+
+
 class Code(IntEnum):
     """Codes of a sasl-outcome (5.3.3.6)."""
 
@@ -105,7 +108,7 @@ class SaslServer:
         self._received += octets
         answer = b""
         try:
-            while self.phase not in {Phase.DONE, Phase.REFUSED}:
+            while self.phase not in _OVER:
                 part = self._part()
                 if part is None:
                     break
@@ -119,7 +122,7 @@ class SaslServer:
             self._refuse(str(error))
         if self.phase is Phase.DONE:
             self.rest = bytes(self._received)
-        if self.phase in {Phase.DONE, Phase.REFUSED}:
+        if self.phase in _OVER:
             self._received.clear()
         return answer
 
