@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
@@ -134,6 +135,108 @@ def test_a_transfer_in_a_long_list_is_read_as_well() -> None:
     found = screen()
     stream = BEGUN + attach("a", 0) + frame(wide + b"payload" * 100)
     assert found.feed(stream) == stream
+
+
+def number(form: int, value: int) -> bytes:
+    """A number in one of its three forms; the shortest one is always 0."""
+    return {0x43: b"\x43", 0x52: bytes((0x52, value)), 0x70: bytes((0x70,)) + value.to_bytes(4)}[form]
+
+
+def with_longer_header(octets: bytes) -> bytes:
+    """A frame whose header is eight octets longer, and looks there as the beginning of a transfer over handle 0."""
+    ahead = bytes((0x00, 0x53, TRANSFER, 0xC0, 0x00, 0x03, 0x43, 0x43))
+    return (len(octets) + 8).to_bytes(4) + b"\x04" + octets[5:8] + ahead + octets[8:]
+
+
+def whole_frames(stream: bytes) -> Iterator[bytes]:
+    """The protocol header, and then frame by frame."""
+    yield stream[:8]
+    at = 8
+    while at < len(stream):
+        end = at + int.from_bytes(stream[at : at + 4])
+        yield stream[at:end]
+        at = end
+
+
+NUMBERS = st.builds(number, st.sampled_from((0x43, 0x52, 0x70)), st.integers(0, 2))
+MORE_FIELDS = st.sampled_from([(), (b"", types.boolean(value=True)), (b"", b"", b"", types.ubyte(1)), (b"",) * 5])
+TRANSFERS = st.builds(
+    lambda handle, id_, more: performative(TRANSFER, handle, id_, types.binary(b"t"), *more) + b"payload",
+    NUMBERS,
+    NUMBERS,
+    MORE_FIELDS,
+)
+OTHERS = st.one_of(
+    st.builds(
+        lambda name, handle, receives: attach(name, handle, receives=receives)[8:],
+        st.sampled_from("ab"),
+        st.integers(0, 2),
+        st.booleans(),
+    ),
+    NUMBERS.map(lambda handle: performative(DETACH, handle)),
+    st.sampled_from([performative(END), BEGUN[len(OPENING) + 8 :]]),
+)
+FRAMES = st.builds(
+    lambda octets, channel, longer: (
+        with_longer_header(frame(octets, channel=channel)) if longer else frame(octets, channel=channel)
+    ),
+    TRANSFERS | TRANSFERS | OTHERS,
+    st.integers(0, 1),
+    st.sampled_from((False, False, False, True)),
+)
+
+
+@given(st.lists(FRAMES, max_size=30))
+def test_a_transfer_that_begins_as_the_last_one_did_is_treated_as_if_nothing_was_remembered(
+    frames: list[bytes],
+) -> None:
+    quick, forgetful = screen(), screen()
+    stream = BEGUN + attach("a", 0) + b"".join(frames)
+    told: list[tuple[bytes, str]] = []
+    for one, pieces in ((quick, [stream]), (forgetful, whole_frames(stream))):
+        heard, error = b"", ""
+        try:
+            for piece in pieces:
+                forgetful._usual = (b"", b"")
+                heard += one.feed(piece)
+        except ScreenError as found:
+            heard, error = b"", found.text
+        told.append((heard, error))
+    assert told[0] == told[1]
+    assert quick.faults == forgetful.faults
+
+
+def over(handle: bytes, *more: bytes) -> bytes:
+    return frame(performative(TRANSFER, handle, types.uint(0), types.binary(b"t"), *more) + b"payload")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (over(number(0x70, 0)), over(number(0x70, 1))),
+        (over(number(0x52, 0)), over(number(0x52, 1))),
+        (over(number(0x43, 0), b"", b"", b"", types.ubyte(0)), over(number(0x43, 0), b"", b"", b"", types.ubyte(1))),
+        (with_longer_header(over(number(0x43, 0))), with_longer_header(over(number(0x52, 1)))),
+    ],
+    ids=["long handles", "short handles", "settled second", "longer headers"],
+)
+def test_transfers_that_begin_nearly_alike_are_told_apart(first: bytes, second: bytes) -> None:
+    found = screen()
+    before = BEGUN + attach("a", 0) + first + first
+    assert found.feed(before) == before
+    assert not found.faults
+    assert found.feed(second) == b""
+    assert found.faults
+
+
+@pytest.mark.parametrize("between", [performative(DETACH, types.uint(0)), performative(END)])
+def test_what_is_remembered_of_transfers_goes_with_their_link(between: bytes) -> None:
+    found = screen()
+    before = BEGUN + attach("a", 0) + transfer(0) + transfer(0)
+    assert found.feed(before) == before
+    again = frame(between) + (BEGUN[len(OPENING) :] if between[2] == END else b"")
+    assert found.feed(again + transfer(0) + transfer(0)) == again
+    assert [fault.condition for fault in found.faults] == ["amqp:session:unattached-handle"]
 
 
 def test_those_who_attach_with_the_same_words_have_wishes_of_their_own() -> None:
