@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +19,9 @@ from brokers.processes import family
 START_S: Final = 60.0
 STOP_S: Final = 20.0
 _NAME = "assay-bench"
+_PORTS: Final = range(20_000, 32_000)
+"""Below those that systems give to clients."""
+_TRIES: Final = 100
 
 
 class LaunchError(Exception):
@@ -118,10 +123,16 @@ def image_there(image: str) -> bool:
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody has."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    """A port of 127.0.0.1 that nobody has, and that the system gives to no client before it is used.
+
+    Raises:
+        LaunchError: None of many that were tried is free.
+    """
+    for port in random.sample(_PORTS, _TRIES):
+        with socket.socket() as one, suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
+    raise LaunchError(f"none of {_TRIES} ports between {_PORTS.start} and {_PORTS.stop} is free")
 
 
 def wait_until(launched: Launched, answers: object, limit_s: float = START_S) -> None:
