@@ -89,6 +89,7 @@ class Line(asyncio.BufferedProtocol):
         self._tick: Cancel | None = None
         self._beats = False
         self._limit: Cancel | None = None
+        self._limit_ns = 0
         self._over = False
         self._answer = b""
         """What the login has to say, for the next write."""
@@ -285,12 +286,9 @@ class Line(asyncio.BufferedProtocol):
             connection.fault(self._screen.faults.popleft())
         while self._screen.echoes:
             connection.echo(self._screen.echoes.popleft())
-        if connection.is_open and not self._beats:
+        if not self._beats and connection.is_open:
             self._beats = True  # only now is it known how long the peer bears silence; there is a limit until then
             self._beat()
-        if connection.is_open and self._limit is not None and not self._over:
-            self._limit()
-            self._limit = None
         self.flush()
 
     def _beat(self) -> None:
@@ -302,9 +300,13 @@ class Line(asyncio.BufferedProtocol):
         if engine is None or connection is None or self._over:
             return
         now_ns = self._runner.clock.monotonic_ns()
-        due_ms = engine.tick(now_ns // _NS_PER_MS)
-        if due_ms:
-            self._tick = self._runner.call_at(max(due_ms * _NS_PER_MS, now_ns + _NS_PER_MS), self._time_passed)
+        due_ns = engine.tick(now_ns // _NS_PER_MS) * _NS_PER_MS
+        if self._limit is not None and connection.is_open:
+            if not 0 < due_ns < self._limit_ns:
+                return  # the login's limit comes first, and asks again: most connections see neither
+            self._forget_limit()
+        if due_ns:
+            self._tick = self._runner.call_at(max(due_ns, now_ns + _NS_PER_MS), self._time_passed)
 
     def _time_passed(self) -> None:
         self._beat()
@@ -320,6 +322,9 @@ class Line(asyncio.BufferedProtocol):
 
     def _too_late(self) -> None:
         self._limit = None
+        if self._beats:
+            self._time_passed()
+            return
         _LOG.info("%s did not open a connection within %s ms", self.peer, self._limits.login_ms)
         if self.connection is None:
             self.drop()
@@ -327,10 +332,14 @@ class Line(asyncio.BufferedProtocol):
             self.connection.broken(Condition(FORCED, "The connection was not opened in time."))
 
     def _within(self, limit_ms: int, job: Callable[[], None]) -> None:
+        self._forget_limit()
+        self._limit_ns = self._runner.clock.monotonic_ns() + limit_ms * _NS_PER_MS
+        self._limit = self._runner.call_at(self._limit_ns, job)
+
+    def _forget_limit(self) -> None:
         if self._limit is not None:
             self._limit()
-        due_ns = self._runner.clock.monotonic_ns() + limit_ms * _NS_PER_MS
-        self._limit = self._runner.call_at(due_ns, job)
+            self._limit = None
 
     def ending(self) -> None:
         """We have closed: a peer that does not answer is cut off after a while."""

@@ -118,7 +118,7 @@ class SaslServer:
             answer += SASL_HEADER if self.phase is Phase.HEADER else b""
             self._refuse(str(error))
         except _RefusedError as error:
-            answer += self._outcome(Code.AUTH)
+            answer += _outcome(Code.AUTH)
             self._refuse(str(error))
         if self.phase is Phase.DONE:
             self.rest = bytes(self._received)
@@ -191,18 +191,22 @@ class SaslServer:
     def _end(self, end: StopIteration) -> bytes:
         self.user, last = cast("tuple[str | None, bytes | None]", end.value)
         self.phase = Phase.DONE
-        return self._outcome(Code.OK, last)
+        return _LET_IN if last is None else _outcome(Code.OK, last)
 
     def _challenge(self, octets: bytes) -> bytes:
         return frame(types.described(_CHALLENGE, types.fields((types.binary(octets),))), sasl=True)
 
-    def _outcome(self, code: Code, last: bytes | None = None) -> bytes:
-        fields = (types.ubyte(code), types.null() if last is None else types.binary(last))
-        return frame(types.described(_OUTCOME, types.fields(fields)), sasl=True)
-
     def _refuse(self, why: str) -> None:
         self.refusal = why
         self.phase = Phase.REFUSED
+
+
+def _outcome(code: Code, last: bytes | None = None) -> bytes:
+    fields = (types.ubyte(code), types.null() if last is None else types.binary(last))
+    return frame(types.described(_OUTCOME, types.fields(fields)), sasl=True)
+
+
+_LET_IN = _outcome(Code.OK)
 
 
 @lru_cache(maxsize=8)
