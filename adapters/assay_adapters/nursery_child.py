@@ -8,7 +8,6 @@ come, because whoever gives them is no more, every server is killed.
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import importlib
 import os
@@ -24,6 +23,7 @@ import msgspec
 
 from assay_adapters.hand import Hand
 from assay_adapters.nursery_orders import AnyNews, AnyOrder, Ask, Exited, Fork, Forked, Listening, Signal
+from assay_broker.server import loops
 from assay_broker.server.errors import ServerError
 from assay_broker.server.files import asked, launch
 from assay_broker.server.logs import set_up
@@ -132,7 +132,7 @@ def _become_server(order: Fork, news: int, control: int) -> NoReturn:
             job = run(what, told, hand, hand.open_store)
         else:
             job = run(what, told)
-        asyncio.run(job)
+        loops.run(job)
         code = 0
     except ServerError as error:
         sys.stderr.write(f"{error}\n")

@@ -191,7 +191,7 @@ class Connection:
         if self._sent:
             sent, self._sent = self._sent, []
             for told in sent:
-                told()
+                self._runner.call_soon(told)  # some loops write when they have done all else that is due
 
     def freed(self) -> None:
         """There is room again: on the line, because the peer has read, or in memory."""

@@ -8,6 +8,7 @@ from collections.abc import Generator
 from concurrent.futures import Future
 from contextlib import contextmanager
 
+from assay_broker.server.loops import run
 from assay_broker.server.options import ServerOptions
 from assay_broker.server.parts import Parts
 from assay_broker.server.server import BrokerServer
@@ -37,7 +38,7 @@ def serving(options: ServerOptions, parts: Parts | None = None) -> Generator[Bro
 
     def live() -> None:
         try:
-            asyncio.run(serve())
+            run(serve())
         except BaseException as error:  # noqa: BLE001  SystemExit too: raised where the server was asked for
             (ended if started.done() else started).set_exception(error)
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import getpass
 import sys
 from collections.abc import Generator
@@ -97,12 +96,13 @@ def told() -> Generator[None]:
 
 
 def _serve(what: Launch) -> None:
+    from assay_broker.server import loops
     from assay_broker.server.logs import set_up, take_down
     from assay_broker.server.running import run
 
     handler = set_up(what.log)
     try:
-        asyncio.run(run(what, _say))
+        loops.run(run(what, _say))
     finally:
         take_down(handler)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from assay_broker.core.effects import Answer, CloseLink, Deliver
 from assay_broker.http.requests import ConnectionView
@@ -66,9 +67,8 @@ class _Line(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._lines.add(transport)
+        self._transport = cast("asyncio.Transport", transport)  # not every loop's is one by name
+        self._lines.add(self._transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         del exc

@@ -49,6 +49,7 @@ from assay_broker.core.administration.changes import DefineObject
 from assay_broker.core.commands import Administer
 from assay_broker.core.objects.model import Kind
 from assay_broker.security import Security, Users, keys_of
+from assay_broker.server import loops
 from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_sdk.amqp import types
@@ -337,5 +338,5 @@ def hunt(seed: int, more: Callable[[Tally], bool], **options: Any) -> Tally:
         WrongError: Something was found.
     """
     one = Hunt(seed, **options)
-    asyncio.run(one.go(more))
+    loops.run(one.go(more))
     return one.tally
