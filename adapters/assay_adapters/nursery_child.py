@@ -132,7 +132,7 @@ def _become_server(order: Fork, news: int, control: int) -> NoReturn:
             job = run(what, told, hand, hand.open_store)
         else:
             job = run(what, told)
-        loops.run(job)
+        loops.run(job, encrypted=what.server.tls_key is not None)
         code = 0
     except ServerError as error:
         sys.stderr.write(f"{error}\n")

@@ -214,9 +214,9 @@ class Line(asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         """The peer has read."""
         self.congested = False
-        if self._stuck and self._transport is not None:
+        if self._stuck:
             self._stuck = False
-            self._transport.resume_reading()
+            self._read_on()
         if self.connection is not None:
             self.connection.freed()
 
@@ -228,6 +228,15 @@ class Line(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """So many octets have come from the peer."""
         self.received(bytes(self._owner.buffer[:nbytes]))
+        transport = self._transport
+        if nbytes == READ and transport is not None and not self._stuck and not transport.is_closing():
+            transport.pause_reading()  # uvloop would read on, and nobody else would have a turn
+            self._runner.call_soon(self._read_on)
+
+    def _read_on(self) -> None:
+        transport = self._transport
+        if transport is not None and not self._stuck and not transport.is_closing():
+            transport.resume_reading()
 
     def received(self, data: bytes) -> None:
         """Octets from the peer."""

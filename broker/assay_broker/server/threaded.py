@@ -38,7 +38,7 @@ def serving(options: ServerOptions, parts: Parts | None = None) -> Generator[Bro
 
     def live() -> None:
         try:
-            run(serve())
+            run(serve(), encrypted=options.tls_key is not None)
         except BaseException as error:  # noqa: BLE001  SystemExit too: raised where the server was asked for
             (ended if started.done() else started).set_exception(error)
         else:

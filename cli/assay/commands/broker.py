@@ -102,7 +102,7 @@ def _serve(what: Launch) -> None:
 
     handler = set_up(what.log)
     try:
-        loops.run(run(what, _say))
+        loops.run(run(what, _say), encrypted=what.server.tls_key is not None)
     finally:
         take_down(handler)
 

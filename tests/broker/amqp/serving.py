@@ -15,7 +15,7 @@ from assay_broker.core.administration.changes import Change
 from assay_broker.core.commands import Administer
 from assay_broker.core.settings import Settings
 from assay_broker.security import Security
-from assay_broker.server.loops import new_event_loop
+from assay_broker.server.loops import new_loop
 from assay_broker.shell import QueueManager
 from assay_broker.stores import Store
 from assay_broker.stores.memory import MemoryStore
@@ -44,7 +44,7 @@ class Serving:
         security: Security,
         idle_timeout_ms: int,
     ) -> None:
-        self.loop = new_event_loop()
+        self.loop = new_loop(encrypted=security.tls is not None)
         self.errors: list[dict[str, Any]] = []
         self.loop.set_exception_handler(lambda _, context: self.errors.append(context))
         self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)

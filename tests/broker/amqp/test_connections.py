@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import gc
 import logging
@@ -37,10 +38,11 @@ from tests.waiting import until
 from assay_broker.amqp import incoming
 from assay_broker.amqp.connection import Connection
 from assay_broker.amqp.limits import AmqpLimits
+from assay_broker.amqp.line import READ, Line
 from assay_broker.amqp.listener import AmqpListener, ListenError
 from assay_broker.security import ExposedError, Security
 from assay_sdk.amqp import types
-from assay_sdk.amqp.frames import SASL_HEADER, frame
+from assay_sdk.amqp.frames import PROTOCOL_HEADER, SASL_HEADER, frame
 
 SOLE = types.symbols(("sole-connection-for-container",))
 OPEN_DESIRED = (b"",) * 6
@@ -315,6 +317,56 @@ def test_too_many_sessions_are_the_peers_error() -> None:
     with serving(limits=AmqpLimits(sessions=2)) as server, raw(server, sessions=2) as client:
         client.raw(frame(performative(BEGIN, b"", types.uint(0), types.uint(1), types.uint(1)), channel=2))
         assert client.wait(CLOSE).error()[0] == "amqp:connection:framing-error"
+
+
+class Greedy(asyncio.Transport):
+    """A transport that tells whether it reads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads = True
+
+    def pause_reading(self) -> None:
+        self.reads = False
+
+    def resume_reading(self) -> None:
+        self.reads = True
+
+    def is_closing(self) -> bool:
+        return False
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        del high, low
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        del data
+
+    def abort(self) -> None:
+        pass
+
+
+def test_who_has_more_to_say_is_read_again_when_the_others_had_their_turn() -> None:
+    heartbeat = b"\x00\x00\x00\x08\x02\x00\x00\x00"
+    portion = PROTOCOL_HEADER + heartbeat * (READ // 8 - 1)
+    transport = Greedy()
+    with serving() as server:
+        seen: list[bool] = []
+        line = server.do(lambda: Line(server.listener))
+
+        def fill() -> None:
+            line.connection_made(transport)
+            server.listener.buffer[:] = portion
+            server.runner.call_soon(lambda: seen.append(transport.reads))
+            line.buffer_updated(READ)
+            server.runner.call_soon(lambda: seen.append(transport.reads))
+
+        server.do(fill)
+        server.do(lambda: line.connection_lost(None))
+        assert seen == [False, True]
+        assert server.errors == []
 
 
 def test_a_silent_peer_is_given_up_and_heartbeats_are_sent() -> None:

@@ -19,7 +19,7 @@ from uvicorn.server import ServerState
 from assay_broker.http import HttpLimits, HttpListener
 from assay_broker.inprocess import InProcessDriver
 from assay_broker.mqsc.defaults import default_settings
-from assay_broker.server.loops import new_event_loop
+from assay_broker.server.loops import new_loop
 from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_sdk.runners.asynchronous import AsyncioRunner
@@ -85,7 +85,7 @@ class Served:
     """A queue manager behind HTTP, on a loop in a thread of its own."""
 
     def __init__(self, security: Guards, limits: HttpLimits, options: Mapping[str, Any]) -> None:
-        self._loop = new_event_loop()
+        self._loop = new_loop(encrypted=False)
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self.views: list[Any] = []

@@ -338,5 +338,5 @@ def hunt(seed: int, more: Callable[[Tally], bool], **options: Any) -> Tally:
         WrongError: Something was found.
     """
     one = Hunt(seed, **options)
-    loops.run(one.go(more))
+    loops.run(one.go(more), encrypted=False)
     return one.tally
