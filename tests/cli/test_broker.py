@@ -329,6 +329,7 @@ def test_a_mistake_is_one_sentence(assay: Assay, arguments: tuple[str, ...], sai
     assert ended.code is Exit.USAGE
     assert ended.out == ""
     assert said in last(ended.err)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_certificate_that_is_none_is_said(assay: Assay, tmp_path: Path) -> None:

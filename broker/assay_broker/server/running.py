@@ -87,10 +87,18 @@ async def run(
             os._exit(_KILLED + number)
         leave.set()
 
-    loop = asyncio.get_running_loop()
-    for number in _SIGNALS:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # so a shell shields what it starts in the background
-            loop.add_signal_handler(number, signalled, number)
+    with _heeded(signalled):
+        await _live(launch, told, parts, store, leave)
+
+
+async def _live(
+    launch: Launch,
+    told: Callable[[Ready], None],
+    parts: Parts | None,
+    store: Callable[[ServerOptions], Store],
+    leave: asyncio.Event,
+) -> None:
+    """Run a server until it is to leave."""
     _check_ready_file(launch)
 
     def opened(options: ServerOptions) -> Store:
@@ -114,6 +122,20 @@ async def run(
             await leave.wait()
     finally:
         await server.stop()
+
+
+@contextmanager
+def _heeded(signalled: Callable[[int], None]) -> Generator[None]:
+    """Have signals answered; not those that a shell keeps away from what it starts in the background."""
+    loop = asyncio.get_running_loop()
+    heeded = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    for number in heeded:
+        loop.add_signal_handler(number, signalled, number)
+    try:
+        yield
+    finally:
+        for number in heeded:
+            loop.remove_signal_handler(number)  # uvloop leaves them behind when it is closed
 
 
 def _affordable(options: ServerOptions) -> ServerOptions:
