@@ -167,9 +167,8 @@ class QueueManager:
         if self._telling:
             self._runner.call_soon(partial(self.put_together, puts))
         elif self._seams.command is NO_SEAMS.command:
-            if self.before_answer or self.after_answer:
-                for put in puts:
-                    self._note_asked(put)
+            for put in puts:
+                self._note_asked(put)
             life, now_ms = self._life, self._now_ms()
             self._end_turn(life, life.core.put_together(puts, now_ms), now_ms)
             life.schedule_tick()

@@ -258,8 +258,7 @@ class Connection:
             answered(answer)
         except Exception:  # noqa: BLE001  it came from within somebody else's command, whom it must not hurt
             self.failed("an answer")
-        if not self._flush_due:
-            self._wake()
+        self._wake()
 
     def deliver(self, delivery: Deliver) -> None:
         """A message comes."""
@@ -270,8 +269,7 @@ class Connection:
             end.deliver(delivery)
         except Exception:  # noqa: BLE001  as in `answer`
             self.failed("a delivery")
-        if not self._flush_due:
-            self._wake()
+        self._wake()
 
     def close_link(self, closed: CloseLink) -> None:
         """The broker closes a link."""
@@ -447,3 +445,4 @@ class Connection:
         Act.EXPEL: _expel,
         Act.FORGET: _forget,
     }
+    """What is done for an act."""

@@ -150,7 +150,7 @@ class IncomingEnd(LinkEnd):
             engine.settle(delivery)
         elif resumed:
             engine.settle(delivery)
-        elif len(octets) <= self.context.limits.max_message or self._check_size(len(octets)):
+        elif self._check_size(len(octets)):
             self._put(delivery, octets)
         else:
             self._spoil(delivery)

@@ -162,7 +162,7 @@ class OutgoingEnd(LinkEnd):
         if self.state is not _OPEN:
             return  # the queue manager has taken it back with the link
         self._asked -= 1
-        if self._waiting or ((self._unlooked >= _LOOK or self.context.congested) and self._has_filled):
+        if self._waiting or self._has_filled:
             self._waiting.append(delivery)
             self.context.starve(self)
         else:

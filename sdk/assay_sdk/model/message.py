@@ -39,7 +39,7 @@ class Address(Struct, frozen=True):
         return f"{self.kind.value}://{self.name}"
 
 
-class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):  # it cannot lead back to itself
     """One message.
 
     Args:

@@ -369,8 +369,9 @@ def test_who_has_more_to_say_is_read_again_when_the_others_had_their_turn() -> N
         assert server.errors == []
 
 
-def test_a_silent_peer_is_given_up_and_heartbeats_are_sent() -> None:
-    with serving(idle_timeout_ms=400) as server:
+@pytest.mark.parametrize("login_ms", [100, 10_000], ids=["opened long ago", "opened just now"])
+def test_a_silent_peer_is_given_up_and_heartbeats_are_sent(login_ms: int) -> None:
+    with serving(idle_timeout_ms=400, limits=AmqpLimits(login_ms=login_ms)) as server:
         with Raw(server.port) as client:
             seen = client.open("silent")
             assert seen.at(4) == 200

@@ -111,7 +111,7 @@ def _place_one(state: State, turn: Turn, pending: Pending, queue: Queue) -> None
     if queue.gone:
         return
     entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
-    if entry.message.properties and wants(entry.message, _COA):
+    if wants(entry.message, _COA):
         with turn.together():
             _arrive(state, turn, queue, entry)
     else:

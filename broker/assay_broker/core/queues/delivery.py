@@ -117,7 +117,7 @@ def consume(state: State, turn: Turn, delivery: Delivery) -> None:
     entry = delivery.entry
     if entry.place is not _HELD:
         return  # its queue, or the unit of work that put it, has gone
-    if entry.message.properties and wants(entry.message, _COD):
+    if wants(entry.message, _COD):
         with turn.together():
             send_report(state, turn, entry, Mqro.COD)
             remove(state, turn, delivery.queue, entry, failed=True)

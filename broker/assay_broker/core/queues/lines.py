@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 from assay_broker.core.messages.entries import Entry
-from assay_broker.core.messages.groups import Groups, Holders
+from assay_broker.core.messages.groups import Groups, Holders, is_member
 from assay_sdk.model.selectors import Selector
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Line:
         """A message waits, or waits again at its old place."""
         if entry.key in self._present or not self.lets_through(entry):
             return
-        if entry.message.group_id:
+        if is_member(entry.message):
             if self._groups is None:
                 self._groups = Groups(self._waiting, self._holders, self)
             self._groups.offer(entry)

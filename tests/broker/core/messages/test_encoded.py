@@ -46,8 +46,10 @@ def test_a_message_whose_body_has_no_other_form_stays_as_it_is() -> None:
     assert body_size(message) > 0
 
 
-def test_a_text_that_is_none_is_no_body() -> None:
-    assert body_of(read(b"\x00\x53\x77\xa1\x01\xff", ORDERS, now_ms=0)) is None
+def test_a_text_that_is_none_is_no_body_and_is_not_lost() -> None:
+    message = read(b"\x00\x53\x77\xa1\x01\xff", ORDERS, now_ms=0)
+    assert body_of(message) is None
+    assert opened(message) is message
 
 
 @pytest.mark.parametrize("encoded", [False, True])
