@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -39,6 +40,18 @@ _TOGETHER = (
     "tests/reports/",
 )
 """Tests that share something: a container, a server, what they have reached together, a Spark session, a browser."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _runs_within_tests_have_a_place_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let no run that a test starts tidy the folder that all of a user's pytest runs share.
+
+    Two runs that tidy it at a time put locks into what the other removes; pytest warns then, and a warning is an error
+    here.
+    """
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PYTEST_DEBUG_TEMPROOT", str(tmp_path_factory.mktemp("runs")))
+        yield
 
 
 @pytest.hookimpl(optionalhook=True)
