@@ -21,13 +21,13 @@ from assay_broker.amqp.conditions import (
 from assay_broker.amqp.engine import Delivery, State
 from assay_broker.amqp.links import LinkEnd
 from assay_broker.amqp.links import State as LinkState
+from assay_broker.amqp.outcomes import Said
 from assay_broker.amqp.termini import senders
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer
 from assay_sdk.amqp import types
 from assay_sdk.amqp.terms import LOCAL_TRANSACTIONS
 from assay_sdk.amqp.types import DecodeError, Described
-from assay_sdk.driver import Outcome
 from assay_sdk.model.reasons import Refused
 
 if TYPE_CHECKING:
@@ -62,9 +62,8 @@ class Unit:
         """Ends it, once all of them are answered; None until its discharge has come."""
         self.accepted: list[tuple[OutgoingEnd, int]] = []
         """Deliveries that it has accepted."""
-        self.others: list[tuple[OutgoingEnd, int, Outcome, bool]] = []
-        """Deliveries with another outcome, which holds from the commit on (4.4.3), and whether they are to come to
-        another link."""
+        self.others: list[tuple[OutgoingEnd, int, Said]] = []
+        """Deliveries with another outcome, which holds from the commit on (4.4.3)."""
 
     def asked(self) -> None:
         """It is to take something."""
@@ -94,8 +93,8 @@ class Unit:
         """It was committed: what it held is settled."""
         for end, number in self.accepted:
             end.unit_over(number, None)
-        for end, number, outcome, leave_out in self.others:
-            end.unit_over(number, outcome, leave_out=leave_out)
+        for end, number, said in self.others:
+            end.unit_over(number, said)
 
     def backed_out(self) -> None:
         """It was backed out: what the peer has settled goes back, the rest is unsettled again."""
@@ -112,20 +111,6 @@ def transactional(unit: bytes, why: Condition | None = None) -> bytes:
     else:
         outcome = types.described(State.REJECTED, types.fields((encode_error(why),)))
     return types.fields((types.binary(unit), outcome))
-
-
-def read_state(octets: bytes) -> tuple[bytes, Described | None]:
-    """The fields of a transactional state: which unit of work, and the outcome within it.
-
-    Raises:
-        DecodeError: They are none.
-    """
-    fields = types.decode(octets) if octets else None
-    values = cast("list[object]", fields) if isinstance(fields, list) else []
-    if not values or not isinstance(values[0], bytes):
-        raise DecodeError("a transactional state without a transaction id")
-    outcome = values[1] if len(values) > 1 else None
-    return values[0], outcome if isinstance(outcome, Described) else None
 
 
 class CoordinatorEnd(LinkEnd):
@@ -291,4 +276,4 @@ def _asked(octets: bytes) -> Described:
     raise DecodeError("A message to the coordinator is neither a declare nor a discharge.")
 
 
-__all__ = ["CoordinatorEnd", "Unit", "read_state", "transactional"]
+__all__ = ["CoordinatorEnd", "Unit", "transactional"]

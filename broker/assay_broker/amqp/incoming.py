@@ -19,11 +19,12 @@ from assay_broker.amqp.conditions import (
     Condition,
     condition,
 )
-from assay_broker.amqp.coordinator import Unit, read_state, transactional
+from assay_broker.amqp.coordinator import Unit, transactional
 from assay_broker.amqp.engine import Delivery, State
 from assay_broker.amqp.links import LinkEnd
 from assay_broker.amqp.links import State as LinkState
 from assay_broker.amqp.offers import properties
+from assay_broker.amqp.outcomes import read_state
 from assay_broker.amqp.termini import Sending
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer

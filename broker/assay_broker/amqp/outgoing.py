@@ -3,41 +3,31 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
 from functools import partial
 
 from assay_broker.amqp import attach_frames, attaches, engine, messages, termini
 from assay_broker.amqp.attaches import AttachEnd, Terminus
 from assay_broker.amqp.conditions import DECODE_ERROR, NOT_IMPLEMENTED, UNKNOWN_TRANSACTION, Condition, condition
-from assay_broker.amqp.coordinator import Unit, read_state
+from assay_broker.amqp.coordinator import Unit
 from assay_broker.amqp.engine import Delivery, EngineLink, SettleMode
 from assay_broker.amqp.engine import State as Outcomes
 from assay_broker.amqp.links import Context, LinkEnd, State
+from assay_broker.amqp.outcomes import Said, outcome_of, read_state
 from assay_broker.amqp.termini import Reception
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, Deliver
 from assay_sdk.amqp import types
 from assay_sdk.amqp.codec import EncodeError
 from assay_sdk.amqp.terms import SHARED_SUBSCRIPTIONS
-from assay_sdk.amqp.types import DecodeError, Described
+from assay_sdk.amqp.types import DecodeError
 from assay_sdk.driver import Durability, Outcome
 
-_OUTCOMES: Mapping[object, Outcome] = {
-    int(Outcomes.ACCEPTED): Outcome.ACCEPTED,
-    int(Outcomes.REJECTED): Outcome.REJECTED,
-    int(Outcomes.RELEASED): Outcome.RELEASED,
-    "amqp:accepted:list": Outcome.ACCEPTED,
-    "amqp:rejected:list": Outcome.REJECTED,
-    "amqp:released:list": Outcome.RELEASED,
-}
-"""Outcomes by their descriptors; of the fourth, modified, its fields decide."""
 _OFFERED = types.symbols((SHARED_SUBSCRIPTIONS,))
 _LOOK = 65_536
 """Octets after which the engine is asked how much waits for the peer."""
 _OPEN = State.OPEN
 """Looked up once: for each message."""
-_TRANSACTIONAL, _MODIFIED_STATE = int(Outcomes.TRANSACTIONAL), int(Outcomes.MODIFIED)
-_MODIFIED = (_MODIFIED_STATE, "amqp:modified:list")
+_TRANSACTIONAL = int(Outcomes.TRANSACTIONAL)
 
 
 class OutgoingEnd(LinkEnd):
@@ -205,14 +195,19 @@ class OutgoingEnd(LinkEnd):
         if state == _TRANSACTIONAL:
             self._enlist(delivery, number, settled=settled)
             return
-        outcome = _OUTCOMES.get(state) or self._other_outcome(delivery, state, settled=settled)
-        if outcome is None:
-            return  # received in part, or nothing said
+        try:
+            said = outcome_of(delivery, state)
+        except DecodeError as error:
+            self._misread(error)
+            return
+        if said is None:
+            if not settled:
+                return  # received in part, or nothing said
+            said = Said(self.plan.settled)
         del self._unsettled[delivery]
-        leave_out = state == _MODIFIED_STATE and engine.modified(delivery)[1]
         if settled:
             engine.settle(delivery)
-            self._settle(number, outcome, leave_out=leave_out)
+            self._settle(number, said)
             return
 
         self._settling[number] = delivery
@@ -222,10 +217,10 @@ class OutgoingEnd(LinkEnd):
             if found is not None and self.engine.alive:
                 engine.settle(found)
 
-        token = self.context.expect(stored)
-        self.context.handle(
-            commands.Settle(self.context.number, token, self.number, (number,), outcome, leave_out=leave_out)
-        )
+        self._settle_alone(self.context.expect(stored), number, said)
+
+    def _misread(self, error: DecodeError) -> None:
+        self.expel(Condition(DECODE_ERROR, f"A delivery's state cannot be read: {error}."))
 
     def _settled_again(self, delivery: Delivery) -> None:
         """The peer settles what had its outcome before, in a unit of work or by itself."""
@@ -235,26 +230,31 @@ class OutgoingEnd(LinkEnd):
         self._settling.pop(number, None)
         engine.settle(delivery)
 
-    def _settle(self, number: int, outcome: Outcome, *, leave_out: bool) -> None:
-        if leave_out:
-            self.context.handle(
-                commands.Settle(self.context.number, None, self.number, (number,), outcome, leave_out=True)
-            )
+    def _settle(self, number: int, said: Said) -> None:
+        if said.leave_out or said.annotations:
+            self._settle_alone(None, number, said)
         else:
-            self.context.settle(self.number, number, outcome)
+            self.context.settle(self.number, number, said.outcome)
 
-    def _other_outcome(self, delivery: Delivery, state: int, *, settled: bool) -> Outcome | None:
-        if state == _MODIFIED_STATE:
-            failed, _ = engine.modified(delivery)
-            return Outcome.MODIFIED if failed else Outcome.RELEASED
-        return self.plan.settled if settled else None
+    def _settle_alone(self, token: int | None, number: int, said: Said) -> None:
+        self.context.handle(
+            commands.Settle(
+                self.context.number,
+                token,
+                self.number,
+                (number,),
+                said.outcome,
+                leave_out=said.leave_out,
+                annotations=said.annotations,
+            )
+        )
 
     def _enlist(self, delivery: Delivery, number: int, *, settled: bool) -> None:
         """A delivery gets its outcome within a unit of work."""
         try:
-            txn_id, outcome = read_state(engine.state_fields(delivery))
+            txn_id, said = read_state(engine.state_fields(delivery))
         except DecodeError as error:
-            self.expel(Condition(DECODE_ERROR, f"A delivery's state cannot be read: {error}."))
+            self._misread(error)
             return
         unit = self.context.units.get(txn_id)
         if unit is None:
@@ -264,28 +264,27 @@ class OutgoingEnd(LinkEnd):
         self._enlisted[number] = None if settled else delivery
         if settled:
             engine.settle(delivery)
-        meant = _within(outcome)
-        if meant is Outcome.ACCEPTED:
+        if said.outcome is Outcome.ACCEPTED:
             unit.accepted.append((self, number))
             unit.asked()
             token = self.context.expect(partial(_joined, unit))
-            self.context.handle(commands.Settle(self.context.number, token, self.number, (number,), meant, unit.number))
+            accept = commands.Settle(self.context.number, token, self.number, (number,), said.outcome, unit.number)
+            self.context.handle(accept)
         else:
-            unit.others.append((self, number, meant, _leaves_out(outcome)))
+            unit.others.append((self, number, said))
 
-    def unit_over(self, number: int, outcome: Outcome | None, *, leave_out: bool = False) -> None:
+    def unit_over(self, number: int, said: Said | None) -> None:
         """The unit of work that held a delivery is committed.
 
         Args:
             number: The delivery.
-            outcome: What becomes of it; None where the queue manager knows already.
-            leave_out: Whether it is not to come here again.
+            said: Its outcome; None where the queue manager knows already.
         """
         delivery = self._enlisted.pop(number, None)
         if delivery is not None and self.engine.alive:
             engine.settle(delivery)
-        if outcome is not None and self.state is State.OPEN:
-            self._settle(number, outcome, leave_out=leave_out)
+        if said is not None and self.state is State.OPEN:
+            self._settle(number, said)
 
     def unit_backed_out(self, number: int) -> None:
         """The unit of work that held a delivery is backed out: it goes back if the peer has settled it."""
@@ -338,23 +337,6 @@ class OutgoingEnd(LinkEnd):
         self._settling.clear()
         self._waiting.clear()
         self._enlisted = dict.fromkeys(self._enlisted)
-
-
-def _within(outcome: Described | None) -> Outcome:
-    """The outcome within a transactional state; accepted when it names none (4.4.2)."""
-    if outcome is None:
-        return Outcome.ACCEPTED
-    if outcome.descriptor in _MODIFIED:
-        failed = isinstance(outcome.value, list) and outcome.value[:1] == [True]
-        return Outcome.MODIFIED if failed else Outcome.RELEASED
-    return _OUTCOMES.get(outcome.descriptor, Outcome.ACCEPTED)
-
-
-def _leaves_out(outcome: Described | None) -> bool:
-    """Whether an outcome within a transactional state is modified with undeliverable-here."""
-    if outcome is None or outcome.descriptor not in _MODIFIED:
-        return False
-    return isinstance(outcome.value, list) and outcome.value[1:2] == [True]
 
 
 def receiving_end(attach: attaches.Attach, source: Terminus) -> AttachEnd:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from assay_broker.amqp.attach_frames import encode_terminus
 from assay_broker.amqp.attaches import DEFAULT_EXPIRY, SOURCE, Attach, Terminus
+from assay_broker.amqp.outcomes import described
 from assay_broker.core.objects.naming import TEMPORARY_PREFIXES
 from assay_broker.core.topics.subscriptions import Terms
 from assay_sdk.amqp import types
@@ -174,6 +175,7 @@ def reception(attach: Attach, source: Terminus, kind_of: KindOf) -> Reception | 
     is_queue = address.kind in _QUEUES
     if is_queue:
         filters.pop(no_local or "", None)
+    default = described(source.default_outcome, Outcome.MODIFIED)  # as JMS counts what nothing is said of
     plan = Reception(
         address=address,
         source=_of_queue(source, filters) if is_queue else replace(source, filters=filters),
@@ -181,8 +183,8 @@ def reception(attach: Attach, source: Terminus, kind_of: KindOf) -> Reception | 
         no_local=no_local is not None and not is_queue,
         made=source.dynamic,
         browse=is_queue and source.mode == "copy",
-        default=_default(source.default_outcome),
-        settled=Outcome.ACCEPTED if source.default_outcome is None else _default(source.default_outcome),
+        default=default,
+        settled=Outcome.ACCEPTED if source.default_outcome is None else default,
     )
     return plan if is_queue else _subscribing(attach, plan)
 
@@ -256,23 +258,3 @@ def _filters(source: Terminus) -> tuple[str | Refused | None, str | None, dict[s
         elif descriptor in _NO_LOCALS:
             no_local, honoured[key] = key, value
     return selector, no_local, honoured
-
-
-_DEFAULTS: Mapping[object, Outcome] = {
-    0x24: Outcome.ACCEPTED,
-    0x25: Outcome.REJECTED,
-    0x26: Outcome.RELEASED,
-    "amqp:accepted:list": Outcome.ACCEPTED,
-    "amqp:rejected:list": Outcome.REJECTED,
-    "amqp:released:list": Outcome.RELEASED,
-}
-
-
-def _default(outcome: Described | None) -> Outcome:
-    """What becomes of unsettled deliveries; a failed delivery where nothing (else) is said, as JMS counts it."""
-    if outcome is None:
-        return Outcome.MODIFIED
-    if outcome.descriptor in (0x27, "amqp:modified:list"):
-        failed = isinstance(outcome.value, list) and outcome.value[:1] == [True]
-        return Outcome.MODIFIED if failed else Outcome.RELEASED
-    return _DEFAULTS.get(outcome.descriptor, Outcome.MODIFIED)

@@ -137,6 +137,8 @@ class Settle(Struct, frozen=True, tag=True):
     Args:
         leave_out: Whether what is given back is never to come to this link again (OASIS AMQP 1.0, 3.4.5,
             undeliverable-here).
+        annotations: What is given back has these among its annotations from now on, in place of those of the same keys
+            (3.4.5, message-annotations): an encoded map; empty for none.
     """
 
     connection: int
@@ -146,6 +148,7 @@ class Settle(Struct, frozen=True, tag=True):
     outcome: Outcome
     unit: int | None = None
     leave_out: bool = False
+    annotations: bytes = b""
 
 
 class Begin(Struct, frozen=True, tag=True):

@@ -38,7 +38,7 @@ from assay_broker.core.networks.channels import from_member, try_again
 from assay_broker.core.networks.clustering import check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.queues.arriving import join, place
-from assay_broker.core.queues.delivery import consume, expire_due, give_back, pump
+from assay_broker.core.queues.delivery import annotate, consume, expire_due, give_back, pump
 from assay_broker.core.queues.resolution import resolve
 from assay_broker.core.queues.sending import prepare
 from assay_broker.core.refusals import illegal_state, refusal
@@ -163,6 +163,8 @@ def _settle(state: State, turn: Turn, command: commands.Settle) -> None:
             del receiver.unsettled[delivery.number]
             if command.leave_out and delivery.entry.place is Place.HELD:
                 delivery.queue.leave_out(receiver, delivery.entry)
+            if command.annotations:
+                annotate(turn, delivery, command.annotations)
             settle(state, turn, delivery)
     turn.answer(command.connection, command.token)
 

@@ -5,12 +5,15 @@ For what a broker changes of a message that it otherwise passes on as it came.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from assay_sdk.amqp import types
 from assay_sdk.amqp.sections import Span, split
 from assay_sdk.amqp.types import DecodeError
-from assay_sdk.amqp.values import Simple, inside, simple, skip
+from assay_sdk.amqp.values import MAPS, Simple, inside, simple, skip
+
+_Entry = tuple[Simple, bytes, bytes]
+"""A key, and key and value as they are encoded."""
 
 
 def with_entries(
@@ -28,13 +31,55 @@ def with_entries(
     Raises:
         DecodeError: The message is malformed.
     """
+    entries = [(key, name(key), value) for key, value in added.items()]
+    return _with(octets, code, entries, {*added, *dropped})
+
+
+def with_map(octets: bytes, code: int, added: bytes) -> bytes:
+    """A message whose annotations or application properties have a map's entries, in place of those of the same keys.
+
+    Args:
+        octets: The message.
+        code: Which of its sections.
+        added: The map, encoded.
+
+    Raises:
+        DecodeError: The message or the map is malformed.
+    """
+    entries = {entry[0]: entry for entry in _entries(added, Span(code, 0, 0, len(added)))}
+    return _with(octets, code, entries.values(), entries)
+
+
+def check_map(octets: bytes) -> None:
+    """See that an encoded value is a map whose keys are simple, as those of annotations are (3.2.10).
+
+    Raises:
+        DecodeError: It is not.
+    """
+    if octets[0] not in MAPS:
+        raise DecodeError(f"format code 0x{octets[0]:02x} where a map has to stand")
+    _entries(octets, Span(0, 0, 0, len(octets)))
+
+
+def _with(octets: bytes, code: int, added: Iterable[_Entry], dropped: Collection[Simple]) -> bytes:
     at, span = _find(octets, code)
-    kept = [] if span is None else [part for key, *part in _entries(octets, span) if key not in {*added, *dropped}]
-    parts = [piece for pair in kept for piece in pair]
-    for key, value in added.items():
-        parts += (name(key), value)
-    section = types.described(code, types.compound(parts, of_map=True)) if parts else b""
+    kept = [] if span is None else [entry for entry in _entries(octets, span) if entry[0] not in dropped]
+    pieces = [piece for _, *pair in (*kept, *added) for piece in pair]
+    section = types.described(code, types.compound(pieces, of_map=True)) if pieces else b""
     return b"".join((octets[:at], section, memoryview(octets)[at if span is None else span.end :]))
+
+
+def parts(octets: bytes, at: int = 0) -> list[bytes]:
+    """What an encoded list holds, as it is encoded.
+
+    Args:
+        octets: What it stands in, up to its end.
+        at: Where it begins.
+
+    Raises:
+        DecodeError: It is malformed.
+    """
+    return _fields(octets, Span(0, at, at, len(octets)))
 
 
 def with_fields(octets: bytes, code: int, changed: Mapping[int, bytes]) -> bytes:
@@ -49,11 +94,11 @@ def with_fields(octets: bytes, code: int, changed: Mapping[int, bytes]) -> bytes
         DecodeError: The message is malformed.
     """
     at, span = _find(octets, code)
-    parts = [] if span is None else _fields(octets, span)
-    parts += [types.null()] * (max(changed, default=-1) + 1 - len(parts))
+    kept = [] if span is None else _fields(octets, span)
+    kept += [types.null()] * (max(changed, default=-1) + 1 - len(kept))
     for position, value in changed.items():
-        parts[position] = value
-    section = types.described(code, types.fields(parts))
+        kept[position] = value
+    section = types.described(code, types.fields(kept))
     return b"".join((octets[:at], section, memoryview(octets)[at if span is None else span.end :]))
 
 
@@ -65,10 +110,9 @@ def _find(octets: bytes, code: int) -> tuple[int, Span | None]:
     return len(octets), None
 
 
-def _entries(octets: bytes, span: Span) -> list[tuple[Simple, bytes, bytes]]:
-    """Keys, and keys and values as they are encoded."""
+def _entries(octets: bytes, span: Span) -> list[_Entry]:
     at, count = inside(octets, span.value, span.end)
-    found: list[tuple[Simple, bytes, bytes]] = []
+    found: list[_Entry] = []
     try:
         for _ in range(count // 2):
             key, middle = simple(octets, at)

@@ -25,9 +25,11 @@ from tests.broker.amqp.serving import (
 )
 
 from assay_sdk.amqp import types
-from assay_sdk.amqp.types import Described
+from assay_sdk.amqp.sections import MESSAGE_ANNOTATIONS
+from assay_sdk.amqp.types import Described, Symbol
 
 NULLS = (b"",) * 5
+TEXT = types.described(0x77, types.string("one"))
 FAILED = performative(MODIFIED, types.boolean(value=True))
 
 
@@ -113,6 +115,53 @@ def test_an_outcome_decides_whether_the_message_comes_again(
     following = client.wait(TRANSFER)
     assert (b"first" in following.payload) is again
     assert count(following) == counted
+
+
+def annotated(seen: Seen) -> dict[str, object]:
+    """The message annotations of a transfer."""
+    reader = types.Reader(seen.payload)
+    while reader.more:
+        section = reader.value()
+        assert isinstance(section, Described)
+        if section.descriptor == MESSAGE_ANNOTATIONS:
+            assert isinstance(section.value, dict)
+            return section.value
+    return {}
+
+
+@pytest.mark.parametrize("settled", [True, False], ids=["settled", "to-be-settled"])
+@pytest.mark.parametrize("failed", [True, False], ids=["failed", "not-failed"])
+def test_what_modified_says_of_a_message_is_among_its_annotations(client: Raw, failed: bool, settled: bool) -> None:
+    address = f"TOLD.{failed}.{settled}"
+    client.attach("s", SENDER, 3, target=target(address))
+    before = {types.symbol("a"): types.uint(1), types.symbol("b"): types.uint(2)}
+    client.transfer(0, types.described(MESSAGE_ANNOTATIONS, types.mapping(before)) + TEXT, 3)
+    client.wait(DISPOSITION)
+    client.attach("r", RECEIVER, source=source(address), second=not settled)
+    client.credit(0, 1)
+    number = client.wait(TRANSFER).at(1)
+    added = filters(b=types.symbol("other"), c=types.fields((types.uint(3),)))
+    client.settle(number, performative(MODIFIED, types.boolean(failed), b"", added), settled=settled)
+    if not settled:
+        client.wait(DISPOSITION)
+    client.credit(0, 1, count=1)
+    seen = client.wait(TRANSFER)
+    assert annotated(seen) == {"a": 1, "b": "other", "c": [3]}
+    assert isinstance(annotated(seen)["b"], Symbol)
+    assert count(seen) == failed
+    assert b"one" in seen.payload
+
+
+@pytest.mark.parametrize(
+    "annotations", [types.mapping({types.fields((types.uint(1),)): types.uint(1)}), types.symbol("none")]
+)
+def test_annotations_that_are_none_end_the_link(client: Raw, annotations: bytes) -> None:
+    put(client, "NO.MAP", "one")
+    client.attach("r", RECEIVER, source=source("NO.MAP"))
+    client.credit(0, 1)
+    number = client.wait(TRANSFER).at(1)
+    client.settle(number, performative(MODIFIED, b"", b"", annotations))
+    assert client.wait(DETACH).error(2)[0] == "amqp:decode-error"
 
 
 @pytest.mark.parametrize(

@@ -304,6 +304,19 @@ def test_what_is_undeliverable_here_in_a_unit_is_so_from_its_commit_on(server: S
     assert browse(server, "AWAY") == 1
 
 
+@pytest.mark.parametrize("fail", [True, False], ids=["rollback", "commit"])
+def test_what_modified_says_of_a_message_in_a_unit_is_said_at_its_commit(working: Working, fail: bool) -> None:
+    client = working.client
+    number = working.receive(f"SAID.{fail}")
+    unit = working.declare()
+    told = types.mapping({types.symbol("why"): types.symbol("no-room")})
+    modified = performative(MODIFIED, types.boolean(value=True), b"", told)
+    client.settle(number, performative(TRANSACTIONAL, types.binary(unit), modified))
+    assert working.discharge(unit, fail=fail).descriptor == ACCEPTED
+    client.credit(1, 1, count=1)
+    assert (told[1:] in client.wait(TRANSFER).payload) is not fail
+
+
 @pytest.mark.parametrize("how", ["link", "session", "connection", "line"])
 def test_what_ends_the_coordinators_link_backs_its_units_out(server: Serving, how: str) -> None:
     with raw(server, sessions=2) as client:

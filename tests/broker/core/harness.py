@@ -345,10 +345,11 @@ class Bench:
         outcome: Outcome = Outcome.ACCEPTED,
         unit: int | None = None,
         leave_out: bool = False,
+        annotations: bytes = b"",
     ) -> int:
         """Settle; the token."""
         token = self.token()
-        self.handle(commands.Settle(connection, token, link, deliveries, outcome, unit, leave_out))
+        self.handle(commands.Settle(connection, token, link, deliveries, outcome, unit, leave_out, annotations))
         return token
 
     def begin(self, connection: int, unit: int, session: int | None = None) -> Refused | None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay_sdk.amqp import codec, sections, types
-from assay_sdk.amqp.editing import with_entries, with_fields
+from assay_sdk.amqp.editing import check_map, parts, with_entries, with_fields, with_map
 from assay_sdk.amqp.types import DecodeError
 from assay_sdk.model.message import Address, AddressKind, Message
 
@@ -53,6 +53,40 @@ def test_a_section_that_is_not_there_comes_to_stand_at_its_place() -> None:
     assert with_entries(b"", sections.FOOTER, {"a": types.uint(0)}, (), name=types.symbol) == types.described(
         sections.FOOTER, types.mapping({types.symbol("a"): types.uint(0)})
     )
+
+
+@given(st.dictionaries(NAMES, st.integers(0, 300)), st.dictionaries(NAMES, st.integers(0, 300)))
+def test_a_map_is_put_into_annotations_as_into_a_mapping(before: dict[str, int], added: dict[str, int]) -> None:
+    def encoded(entries: dict[str, int]) -> bytes:
+        return types.mapping({types.symbol(name): types.integer(value) for name, value in entries.items()})
+
+    body = types.described(sections.VALUE, types.string("hello"))
+    section = types.described(sections.MESSAGE_ANNOTATIONS, encoded(before)) if before else b""
+    changed = with_map(section + body, sections.MESSAGE_ANNOTATIONS, encoded(added))
+    expected = {name: value for name, value in before.items() if name not in added} | added
+    section = types.described(sections.MESSAGE_ANNOTATIONS, encoded(expected)) if expected else b""
+    assert changed == section + body
+
+
+def test_of_a_key_that_a_map_has_twice_the_last_value_counts() -> None:
+    twice = types.compound((types.symbol("a"), types.uint(1), types.symbol("a"), types.uint(2)), of_map=True)
+    assert with_map(b"", sections.FOOTER, twice) == with_map(
+        b"", sections.FOOTER, types.mapping({types.symbol("a"): types.uint(2)})
+    )
+
+
+def test_a_list_comes_apart_into_what_it_holds() -> None:
+    values = [types.null(), types.mapping({types.symbol("a"): types.fields((types.uint(1),))}), types.string("x")]
+    assert parts(types.compound(values)) == values
+    assert parts(types.null() + types.fields(()), 1) == []
+
+
+@pytest.mark.parametrize(
+    "octets", [types.string("x"), types.null(), types.mapping({types.fields((types.uint(1),)): types.uint(1)})]
+)
+def test_what_is_no_map_of_simple_keys_is_told(octets: bytes) -> None:
+    with pytest.raises(DecodeError):
+        check_map(octets)
 
 
 def test_a_section_without_entries_is_left_out() -> None:

@@ -51,10 +51,11 @@ def state_fields(delivery: Delivery) -> bytes:
     return data(lib.pn_disposition_data(lib.pn_delivery_remote(delivery)))
 
 
-def modified(delivery: Delivery) -> tuple[bool, bool]:
-    """Of the peer's modified outcome: whether the delivery has failed, and is undeliverable here."""
+def modified(delivery: Delivery) -> tuple[bool, bool, bytes]:
+    """Of the peer's modified outcome: whether the delivery has failed, is undeliverable here, and an encoded map."""
     remote = lib.pn_delivery_remote(delivery)
-    return bool(lib.pn_disposition_is_failed(remote)), bool(lib.pn_disposition_is_undeliverable(remote))
+    annotations = data(lib.pn_disposition_annotations(remote))
+    return bool(lib.pn_disposition_is_failed(remote)), bool(lib.pn_disposition_is_undeliverable(remote)), annotations
 
 
 def tag_of(delivery: Delivery) -> bytes:

@@ -1,19 +1,29 @@
 """What the queue manager itself changes of a message, where it came as octets: in these too.
 
 AMQP's bare message is immutable (3.2); so these are other messages, made of the first: a retained publication with its
-mark, and what a browser of the staging queue sees.  Everything else in them is octet for octet what was sent.
+mark, and what a browser of the staging queue sees.  Everything else in them is octet for octet what was sent.  Only
+annotations may change: a receiver adds to them by the outcome *modified* (3.4.5).
 """
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_sdk.amqp import types
-from assay_sdk.amqp.editing import with_entries, with_fields
+from assay_sdk.amqp import codec, types
+from assay_sdk.amqp.editing import with_entries, with_fields, with_map
 from assay_sdk.amqp.identifiers import identifier
-from assay_sdk.amqp.sections import APPLICATION_PROPERTIES, PROPERTIES
+from assay_sdk.amqp.sections import (
+    APPLICATION_PROPERTIES,
+    DELIVERY_ANNOTATIONS,
+    MESSAGE_ANNOTATIONS,
+    PROPERTIES,
+    behind,
+)
 from assay_sdk.model.message import Message
 
+MAX_ANNOTATIONS = 4_096
+"""How many octets of annotations a message may come to have by outcomes: one disposition adds to many messages, again
+and again."""
 _MESSAGE_ID, _CORRELATION_ID = 0, 5  # fields of the properties section (3.2.4)
 
 
@@ -39,6 +49,22 @@ def without_property(message: Message, name: str) -> Message:
         octets = with_entries(octets, APPLICATION_PROPERTIES, {}, (name,), name=types.string)
     properties = {key: value for key, value in message.properties.items() if key != name}
     return replace(message, properties=properties, encoded=octets)
+
+
+def with_annotations(message: Message, annotations: bytes) -> Message:
+    """A message that has been told more of, on its way and not in what its sender has written.
+
+    Args:
+        message: The message.
+        annotations: What, as an encoded map; its entries take the place of those of the same keys.
+
+    Returns:
+        The message, in octets; as it was, where its annotations would be longer than `MAX_ANNOTATIONS`.
+    """
+    octets = codec.without_header(message) if message.encoded is None else message.encoded
+    annotated = with_map(octets, MESSAGE_ANNOTATIONS, annotations)
+    section = behind(annotated, MESSAGE_ANNOTATIONS) - behind(annotated, DELIVERY_ANNOTATIONS)
+    return message if section > MAX_ANNOTATIONS else replace(message, encoded=annotated)
 
 
 def with_ids(message: Message, message_id: str, correlation_id: str | None) -> Message:

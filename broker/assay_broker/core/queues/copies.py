@@ -21,7 +21,7 @@ def weight(entry: Entry) -> int:
 class Copies(dict[int, Entry]):
     """Copies by their keys; they come by `add` and go by `discard` or `clear`.
 
-    What a copy takes does not change while it stands here.
+    What a copy takes does not change while it stands here, unless `weigh` is told.
     """
 
     octets = 0
@@ -34,6 +34,13 @@ class Copies(dict[int, Entry]):
             entry.octets = octets = weight(entry)
             self.octets += octets
             self[key] = entry
+
+    def weigh(self, entry: Entry) -> None:
+        """A copy has changed; it need not be here."""
+        if entry.key in self:
+            self.octets -= entry.octets
+            entry.octets = weight(entry)
+            self.octets += entry.octets
 
     def discard(self, key: int) -> None:
         """A copy goes, if it is here."""

@@ -1,0 +1,122 @@
+"""What a receiver says of a delivery, directly or within a unit of work (OASIS AMQP 1.0, 3.4 and 4.4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from msgspec import Struct
+
+from assay_broker.amqp import engine
+from assay_broker.amqp.engine import Delivery, State
+from assay_sdk.amqp import types
+from assay_sdk.amqp.editing import check_map, parts
+from assay_sdk.amqp.types import DecodeError, Described
+from assay_sdk.amqp.values import skip
+from assay_sdk.driver import Outcome
+
+
+class Said(Struct, frozen=True, gc=False):
+    """An outcome, and what *modified* says besides (3.4.5).
+
+    Args:
+        outcome: What becomes of the delivery; *modified* without delivery-failed gives it back as *released* does.
+        leave_out: Whether it is not to come to this link again (undeliverable-here).
+        annotations: An encoded map, whose entries the message's annotations are to have; empty for none.
+    """
+
+    outcome: Outcome
+    leave_out: bool = False
+    annotations: bytes = b""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the outcome is all."""
+        return not (self.leave_out or self.annotations)
+
+
+_DESCRIPTORS: Mapping[object, Outcome] = {
+    int(State.ACCEPTED): Outcome.ACCEPTED,
+    int(State.REJECTED): Outcome.REJECTED,
+    int(State.RELEASED): Outcome.RELEASED,
+    "amqp:accepted:list": Outcome.ACCEPTED,
+    "amqp:rejected:list": Outcome.REJECTED,
+    "amqp:released:list": Outcome.RELEASED,
+}
+_MODIFIED_STATE = int(State.MODIFIED)
+_MODIFIED = (_MODIFIED_STATE, "amqp:modified:list")
+_BARE = {code: Said(outcome) for code, outcome in _DESCRIPTORS.items()}
+"""Made once: for each message."""
+_NONE = (b"", types.null())
+
+
+def outcome_of(delivery: Delivery, state: int) -> Said | None:
+    """What the peer says of a delivery.
+
+    Args:
+        delivery: The delivery.
+        state: The code of its state.
+
+    Returns:
+        Its outcome; None where it has none, as where it was received in part.
+
+    Raises:
+        DecodeError: Its annotations are none.
+    """
+    if state != _MODIFIED_STATE:
+        return _BARE.get(state)
+    failed, leave_out, annotations = engine.modified(delivery)
+    return Said(_modified(failed=failed), leave_out, _annotations(annotations))
+
+
+def described(outcome: Described | None, default: Outcome) -> Outcome:
+    """What an outcome that stands as a value somewhere means.
+
+    Args:
+        outcome: The value; None for none.
+        default: What holds where it is none.
+    """
+    if outcome is None:
+        return default
+    if outcome.descriptor in _MODIFIED:
+        return _modified(failed=isinstance(outcome.value, list) and outcome.value[:1] == [True])
+    return _DESCRIPTORS.get(outcome.descriptor, default)
+
+
+def read_state(octets: bytes) -> tuple[bytes, Said]:
+    """The fields of a transactional state (4.4.2, 4.4.3).
+
+    Args:
+        octets: An encoded list.
+
+    Returns:
+        Which unit of work, and the outcome within it; accepted when it names none.
+
+    Raises:
+        DecodeError: They are none.
+    """
+    fields = types.decode(octets) if octets else None
+    values = cast("list[object]", fields) if isinstance(fields, list) else []
+    if not values or not isinstance(values[0], bytes):
+        raise DecodeError("a transactional state without a transaction id")
+    outcome = values[1] if len(values) > 1 else None
+    if not isinstance(outcome, Described):
+        return values[0], Said(Outcome.ACCEPTED)
+    meant = described(outcome, Outcome.ACCEPTED)
+    if outcome.descriptor not in _MODIFIED or not isinstance(outcome.value, list):
+        return values[0], Said(meant)
+    encoded = parts(octets)[1]
+    _, leave_out, annotations, *_ = (*parts(encoded, skip(encoded, 1)), b"", b"", b"")
+    return values[0], Said(meant, bool(leave_out) and types.decode(leave_out) is True, _annotations(annotations))
+
+
+def _modified(*, failed: bool) -> Outcome:
+    return Outcome.MODIFIED if failed else Outcome.RELEASED
+
+
+def _annotations(encoded: bytes) -> bytes:
+    """A map with something in it, or nothing."""
+    if encoded in _NONE:
+        return b""
+    check_map(encoded)
+    return encoded
