@@ -57,17 +57,25 @@ class BrowserEnd(LinkEnd):
         if self.state is not State.OPEN:
             return
         while self._found and self.engine.credit > 0 and not self.is_full:
-            found = self._found.popleft()
-            try:
-                octets = messages.write(found.message, count=found.count, now_ms=self.context.now_ms())
-            except (EncodeError, DecodeError):
-                continue  # it came another way, and cannot be shown
-            self._sent += 1
-            self.engine.send(self._sent, octets, settled=self._settled)
+            if not self._show(self._found[0]):
+                break
+            self._found.popleft()
         if self._found and self.engine.credit > 0:
             self.context.starve(self)
         if self.wants_drain and (self.engine.credit <= 0 or not self._found) and not self.end_drain():
             self.context.starve(self)
+
+    def _show(self, found: Browsed) -> bool:
+        """Send a message, or more of it; whether that was all."""
+        if self.engine.unfinished:
+            return self.engine.send_on()
+        try:
+            head, rest = messages.pieces(found.message, count=found.count, now_ms=self.context.now_ms())
+        except (EncodeError, DecodeError):
+            return True  # it came another way, and cannot be shown
+        self._sent += 1
+        self.engine.send_long(self._sent, head, rest, settled=self._settled)
+        return not self.engine.unfinished
 
     def resume(self) -> None:
         """The line to the peer is free again."""
@@ -76,7 +84,10 @@ class BrowserEnd(LinkEnd):
     def changed(self, delivery: Delivery) -> None:
         """Whatever the peer says of a copy concerns nobody."""
         if engine.is_settled(delivery) or engine.state_of(delivery) > engine.State.RECEIVED:
-            engine.settle(delivery)
+            if self.engine.give_up(delivery):
+                self._found.popleft()
+            else:
+                engine.settle(delivery)
 
     def tell_left(self) -> None:
         """The queue manager does not know of this link."""

@@ -304,8 +304,11 @@ class LinkEnd(ABC):
         return self.attach.wishes.drain and self.engine.draining
 
     def end_drain(self) -> bool:
-        """Say that a drain is over; whether that could be said: not while something of it waits for the window."""
-        if self.engine.credit <= 0 and self.engine.queued > 0:
+        """Say that a drain is over; whether that could be said: not while something of it waits for the window.
+
+        The engine would wait with that itself, but never come back to it.
+        """
+        if self.engine.queued > 0:
             return False
         if self.wants_drain:
             self.attach.wishes.drain = self.attach.wishes.echo = False

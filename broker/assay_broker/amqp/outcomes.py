@@ -45,8 +45,8 @@ _DESCRIPTORS: Mapping[object, Outcome] = {
 }
 _MODIFIED_STATE = int(State.MODIFIED)
 _MODIFIED = (_MODIFIED_STATE, "amqp:modified:list")
-_BARE = {code: Said(outcome) for code, outcome in _DESCRIPTORS.items()}
-"""Made once: for each message."""
+BARE: Mapping[object, Said] = {code: Said(outcome) for code, outcome in _DESCRIPTORS.items()}
+"""Outcomes that are all, by their codes and descriptors: nearly always, and so found without a call."""
 _NONE = (b"", types.null())
 
 
@@ -64,7 +64,7 @@ def outcome_of(delivery: Delivery, state: int) -> Said | None:
         DecodeError: Its annotations are none.
     """
     if state != _MODIFIED_STATE:
-        return _BARE.get(state)
+        return BARE.get(state)
     failed, leave_out, annotations = engine.modified(delivery)
     return Said(_modified(failed=failed), leave_out, _annotations(annotations))
 

@@ -12,7 +12,7 @@ from assay_broker.amqp.coordinator import Unit
 from assay_broker.amqp.engine import Delivery, EngineLink, SettleMode
 from assay_broker.amqp.engine import State as Outcomes
 from assay_broker.amqp.links import Context, LinkEnd, State
-from assay_broker.amqp.outcomes import Said, outcome_of, read_state
+from assay_broker.amqp.outcomes import BARE, Said, outcome_of, read_state
 from assay_broker.amqp.termini import Reception
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, Deliver
@@ -27,7 +27,7 @@ _LOOK = 65_536
 """Octets after which the engine is asked how much waits for the peer."""
 _OPEN = State.OPEN
 """Looked up once: for each message."""
-_TRANSACTIONAL = int(Outcomes.TRANSACTIONAL)
+_RECEIVED, _TRANSACTIONAL = int(Outcomes.RECEIVED), int(Outcomes.TRANSACTIONAL)
 
 
 class OutgoingEnd(LinkEnd):
@@ -58,7 +58,8 @@ class OutgoingEnd(LinkEnd):
         self._drain_due = False
         """Whether the queue manager has no more for a drain, and something of it waits here or for the window."""
         self._waiting: deque[Deliver] = deque()
-        """Deliveries that there is no room for on the way to the peer; their octets are still the queue manager's."""
+        """Deliveries that there is no room for on the way to the peer; their octets are still the queue manager's.  The
+        first may have left in part."""
         self._settling: dict[int, Delivery] = {}
         """Deliveries whose outcome is being stored."""
 
@@ -138,7 +139,9 @@ class OutgoingEnd(LinkEnd):
         """There is room on the way to the peer again."""
         self._unlooked = _LOOK
         while self._waiting and self.state is State.OPEN and not self._has_filled:
-            self._send(self._waiting.popleft())
+            if not self._send(self._waiting[0]):
+                break
+            self._waiting.popleft()
         if self._waiting:
             self.context.starve(self)
         elif self._drain_due:
@@ -152,12 +155,11 @@ class OutgoingEnd(LinkEnd):
         if self.state is not _OPEN:
             return  # the queue manager has taken it back with the link
         self._asked -= 1
-        if self._waiting or self._has_filled:
+        if not self._waiting and not self._has_filled and self._send(delivery):
+            self.context.later(self)
+        elif self.state is _OPEN:
             self._waiting.append(delivery)
             self.context.starve(self)
-        else:
-            self._send(delivery)
-            self.context.later(self)
 
     @property
     def _has_filled(self) -> bool:
@@ -171,23 +173,36 @@ class OutgoingEnd(LinkEnd):
         """Pass credit on."""
         self.flow()
 
-    def _send(self, delivery: Deliver) -> None:
-        message = delivery.message
+    def _send(self, delivery: Deliver) -> bool:
+        """Send a message, or more of it; whether that was all."""
+        link = self.engine
+        if link.unfinished:
+            return link.send_on()
+        message, octets = delivery.message, delivery.message.encoded
         now_ms = 0 if message.expiry_ms is None else self.context.now_ms()
         try:
-            octets = messages.write(message, count=delivery.count, now_ms=now_ms)
+            if octets is not None and len(octets) <= engine.SHORT:
+                octets = messages.write(message, count=delivery.count, now_ms=now_ms)
+                self._unlooked += len(octets)
+                sent = link.send(delivery.delivery, octets, settled=self._settled)
+            else:
+                head, rest = messages.pieces(message, count=delivery.count, now_ms=now_ms)
+                self._unlooked = _LOOK
+                sent = link.send_long(delivery.delivery, head, rest, settled=self._settled)
         except (EncodeError, DecodeError) as error:  # it came another way
             self.expel(Condition(NOT_IMPLEMENTED, f"A message cannot be said in AMQP: {error}."))
-            return
-        self._unlooked += len(octets)
-        sent = self.engine.send(delivery.delivery, octets, settled=self._settled)
-        if sent is not None:
+            return False
+        if sent is not None and not self._settled:
             self._unsettled[sent] = delivery.delivery
+        return not link.unfinished
 
     def changed(self, delivery: Delivery) -> None:
         """The peer says what became of a delivery."""
-        number = self._unsettled.get(delivery)
         state, settled = engine.state_of(delivery), engine.is_settled(delivery)
+        if self._waiting and (settled or state > _RECEIVED) and self.engine.give_up(delivery):
+            self._waiting.popleft()  # the peer does not want the rest of it
+            settled = True
+        number = self._unsettled.get(delivery)
         if number is None:
             if settled:
                 self._settled_again(delivery)
@@ -195,15 +210,9 @@ class OutgoingEnd(LinkEnd):
         if state == _TRANSACTIONAL:
             self._enlist(delivery, number, settled=settled)
             return
-        try:
-            said = outcome_of(delivery, state)
-        except DecodeError as error:
-            self._misread(error)
-            return
+        said = BARE.get(state) or self._other_outcome(delivery, state, settled=settled)
         if said is None:
-            if not settled:
-                return  # received in part, or nothing said
-            said = Said(self.plan.settled)
+            return  # received in part, or nothing said
         del self._unsettled[delivery]
         if settled:
             engine.settle(delivery)
@@ -218,6 +227,14 @@ class OutgoingEnd(LinkEnd):
                 engine.settle(found)
 
         self._settle_alone(self.context.expect(stored), number, said)
+
+    def _other_outcome(self, delivery: Delivery, state: int, *, settled: bool) -> Said | None:
+        try:
+            said = outcome_of(delivery, state)
+        except DecodeError as error:
+            self._misread(error)
+            return None
+        return Said(self.plan.settled) if said is None and settled else said
 
     def _misread(self, error: DecodeError) -> None:
         self.expel(Condition(DECODE_ERROR, f"A delivery's state cannot be read: {error}."))

@@ -98,10 +98,12 @@ def test_a_drain_without_credit_is_answered_each_time(client: Raw) -> None:
     assert client.wait(FLOW).at(5) == 2
 
 
-def test_a_drain_waits_for_what_waits_for_the_sessions_window(client: Raw) -> None:
-    put(client, "DRAIN.WINDOW", "one", "two")
-    client.attach("r", RECEIVER, source=source("DRAIN.WINDOW"))
-    of_link = (types.uint(0), types.uint(0), types.uint(2), b"", types.boolean(value=True))
+@pytest.mark.parametrize("credit", [2, 5])
+def test_a_drain_waits_for_what_waits_for_the_sessions_window(client: Raw, credit: int) -> None:
+    queue = f"DRAIN.WINDOW.{credit}"
+    put(client, queue, "one", "two")
+    client.attach("r", RECEIVER, source=source(queue))
+    of_link = (types.uint(0), types.uint(0), types.uint(credit), b"", types.boolean(value=True))
     client.say(FLOW, types.uint(0), types.uint(1), types.uint(2), types.uint(9), *of_link)
     assert b"one" in client.wait(TRANSFER).payload
     client.say(FLOW, types.uint(1), types.uint(9), types.uint(2), types.uint(9))
@@ -109,7 +111,7 @@ def test_a_drain_waits_for_what_waits_for_the_sessions_window(client: Raw) -> No
     assert seen is not None
     assert b"two" in seen.payload
     seen = client.wait(FLOW)
-    assert (seen.at(5), seen.at(6), seen.at(8)) == (2, 0, True)
+    assert (seen.at(5), seen.at(6), seen.at(8)) == (credit, 0, True)
 
 
 def test_a_drain_of_a_browser_is_answered_when_all_credit_is_used(client: Raw) -> None:

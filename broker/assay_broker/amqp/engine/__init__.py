@@ -28,9 +28,10 @@ from assay_broker.amqp.engine._deliveries import (
     state_of,
     tag_of,
 )
-from assay_broker.amqp.engine._links import EngineLink, EngineSession, SettleMode
+from assay_broker.amqp.engine._links import SHORT, EngineLink, EngineSession, SettleMode
 
 __all__ = [
+    "SHORT",
     "Delivery",
     "Engine",
     "EngineLink",

@@ -13,7 +13,7 @@ from assay_broker.amqp.attach_frames import with_ends
 from assay_broker.amqp.attaches import AttachEnd
 from assay_broker.amqp.engine._data import Problem, fresh, set_condition, set_data, text, with_condition
 from assay_broker.amqp.engine._deliveries import Delivery
-from assay_broker.amqp.engine._links import EngineLink, EngineSession
+from assay_broker.amqp.engine._links import SHORT, EngineLink, EngineSession
 from assay_sdk.amqp.frames import Splitter, whole
 
 
@@ -64,6 +64,8 @@ _STANDARD = {"amqp:session:invalid-field": "amqp:invalid-field", "amqp:not allow
 """Conditions of the engine's that the specification does not know (2.8.15 to 2.8.18), and those that it has."""
 
 _LOG = logging.getLogger(__name__)
+_MOST_PORTION, _FRAME_HEAD = 1 << 18, 128
+"""Octets of a long message at a time, where frames may have more, and what a frame has besides."""
 _delivery_of, _link_of = lib.pn_event_delivery, lib.pn_delivery_link
 """Looked up once: for each message."""
 
@@ -105,6 +107,12 @@ class Engine:
         self.mute = False
         """Whether the engine says nothing more."""
         self.alive = True
+
+    @property
+    def portion(self) -> int:
+        """Octets of a long message that the engine is given at a time: about what fits into a frame of the peer's."""
+        frame = lib.pn_transport_get_remote_max_frame(self._transport) or _MOST_PORTION  # 0: as long as one likes
+        return int(min(max(frame - _FRAME_HEAD, SHORT), _MOST_PORTION))
 
     # --- octets
 

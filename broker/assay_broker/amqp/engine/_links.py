@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import Any, Final, Protocol
 
 from cproton import ffi, lib
+from msgspec import Struct
 
 from assay_broker.amqp.attaches import AttachEnd
 from assay_broker.amqp.engine._data import NO_OCTETS, Problem, fresh, set_condition, text
@@ -24,8 +25,18 @@ class SettleMode(IntEnum):
     MIXED = 2
 
 
+SHORT = 16_384
+"""Octets of a message that the engine is given at once.  Of what the peer's window has no room for, the engine moves
+all with each frame: with a long message that would take more time than there is."""
+
+
 class Owner(Protocol):
     """What a session or link needs of its connection's engine."""
+
+    @property
+    def portion(self) -> int:
+        """Octets of a long message that the engine is given at a time: about what fits into a frame."""
+        ...
 
     def begin(self, session: EngineSession, capacity: int) -> None:
         """Write a session's begin."""
@@ -50,6 +61,20 @@ class Listener(Protocol):
     def changed(self, delivery: Delivery) -> None:
         """A delivery has come, in whole or in part, or the peer has said what became of one."""
         ...
+
+
+class _Sending(Struct):
+    """A long message on its way.
+
+    Args:
+        delivery: Its delivery, which is not over.
+        rest: What the engine was not given yet.
+        settled: Whether it is settled with its end.
+    """
+
+    delivery: Delivery
+    rest: memoryview
+    settled: bool
 
 
 class Tag:
@@ -132,6 +157,7 @@ class EngineLink:
 
     __slots__ = (
         "_basket",
+        "_sending",
         "alive",
         "end",
         "engine",
@@ -164,6 +190,7 @@ class EngineLink:
         self.name = text(lib.pn_link_name(pointer))
         self.tag = Tag() if self.is_sender else _NO_TAG
         self._basket: _Basket | None = None
+        self._sending: _Sending | None = None
 
     # --- attaching
 
@@ -253,11 +280,11 @@ class EngineLink:
     # --- sending
 
     def send(self, number: int, octets: bytes, *, settled: bool) -> Delivery | None:
-        """Transfer a message.
+        """Transfer a message that is not long.
 
         Args:
             number: What its tag is made of.
-            octets: The message.
+            octets: The message, of no more than `SHORT` octets.
             settled: Whether that is all.
 
         Returns:
@@ -274,6 +301,60 @@ class EngineLink:
             lib.pn_delivery_settle(delivery)
             return None
         return delivery
+
+    def send_long(self, number: int, head: bytes, rest: memoryview, *, settled: bool) -> Delivery | None:
+        """Transfer the beginning of a message, or all of it; `send_on` goes on with it as long as it is `unfinished`.
+
+        Args:
+            number: What its tag is made of.
+            head: Its first octets: sections before the bare message.
+            rest: All others.
+            settled: Whether that is all.
+
+        Returns:
+            The delivery; None when the link is gone.
+        """
+        if not self.alive:
+            return None
+        delivery: Delivery = _new_delivery(self.pointer, self.tag.of(number))
+        _send(self.pointer, head, len(head))
+        self._sending = _Sending(delivery, rest, settled)
+        self._give(self._sending)
+        return delivery
+
+    @property
+    def unfinished(self) -> bool:
+        """Of a sender: whether a message is on its way of which there is more."""
+        return self._sending is not None
+
+    def send_on(self) -> bool:
+        """Go on with a message if the peer has taken what it was sent of it; whether that was all."""
+        sending = self._sending
+        if sending is not None and self.alive and not _pending(sending.delivery):
+            self._give(sending)
+        return self._sending is None
+
+    def give_up(self, delivery: Delivery) -> bool:
+        """Send no more of a message if this is the one on its way; it is settled with that.  Whether it was."""
+        sending = self._sending
+        if sending is None or sending.delivery != delivery:
+            return False
+        self._sending = None
+        if self.alive:
+            self.sent += 1
+            lib.pn_delivery_abort(delivery)
+        return True
+
+    def _give(self, sending: _Sending) -> None:
+        size = self.engine.portion
+        portion, sending.rest = sending.rest[:size], sending.rest[size:]
+        _send(self.pointer, ffi.from_buffer(portion), len(portion))
+        if not sending.rest:
+            self._sending = None
+            _advance(self.pointer)
+            self.sent += 1
+            if sending.settled:
+                lib.pn_delivery_settle(sending.delivery)
 
     # --- receiving
 
