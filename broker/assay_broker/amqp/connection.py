@@ -32,7 +32,7 @@ from assay_broker.amqp.sessions import Sessions
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, CloseLink, Deliver
 from assay_broker.shell import QueueManager
-from assay_sdk.amqp.terms import SOLE_CONNECTION
+from assay_sdk.amqp.terms import OWN_UNCOMMITTED, SOLE_CONNECTION
 from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Refused
 from assay_sdk.time import Runner
@@ -101,6 +101,11 @@ class Connection:
     def congested(self) -> bool:
         """Whether more waits for the peer than is good."""
         return self._line.congested
+
+    @property
+    def gets_own(self) -> bool:
+        """Whether receivers get what their own session's units of work have not committed."""
+        return OWN_UNCOMMITTED in self._line.desired
 
     @property
     def memory_is_short(self) -> bool:

@@ -51,6 +51,11 @@ class Context(Protocol):
         ...
 
     @property
+    def gets_own(self) -> bool:
+        """Whether receivers get what their own session's units of work have not committed (`OWN_UNCOMMITTED`)."""
+        ...
+
+    @property
     def memory_is_short(self) -> bool:
         """Whether senders get no new credit."""
         ...

@@ -10,6 +10,7 @@ from assay_sdk.amqp.terms import (
     ANONYMOUS_RELAY,
     DELAYED_DELIVERY,
     OPEN_FAILED,
+    OWN_UNCOMMITTED,
     SHARED_SUBSCRIPTIONS,
     SOLE_CONNECTION,
 )
@@ -19,13 +20,19 @@ _Plain = tuple[tuple[str, str | bool], ...]
 """Names and what is said of them."""
 
 _FAILED: _Plain = ((OPEN_FAILED, True),)
-_OFFERED = types.symbols((DELAYED_DELIVERY, SHARED_SUBSCRIPTIONS, ANONYMOUS_RELAY))
-_OFFERED_ALONE = types.symbols((DELAYED_DELIVERY, SHARED_SUBSCRIPTIONS, ANONYMOUS_RELAY, SOLE_CONNECTION))
+_OFFERED = (DELAYED_DELIVERY, SHARED_SUBSCRIPTIONS, ANONYMOUS_RELAY)
+_IF_DESIRED = (SOLE_CONNECTION, OWN_UNCOMMITTED)
+"""What holds for those only who ask for it."""
 
 
 def offered(desired: tuple[str, ...]) -> bytes:
-    """Offered capabilities: ours, and to be the container's only connection if that is desired."""
-    return _OFFERED_ALONE if SOLE_CONNECTION in desired else _OFFERED
+    """Offered capabilities: ours, and of what is not for everybody that which is desired."""
+    return _symbols(tuple([one for one in _IF_DESIRED if one in desired]))
+
+
+@cache
+def _symbols(granted: tuple[str, ...]) -> bytes:
+    return types.symbols((*_OFFERED, *granted))
 
 
 def open_properties(told: PeerProperties, *, failed: bool = False) -> bytes:

@@ -80,7 +80,7 @@ class OutgoingEnd(LinkEnd):
                 shared=plan.shared,
                 everybodys=plan.everybodys,
                 settled=self._settled,
-                session=self.session,
+                session=self.session if self.context.gets_own else None,
                 timeout_ms=plan.timeout_ms,
                 adopt=plan.made,
             )

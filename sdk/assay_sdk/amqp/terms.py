@@ -8,6 +8,9 @@ from __future__ import annotations
 
 SOLE_CONNECTION = "sole-connection-for-container"
 """Desired of an open: a client id that is in use is refused."""
+OWN_UNCOMMITTED = "OWN-UNCOMMITTED"
+"""Desired of an open: a receiver gets what its own session has put in a unit of work and not committed, as IBM MQ lets
+an application (DD-25).  To a JMS client, which may ask for messages before it wants them, it is wrong (JMS 6.2.7)."""
 DELAYED_DELIVERY = "DELAYED_DELIVERY"
 ANONYMOUS_RELAY = "ANONYMOUS-RELAY"
 SHARED_SUBSCRIPTIONS = "SHARED-SUBS"

@@ -25,6 +25,7 @@ from tests.broker.amqp.serving import (
     browse,
     message,
     performative,
+    put,
     raw,
     source,
     target,
@@ -118,6 +119,36 @@ def test_what_is_sent_in_a_unit_is_never_there_after_its_rollback(server: Servin
     working.send(unit, "two", 0, settled=True)
     assert working.discharge(unit, fail=True).descriptor == ACCEPTED
     assert browse(server, "ROLLBACK") == 0
+
+
+def test_a_receiver_gets_nothing_that_its_own_session_has_not_committed(server: Serving, working: Working) -> None:
+    client = working.client
+    client.attach("r", RECEIVER, 1, source=source("NOT.OWN"))
+    client.credit(1, 9)
+    working.sender("NOT.OWN", 0)
+    unit = working.declare()
+    working.send(unit, "undone", 0)
+    assert working.discharge(unit, fail=True).descriptor == ACCEPTED
+    with raw(server, container="other") as other:
+        put(other, "NOT.OWN", "committed")
+    seen = client.wait(TRANSFER)
+    assert seen.at(1) == 0  # the first delivery that there ever was
+    assert b"committed" in seen.payload
+
+
+def test_who_desires_it_gets_what_its_own_session_has_not_committed(server: Serving) -> None:
+    with Raw(server.port) as client:
+        desired = types.symbols(("OWN-UNCOMMITTED",))
+        offered = [str(one) for one in client.open("own", *[b""] * 7, desired).at(7)]
+        assert "OWN-UNCOMMITTED" in offered
+        client.begin()
+        working = Working(client)
+        working.sender("OWN", 0)
+        unit = working.declare()
+        working.send(unit, "mine", 0)
+        client.attach("r", RECEIVER, 1, source=source("OWN"))
+        client.credit(1, 9)
+        assert b"mine" in client.wait(TRANSFER).payload
 
 
 def test_a_unit_is_over_once(working: Working) -> None:

@@ -9,15 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from assay_sdk.amqp.terms import ANONYMOUS_RELAY, DELAYED_DELIVERY, SHARED_SUBSCRIPTIONS, SOLE_CONNECTION
+from assay_sdk.amqp.terms import (
+    ANONYMOUS_RELAY,
+    DELAYED_DELIVERY,
+    OWN_UNCOMMITTED,
+    SHARED_SUBSCRIPTIONS,
+    SOLE_CONNECTION,
+)
 from assay_sdk.model.capabilities import Capability
 
-DESIRED = (SOLE_CONNECTION, DELAYED_DELIVERY, ANONYMOUS_RELAY, SHARED_SUBSCRIPTIONS)
-"""What Qpid JMS desires (``AmqpConnectionBuilder``); the first makes a broker refuse a client id that is in use."""
+DESIRED = (SOLE_CONNECTION, DELAYED_DELIVERY, ANONYMOUS_RELAY, SHARED_SUBSCRIPTIONS, OWN_UNCOMMITTED)
+"""What Qpid JMS desires (``AmqpConnectionBuilder``), of which the first makes a broker refuse a client id in use; and
+what only clients of IBM MQ know."""
 
 OFFERED: Mapping[str, Capability] = {
     DELAYED_DELIVERY: Capability.DELIVERY_DELAY,
     SHARED_SUBSCRIPTIONS: Capability.SHARED_SUBSCRIPTION,
+    OWN_UNCOMMITTED: Capability.OWN_UNCOMMITTED,
 }
 """What a broker says that it can when it opens."""
 

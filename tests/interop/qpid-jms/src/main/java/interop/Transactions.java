@@ -16,6 +16,7 @@ final class Transactions implements Check.Group {
     public void addTo(Check.Registry registry) {
         registry.add("transaction_sends_are_seen_at_the_commit", Transactions::commit);
         registry.add("transaction_sends_rolled_back_are_never_seen", Transactions::rollback);
+        registry.add("transaction_sends_rolled_back_are_not_seen_by_its_own_consumer", Transactions::ownRollback);
         registry.add("transaction_receives_rolled_back_come_again_and_are_counted", Transactions::redelivered);
         registry.add("transaction_receives_committed_are_gone", Transactions::committedReceives);
         registry.add("transaction_rolled_back_keeps_the_order", Transactions::order);
@@ -48,6 +49,21 @@ final class Transactions implements Check.Group {
         Bench.send(session, bench.queue(session), "done");
         session.commit();
         Expect.equal("queue", List.of("done"), bench.takeAll(bench.queue(session)));
+    }
+
+    private static void ownRollback(Bench bench) throws Exception {
+        Session session = bench.transacted();
+        MessageConsumer consumer = session.createConsumer(bench.queue(session));
+        for (int time = 0; time < 3; time++) {
+            Bench.send(session, bench.queue(session), "undone", "undone, too");
+            Expect.nothing(consumer);
+            session.rollback();
+            Bench.send(session, bench.queue(session), "done");
+            session.commit();
+            Expect.texts(consumer, List.of("done"));
+            session.commit();
+        }
+        Expect.nothing(consumer);
     }
 
     private static void redelivered(Bench bench) throws Exception {
