@@ -235,10 +235,20 @@ def test_between_is_decided_by_one_end_if_that_is_enough() -> None:
     assert said("5 NOT BETWEEN 6 AND gone") is True
 
 
-@pytest.mark.parametrize(("value", "within"), [("UK", True), ("Peru", False), (None, None), (5, False)])
-def test_in_looks_for_a_string(value: Property, within: bool | None) -> None:
+@pytest.mark.parametrize(
+    ("value", "within", "without"),
+    [
+        ("UK", True, False),
+        ("Peru", False, True),
+        (None, None, None),
+        (5, False, False),
+        (0.5, False, False),
+        (True, False, False),
+    ],
+)
+def test_in_looks_for_a_string(value: Property, within: bool | None, without: bool | None) -> None:
     assert said("Country IN ('UK', 'US', 'O''Land')", Country=value) is within
-    assert said("Country NOT IN ('UK', 'US')", Country=value) is (None if within is None else not within)
+    assert said("Country NOT IN ('UK', 'US')", Country=value) is without
 
 
 @pytest.mark.parametrize(
@@ -275,7 +285,9 @@ def test_like_compares_with_a_pattern(pattern: str, value: str, like: bool) -> N
 def test_like_of_no_value_is_unknown_and_of_no_string_is_false() -> None:
     assert said("a LIKE 'x'") is None
     assert said("a NOT LIKE 'x'") is None
-    assert said("a LIKE '5'", a=5) is False
+    for value in (5, 0.5, True):
+        assert said("a LIKE '5'", a=value) is False
+        assert said("a NOT LIKE 'x%'", a=value) is False
 
 
 def test_like_with_many_wildcards_stays_fast() -> None:

@@ -187,9 +187,9 @@ def expected(  # noqa: C901, PLR0911 - a table: one line for each construct
         case "is null" | "is not null":
             return (first is None) == (word == "is null")
         case "in" | "not in" | "like" | "not like":
-            if first is None:
-                return None
-            held = isinstance(first, str) and (first in rest[1] if "in" in word else alike(rest[1], first))
+            if not isinstance(first, str):
+                return None if first is None else False
+            held = first in rest[1] if "in" in word else alike(rest[1], first)
             return held != word.startswith("not")
         case _:
             return related(word, first, expected(rest[1], message))

@@ -6,9 +6,9 @@ specification leaves open is settled here:
 * Integers are longs and wrap as Java's do; mixed with an approximate number they are made doubles first.
 * An integer divided by zero has no value: NULL.  A double divided by zero is infinite or not a number, as in Java.
 * A value that is no number has none in arithmetic: NULL.
-* Values of unlike types compare as false under every operator, ``<>`` too (3.8.1.1).  What is defined through
-  comparisons follows: a string is neither BETWEEN nor NOT BETWEEN two numbers, a number is NOT IN every list and NOT
-  LIKE every pattern.
+* Values of unlike types compare as false under every operator, ``<>`` too (3.8.1.1).  So does what is defined through
+  comparisons, and what is for strings alone: a string is neither BETWEEN nor NOT BETWEEN two numbers, a number neither
+  IN nor NOT IN a list, neither LIKE nor NOT LIKE a pattern.
 * A value that is no truth value counts as false where a condition stands.
 """
 
@@ -176,13 +176,14 @@ def _between(of: Read, low: Read, high: Read, *, negated: bool) -> Condition:
 
 
 def _of_string(name: str, test: Callable[[str], bool], *, negated: bool) -> Condition:
+    """IN and LIKE: for strings, unknown of NULL, and false of every other value, negated or not (3.8.1.2)."""
     read = reader(name)
 
     def holds(message: Message) -> Truth:
         found = read(message)
         if found is None:
             return None
-        return (isinstance(found, str) and test(found)) is not negated
+        return isinstance(found, str) and test(found) is not negated
 
     return holds
 
