@@ -160,6 +160,7 @@ class Receiver(Link):
         self.settled = settled
         self.credit = 0
         self.served = 0
+        """Which turn of its queue it had last; 0 before its first."""
         self.gate = 0
         self.unsettled: dict[int, Delivery] = {}
 
@@ -167,7 +168,7 @@ class Receiver(Link):
         """Give credit; with it the receiver is ready."""
         self.credit += credit
         if self.credit > 0 and self.key not in self.line.ready:
-            self.line.ready[self.key] = self
+            self.line.line_up(self)
 
     def withdraw(self, credit: int) -> None:
         """Take credit back, as far as it has not been used."""

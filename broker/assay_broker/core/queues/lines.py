@@ -18,7 +18,7 @@ _SLACK = 64  # dead heap items tolerated before the heap is rebuilt
 
 
 class Line:
-    """Priority first, then arrival (JMS 3.4.10); receivers in turn.
+    """Priority first, then arrival (JMS 3.4.10); receivers in turn: who was served longest ago comes first.
 
     All receivers with the same selector share one line, so a message costs as many selector evaluations as there are
     different selectors, however many receivers and messages there are.
@@ -35,6 +35,7 @@ class Line:
         self.selector = selector
         self.receivers = 0
         self.ready: OrderedDict[tuple[int, int], Receiver] = OrderedDict()
+        """The receivers with credit, who was served longest ago first; who was never served is before all others."""
         self._waiting = waiting
         self._heap: list[tuple[int, int, int]] = []
         self._present: set[int] = set()
@@ -67,6 +68,17 @@ class Line:
         """A message group may have another next member, or another holder."""
         if self._groups is not None:
             self._groups.look(group)
+
+    def line_up(self, receiver: Receiver) -> None:
+        """A receiver has credit: it comes before those that were served after it, however long it had none."""
+        after: list[Receiver] = []
+        for other in reversed(self.ready.values()):
+            if other.served <= receiver.served:
+                break
+            after.append(other)
+        self.ready[receiver.key] = receiver
+        for other in reversed(after):
+            self.ready.move_to_end(other.key)
 
     def leave(self, receiver: Receiver) -> None:
         """A receiver goes."""

@@ -216,7 +216,8 @@ class Queue:
     def next_pair(self) -> tuple[Receiver, Entry] | None:
         """The receiver whose turn it is and the message that is next for it; None when no pair fits.
 
-        Of several lines with a message and a ready receiver, the one whose receiver was served longest ago comes first.
+        Of several ready receivers with a message, in one line or in several, the one that was served longest ago comes
+        first.
         """
         if self.definition.says("GET", "DISABLED"):
             return None

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.broker.core.harness import QUEUE, Bench, limited, message
 
 from assay_broker.core import commands
@@ -40,6 +42,98 @@ def test_receivers_with_different_selectors_are_served_in_turn_too() -> None:
     for number in range(4):
         bench.put(1, 1, message(str(number), priority=4))
     assert [len(bench.bodies(link)) for link in (2, 3)] == [2, 2]
+
+
+def drain(bench: Bench, link: int) -> None:
+    bench.handle(commands.Flow(1, bench.token(), link, 0, drain=True))
+
+
+def credit(bench: Bench, link: int) -> None:
+    bench.handle(commands.Flow(1, None, link, 1))
+
+
+def served(bench: Bench) -> list[int]:
+    return [one.link for one in bench.delivered]
+
+
+def test_a_receiver_that_was_drained_comes_before_one_that_was_served_since() -> None:
+    bench = ready(Bench())
+    for link in (2, 3):
+        bench.receiver(1, link, credit=10)
+    bench.put(1, 1, message("1"))
+    drain(bench, 3)
+    credit(bench, 3)
+    bench.put(1, 1, message("2"))
+    assert served(bench) == [2, 3]
+
+
+def test_receivers_of_one_credit_at_a_time_are_served_in_turn_whoever_gives_it_first() -> None:
+    bench = ready(Bench())
+    for link in (2, 3, 4):
+        bench.receiver(1, link, credit=1)
+    for number in range(3):
+        bench.put(1, 1, message(str(number)))
+    for link in (4, 2, 3):
+        credit(bench, link)
+    for number in range(3):
+        bench.put(1, 1, message(str(number)))
+    assert served(bench) == [2, 3, 4, 2, 3, 4]
+
+
+def test_a_receiver_that_comes_back_stands_between_those_served_before_and_after_it() -> None:
+    bench = ready(Bench())
+    for link in (2, 3, 4):
+        bench.receiver(1, link, credit=10)
+    for number in range(3):
+        bench.put(1, 1, message(str(number)))
+    drain(bench, 3)
+    credit(bench, 3)
+    for number in range(3):
+        bench.put(1, 1, message(str(number)))
+    assert served(bench)[3:] == [2, 3, 4]
+
+
+def test_receivers_that_were_never_served_come_first_in_the_order_in_which_they_came() -> None:
+    bench = ready(Bench())
+    bench.receiver(1, 2, credit=10)
+    bench.put(1, 1, message("0"))
+    for link in (4, 3):
+        bench.receiver(1, link, credit=10)
+    for number in range(3):
+        bench.put(1, 1, message(str(number)))
+    assert served(bench) == [2, 4, 3, 2]
+
+
+LINKS = range(2, 6)
+ACTS = st.sampled_from([(what, link) for link in LINKS for what in ("put", "credit", "credit", "drain")])
+
+
+@given(st.lists(ACTS, min_size=20, max_size=40))
+def test_who_was_served_longest_ago_comes_first_whoever_leaves_and_comes_back(acts: list[tuple[str, int]]) -> None:
+    bench = ready(Bench())
+    for link in LINKS:
+        bench.receiver(1, link, credit=0)
+    lent, last, came = dict.fromkeys(LINKS, 0), dict.fromkeys(LINKS, 0), dict.fromkeys(LINKS, 0)
+    expected: list[int] = []
+    waiting = 0
+    for number, (what, link) in enumerate(acts):
+        if what == "put":
+            bench.put(1, 1, message(str(number)))
+            waiting += 1
+        elif what == "credit":
+            credit(bench, link)
+            came[link] = came[link] if lent[link] else number
+            lent[link] += 1
+        else:
+            drain(bench, link)
+            lent[link] = 0
+        while waiting and any(lent.values()):
+            turn = min((link for link in LINKS if lent[link]), key=lambda link: (last[link], came[link]))
+            expected.append(turn)
+            last[turn] = len(expected)
+            lent[turn] -= 1
+            waiting -= 1
+    assert served(bench) == expected
 
 
 def test_a_receiver_gets_no_more_than_its_credit() -> None:
