@@ -141,9 +141,6 @@ def read(
             properties=properties,
             encoded=octets,
         )
-    expiry_ms = _time(values[8], "absolute-expiry-time")
-    if not expiry_ms and header.ttl_ms:
-        expiry_ms = now_ms + header.ttl_ms
     return Message(
         message_id=_identifier(values[0]),
         correlation_id=_identifier(values[5]),
@@ -154,7 +151,7 @@ def read(
         priority=_wanted(header, hints),
         ttl_ms=header.ttl_ms,
         creation_ms=_time(values[9], "creation-time"),
-        expiry_ms=expiry_ms,
+        expiry_ms=_expiry(header, _time(values[8], "absolute-expiry-time"), now_ms),
         delivery_time_ms=_due(hints, now_ms),
         group_id=_text(values[10], "group-id"),
         group_sequence=_number(values[11], "group-sequence", 1 << 32),
@@ -210,6 +207,17 @@ def _wanted(header: _Header, hints: _Hints) -> int | None:
     if header.priority is None:
         return None if hints.priority == terms.AS_DEFINED else DEFAULT_PRIORITY
     return header.priority
+
+
+def _expiry(header: _Header, absolute_ms: int | None, now_ms: int) -> int | None:
+    """When the message expires: at the end of its time to live, or at the absolute expiry where that is earlier.
+
+    Each holds beside the other (3.2.1, 3.2.4), and 0 is neither.
+    """
+    if not header.ttl_ms:
+        return absolute_ms
+    over_ms = now_ms + header.ttl_ms
+    return min(absolute_ms, over_ms) if absolute_ms else over_ms
 
 
 def _due(hints: _Hints, now_ms: int) -> int | None:
@@ -323,10 +331,12 @@ def _header_of(message: Message, count: int, now_ms: int, first: bool) -> bytes:
 
 
 def _left(message: Message, now_ms: int) -> int | None:
-    """What is left of a time to live; at least 1, since 0 would mean for ever to JMS clients."""
+    """What is left of a time to live, no more than it was; at least 1, since 0 would mean for ever to JMS clients."""
     if message.expiry_ms is None or not (message.ttl_ms or message.encoded is None):
         return None
     left_ms = message.expiry_ms - now_ms
+    if message.ttl_ms:
+        left_ms = min(left_ms, message.ttl_ms)
     return None if left_ms > codec.MAX_TTL_MS else max(left_ms, 1)
 
 

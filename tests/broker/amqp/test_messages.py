@@ -74,6 +74,9 @@ def test_a_message_is_read_as_the_codec_reads_it_without_its_body(message: Messa
     assert found.encoded == octets
     assert found.body is None
     assert bodies.body(octets) == message.body
+    if message.ttl_ms and message.expiry_ms:
+        assert found.expiry_ms == min(message.expiry_ms, NOW + message.ttl_ms)
+        expected = structs.replace(expected, expiry_ms=found.expiry_ms)
     for field in Message.__struct_fields__:
         if field not in {"body", "encoded"}:
             assert getattr(found, field) == getattr(expected, field), field
@@ -103,10 +106,25 @@ def test_a_time_to_live_counts_from_the_arrival() -> None:
     assert (message.ttl_ms, message.expiry_ms) == (500, NOW + 500)
 
 
-def test_an_absolute_expiry_goes_before_a_time_to_live() -> None:
-    expiry = section(sections.PROPERTIES, *(NULL,) * 8, types.timestamp(NOW + 70))
-    message = came(section(sections.HEADER, NULL, NULL, types.uint(500)) + expiry + BODY)
-    assert message.expiry_ms == NOW + 70
+def mortal(ttl_ms: int, expiry_ms: int) -> Message:
+    expiry = section(sections.PROPERTIES, *(NULL,) * 8, types.timestamp(expiry_ms))
+    return came(section(sections.HEADER, NULL, NULL, types.uint(ttl_ms)) + expiry + BODY)
+
+
+@pytest.mark.parametrize(
+    ("ttl_ms", "expiry_ms", "expected"),
+    [
+        (500, NOW + 70, NOW + 70),
+        (500, NOW + 7_000, NOW + 500),
+        (500, NOW - 70, NOW - 70),
+        (500, 0, NOW + 500),
+        (0, NOW + 70, NOW + 70),
+    ],
+)
+def test_of_a_time_to_live_and_an_absolute_expiry_the_earlier_end_holds(
+    ttl_ms: int, expiry_ms: int, expected: int
+) -> None:
+    assert mortal(ttl_ms, expiry_ms).expiry_ms == expected
 
 
 def test_a_delivery_time_goes_before_a_delay_and_a_delay_counts_from_the_arrival() -> None:
@@ -342,6 +360,17 @@ def test_what_is_left_of_a_time_to_live_goes_out_and_is_never_nothing() -> None:
         1,
         1,
     ]
+
+
+@pytest.mark.parametrize(
+    ("expiry_ms", "at", "left"),
+    [(NOW + 7_000, 0, 500), (NOW + 7_000, 200, 300), (NOW + 70, 0, 70), (NOW + 70, 50, 20), (NOW + 7_000, -60, 500)],
+)
+def test_what_is_left_of_a_time_to_live_ends_with_the_message_and_never_grows(
+    expiry_ms: int, at: int, left: int
+) -> None:
+    message = mortal(500, expiry_ms)
+    assert codec.decode(write(message, count=0, now_ms=NOW + at)).message.ttl_ms == left
 
 
 def test_a_message_that_came_without_a_time_to_live_gets_none() -> None:
