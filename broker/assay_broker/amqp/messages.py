@@ -116,6 +116,8 @@ def read(
     Raises:
         DecodeError: It is malformed; the text says where.
     """
+    if not octets:
+        raise DecodeError("a message without a section")
     header, hints, values, properties = _NO_HEADER, _NO_HINTS, _NO_FIELDS, _NOTHING
     for span in split(octets, max_depth):
         code = span.code

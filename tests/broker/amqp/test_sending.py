@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.broker.amqp.serving import (
     ACCEPTED,
     DETACH,
@@ -141,6 +142,27 @@ def test_a_message_that_cannot_be_read_is_rejected(client: Raw) -> None:
     seen = client.wait(DISPOSITION)
     assert seen.at(4).descriptor == REJECTED
     assert str(seen.at(4).value[0].value[0]) == "amqp:decode-error"
+
+
+@pytest.mark.parametrize("transfers", [1, 2, 3])
+def test_transfers_without_an_octet_are_no_message(client: Raw, transfers: int) -> None:
+    client.attach("s", SENDER, target=target("NOTHING"))
+    client.wait(FLOW)
+    for further in reversed(range(transfers)):
+        client.transfer(0, b"", more=further > 0)
+    seen = client.wait(DISPOSITION)
+    assert seen.at(4).descriptor == REJECTED
+    assert str(seen.at(4).value[0].value[0]) == "amqp:decode-error"
+    client.transfer(1, message(""))
+    assert outcome(client) == ACCEPTED
+    take(client, "NOTHING")
+
+
+def test_a_settled_transfer_without_an_octet_closes_the_link(client: Raw) -> None:
+    client.attach("s", SENDER, target=target("NOTHING"))
+    client.wait(FLOW)
+    client.transfer(0, b"", settled=True)
+    assert client.wait(DETACH).error(2)[0] == "amqp:decode-error"
 
 
 def test_a_settled_message_that_cannot_be_read_closes_the_link(client: Raw) -> None:
