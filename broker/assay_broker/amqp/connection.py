@@ -122,8 +122,11 @@ class Connection:
         return self._queue_manager.kind_of(name)
 
     def now_ms(self) -> int:
-        """Milliseconds since the epoch; the same for all that has come together."""
-        return self._instant_ms or self._runner.clock.wall_ns() // _NS_PER_MS
+        """Milliseconds since the epoch; the same for all that has come together.
+
+        Rounded up, as senders do (DD-02, DD-56): what counts from then ends no earlier than what its sender counted.
+        """
+        return self._instant_ms or -(-self._runner.clock.wall_ns() // _NS_PER_MS)
 
     def next_number(self) -> int:
         """A number that nothing else of this connection has."""
@@ -155,7 +158,7 @@ class Connection:
         """The engine has had octets, or time has passed for it."""
         if self.state is State.ASKING:
             return
-        self._instant_ms = self._runner.clock.wall_ns() // _NS_PER_MS
+        self._instant_ms = -(-self._runner.clock.wall_ns() // _NS_PER_MS)
         self._feeding = True
         try:
             self.engine.dispatch()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from tests.broker.amqp.serving import (
     ACCEPTED,
@@ -22,7 +24,8 @@ from tests.broker.amqp.serving import (
 )
 
 from assay_broker.amqp.limits import AmqpLimits
-from assay_sdk.amqp import types
+from assay_sdk.amqp import codec, types
+from assay_sdk.model.message import Message
 
 
 def outcome(client: Raw) -> int:
@@ -142,6 +145,16 @@ def test_a_message_that_cannot_be_read_is_rejected(client: Raw) -> None:
     seen = client.wait(DISPOSITION)
     assert seen.at(4).descriptor == REJECTED
     assert str(seen.at(4).value[0].value[0]) == "amqp:decode-error"
+
+
+def test_a_message_may_live_exactly_as_long_as_it_is_delayed(client: Raw) -> None:
+    client.attach("s", SENDER, target=target("EXACTLY"))
+    client.wait(FLOW)
+    for number in range(20):
+        until_ms = -(-time.time_ns() // 1_000_000) + 5_000
+        delayed = Message(body="late", ttl_ms=5_000, expiry_ms=until_ms, delivery_time_ms=until_ms)
+        client.transfer(number, codec.encode(delayed))
+        assert outcome(client) == ACCEPTED
 
 
 @pytest.mark.parametrize("transfers", [1, 2, 3])
