@@ -143,6 +143,7 @@ def read(
             properties=properties,
             encoded=octets,
         )
+    absolute_ms, created_ms = _time(values[8], "absolute-expiry-time"), _time(values[9], "creation-time")
     return Message(
         message_id=_identifier(values[0]),
         correlation_id=_identifier(values[5]),
@@ -152,8 +153,8 @@ def read(
         durable=header.durable,
         priority=_wanted(header, hints),
         ttl_ms=header.ttl_ms,
-        creation_ms=_time(values[9], "creation-time"),
-        expiry_ms=_expiry(header, _time(values[8], "absolute-expiry-time"), now_ms),
+        creation_ms=created_ms,
+        expiry_ms=_expiry(header.ttl_ms, absolute_ms, created_ms, now_ms),
         delivery_time_ms=_due(hints, now_ms),
         group_id=_text(values[10], "group-id"),
         group_sequence=_number(values[11], "group-sequence", 1 << 32),
@@ -211,14 +212,15 @@ def _wanted(header: _Header, hints: _Hints) -> int | None:
     return header.priority
 
 
-def _expiry(header: _Header, absolute_ms: int | None, now_ms: int) -> int | None:
+def _expiry(ttl_ms: int | None, absolute_ms: int | None, created_ms: int | None, now_ms: int) -> int | None:
     """When the message expires: at the end of its time to live, or at the absolute expiry where that is earlier.
 
-    Each holds beside the other (3.2.1, 3.2.4), and 0 is neither.
+    Each holds beside the other (3.2.1, 3.2.4), and 0 is neither.  JMS clients say one thing in both ways; that holds by
+    their own clock, as the time of day does at which they want the message delivered.
     """
-    if not header.ttl_ms:
+    if not ttl_ms or (absolute_ms and created_ms is not None and absolute_ms == created_ms + ttl_ms):
         return absolute_ms
-    over_ms = now_ms + header.ttl_ms
+    over_ms = now_ms + ttl_ms
     return min(absolute_ms, over_ms) if absolute_ms else over_ms
 
 

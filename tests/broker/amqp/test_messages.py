@@ -106,8 +106,8 @@ def test_a_time_to_live_counts_from_the_arrival() -> None:
     assert (message.ttl_ms, message.expiry_ms) == (500, NOW + 500)
 
 
-def mortal(ttl_ms: int, expiry_ms: int) -> Message:
-    expiry = section(sections.PROPERTIES, *(NULL,) * 8, types.timestamp(expiry_ms))
+def mortal(ttl_ms: int, expiry_ms: int, created: bytes = NULL) -> Message:
+    expiry = section(sections.PROPERTIES, *(NULL,) * 8, types.timestamp(expiry_ms), created)
     return came(section(sections.HEADER, NULL, NULL, types.uint(ttl_ms)) + expiry + BODY)
 
 
@@ -125,6 +125,13 @@ def test_of_a_time_to_live_and_an_absolute_expiry_the_earlier_end_holds(
     ttl_ms: int, expiry_ms: int, expected: int
 ) -> None:
     assert mortal(ttl_ms, expiry_ms).expiry_ms == expected
+
+
+@pytest.mark.parametrize("ahead_ms", [-5_000, 5_000])
+def test_an_expiry_that_is_said_in_both_ways_holds_by_its_senders_clock(ahead_ms: int) -> None:
+    created_ms = NOW + ahead_ms
+    assert mortal(500, created_ms + 500, types.timestamp(created_ms)).expiry_ms == created_ms + 500
+    assert mortal(500, created_ms + 501, types.timestamp(created_ms)).expiry_ms == NOW + min(500, ahead_ms + 501)
 
 
 def test_a_delivery_time_goes_before_a_delay_and_a_delay_counts_from_the_arrival() -> None:

@@ -160,7 +160,7 @@ class Receiver(Link):
         self.settled = settled
         self.credit = 0
         self.served = 0
-        """Which turn of its queue it had last; 0 before its first."""
+        """Which turn of its queue it had last; before its first, which there was last when it came."""
         self.gate = 0
         self.unsettled: dict[int, Delivery] = {}
 

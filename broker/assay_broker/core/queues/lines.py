@@ -35,7 +35,7 @@ class Line:
         self.selector = selector
         self.receivers = 0
         self.ready: OrderedDict[tuple[int, int], Receiver] = OrderedDict()
-        """The receivers with credit, who was served longest ago first; who was never served is before all others."""
+        """The receivers with credit: who was served, or came, longest ago is first."""
         self._waiting = waiting
         self._heap: list[tuple[int, int, int]] = []
         self._present: set[int] = set()

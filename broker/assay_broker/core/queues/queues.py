@@ -184,6 +184,7 @@ class Queue:
             line = self.lines[text] = Line(self._waiting, selector, self._holders)
         line.receivers += 1
         receiver.line = line
+        receiver.served = self._turn
         return line
 
     def leave(self, receiver: Receiver, text: str | None) -> None:

@@ -93,15 +93,26 @@ def test_a_receiver_that_comes_back_stands_between_those_served_before_and_after
     assert served(bench)[3:] == [2, 3, 4]
 
 
-def test_receivers_that_were_never_served_come_first_in_the_order_in_which_they_came() -> None:
+def test_receivers_that_come_later_are_served_in_their_order_after_those_that_waited_before() -> None:
     bench = ready(Bench())
-    bench.receiver(1, 2, credit=10)
+    for link in (2, 5):
+        bench.receiver(1, link, credit=10)
     bench.put(1, 1, message("0"))
     for link in (4, 3):
         bench.receiver(1, link, credit=10)
-    for number in range(3):
+    for number in range(4):
         bench.put(1, 1, message(str(number)))
-    assert served(bench) == [2, 4, 3, 2]
+    assert served(bench) == [2, 5, 2, 4, 3]
+
+
+def test_who_opens_a_receiver_for_each_message_takes_no_turn_of_one_that_waits() -> None:
+    bench = ready(Bench())
+    bench.receiver(1, 2, credit=10)
+    for link in range(3, 9):
+        bench.receiver(1, link, credit=1)
+        bench.put(1, 1, message(str(link)))
+        bench.handle(commands.Detach(1, None, link))
+    assert served(bench).count(2) >= 3
 
 
 LINKS = range(2, 6)
