@@ -83,6 +83,8 @@ class BrowserEnd(LinkEnd):
 
     def changed(self, delivery: Delivery) -> None:
         """Whatever the peer says of a copy concerns nobody."""
+        if self.state is not State.OPEN:
+            return
         if engine.is_settled(delivery) or engine.state_of(delivery) > engine.State.RECEIVED:
             if self.engine.give_up(delivery):
                 self._found.popleft()

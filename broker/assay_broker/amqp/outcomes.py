@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import cast
 
 from msgspec import Struct
 
 from assay_broker.amqp import engine
 from assay_broker.amqp.engine import Delivery, State
-from assay_sdk.amqp import types
-from assay_sdk.amqp.editing import check_map, parts
-from assay_sdk.amqp.types import DecodeError, Described
+from assay_sdk.amqp import terms, types
+from assay_sdk.amqp.editing import parts, with_entries
+from assay_sdk.amqp.sections import MESSAGE_ANNOTATIONS, simple_entries, split
+from assay_sdk.amqp.types import MAX_DEPTH, DecodeError, Described
 from assay_sdk.amqp.values import skip
 from assay_sdk.driver import Outcome
 
@@ -48,6 +50,11 @@ _MODIFIED = (_MODIFIED_STATE, "amqp:modified:list")
 BARE: Mapping[object, Said] = {code: Said(outcome) for code, outcome in _DESCRIPTORS.items()}
 """Outcomes that are all, by their codes and descriptors: nearly always, and so found without a call."""
 _NONE = (b"", types.null())
+MAX_ADDED = 1_024
+"""Octets of annotations that one outcome may add to each of its messages."""
+_REMEMBERED = 64
+_KEPT = frozenset((terms.DELIVERY_TIME, terms.DELIVERY_DELAY, terms.DESTINATION, terms.REPLY_TO, terms.PRIORITY))
+"""What its sender has said of the message to the queue manager, which no receiver changes."""
 
 
 def outcome_of(delivery: Delivery, state: int) -> Said | None:
@@ -115,8 +122,14 @@ def _modified(*, failed: bool) -> Outcome:
 
 
 def _annotations(encoded: bytes) -> bytes:
-    """A map with something in it, or nothing."""
-    if encoded in _NONE:
-        return b""
-    check_map(encoded)
-    return encoded
+    """The entries that a message may be given, as a map; nothing for none, or for too much."""
+    return b"" if encoded in _NONE or len(encoded) > MAX_ADDED else _checked(encoded)
+
+
+@lru_cache(_REMEMBERED)
+def _checked(encoded: bytes) -> bytes:
+    """The same map for all deliveries of a disposition."""
+    section = types.described(MESSAGE_ANNOTATIONS, encoded)
+    (span,) = split(section)
+    simple_entries(section, span, MAX_DEPTH)  # as those that a sender writes
+    return with_entries(section, MESSAGE_ANNOTATIONS, {}, _KEPT, name=types.symbol)[span.value :]

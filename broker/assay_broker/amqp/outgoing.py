@@ -103,7 +103,7 @@ class OutgoingEnd(LinkEnd):
             return
         credit, draining = self.engine.credit, self.wants_drain
         full = self.is_full or bool(self._waiting)
-        wanted = min(credit - len(self._waiting), self.context.limits.window)
+        wanted = max(0, min(credit - len(self._waiting), self.context.limits.window))
         if full:
             wanted = min(wanted, self._asked)
         more = wanted - self._asked
@@ -198,6 +198,8 @@ class OutgoingEnd(LinkEnd):
 
     def changed(self, delivery: Delivery) -> None:
         """The peer says what became of a delivery."""
+        if self.state is not _OPEN:
+            return  # the queue manager has taken back what is not settled
         state, settled = engine.state_of(delivery), engine.is_settled(delivery)
         if self._waiting and (settled or state > _RECEIVED) and self.engine.give_up(delivery):
             self._waiting.popleft()  # the peer does not want the rest of it

@@ -54,6 +54,8 @@ _LONGEST, _REMEMBERED = 512, 256
 """Octets of a performative that is remembered, and how many of them are: at the worst some megabytes, whoever comes."""
 _RANGE = 1 << 20
 """Deliveries that one disposition may be about."""
+_LONGEST_FOR_SEVERAL = 4_096
+"""Octets of a disposition that is about several: the engine keeps what it says for each of them."""
 _WRAP = 1 << 32
 _HEAD = bytes((0x00, 0x53))
 """How a performative with a small numeric descriptor begins; everybody writes them so."""
@@ -332,7 +334,10 @@ class Screen:
         if attach is not None:
             return self._attach(channel, handles, attach, octets)
         if code == _DISPOSITION:
-            return self._disposes(channel, plain_number(fields, _FIRST), plain_number(fields, _LAST))
+            first, last = plain_number(fields, _FIRST), plain_number(fields, _LAST)
+            if last not in {None, first} and len(octets) > _LONGEST_FOR_SEVERAL:
+                raise ScreenError(RESOURCE_LIMIT, f"{len(octets)} octets said of each delivery from {first} to {last}")
+            return self._disposes(channel, first, last)
         handle = plain_number(fields, _HANDLE_OF_FLOW if code == _FLOW else _HANDLE)
         if code == _TRANSFER:
             return self._transfer(channel, handles, handle, fields)

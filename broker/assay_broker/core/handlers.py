@@ -164,7 +164,7 @@ def _settle(state: State, turn: Turn, command: commands.Settle) -> None:
             if command.leave_out and delivery.entry.place is Place.HELD:
                 delivery.queue.leave_out(receiver, delivery.entry)
             if command.annotations:
-                annotate(turn, delivery, command.annotations)
+                annotate(delivery, command.annotations)
             settle(state, turn, delivery)
     turn.answer(command.connection, command.token)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from assay_sdk.amqp import types
 from assay_sdk.amqp.sections import Span, split
 from assay_sdk.amqp.types import DecodeError
-from assay_sdk.amqp.values import MAPS, Simple, inside, simple, skip
+from assay_sdk.amqp.values import Simple, inside, simple, skip
 
 _Entry = tuple[Simple, bytes, bytes]
 """A key, and key and value as they are encoded."""
@@ -48,17 +48,6 @@ def with_map(octets: bytes, code: int, added: bytes) -> bytes:
     """
     entries = {entry[0]: entry for entry in _entries(added, Span(code, 0, 0, len(added)))}
     return _with(octets, code, entries.values(), entries)
-
-
-def check_map(octets: bytes) -> None:
-    """See that an encoded value is a map whose keys are simple, as those of annotations are (3.2.10).
-
-    Raises:
-        DecodeError: It is not.
-    """
-    if octets[0] not in MAPS:
-        raise DecodeError(f"format code 0x{octets[0]:02x} where a map has to stand")
-    _entries(octets, Span(0, 0, 0, len(octets)))
 
 
 def _with(octets: bytes, code: int, added: Iterable[_Entry], dropped: Collection[Simple]) -> bytes:

@@ -197,6 +197,44 @@ def test_who_looks_may_have_seen_enough(server: Serving) -> None:
         assert receiver.message()[0] == long_body("b")
 
 
+@pytest.mark.parametrize("filters", [(), COPY], ids=["takes", "looks"])
+def test_a_link_that_is_stolen_in_the_middle_of_a_message_hears_no_more_of_it(
+    server: Serving, filters: tuple[bytes, ...]
+) -> None:
+    queue = f"STOLEN.{len(filters)}"
+    put_long(server, queue, "a")
+    with narrow(server) as receiver:
+        client = receiver.client
+        client.attach("r", RECEIVER, source=source(queue, *filters))
+        receiver.grant(1)
+        begun = receiver.take()
+        client.begin(1)
+        with client.in_one_piece():
+            client.attach("r", RECEIVER, source=source(queue, *filters), channel=1, wait=False)
+            client.settle(begun.at(1))
+        while client.wait(DETACH).channel:
+            pass
+        client.begin(2)  # all the same
+
+
+def test_credit_that_is_taken_back_in_the_middle_of_a_message_is_not_used(server: Serving) -> None:
+    put_long(server, "BACK", "a", "b")
+    with narrow(server) as receiver:
+        receiver.client.attach("r", RECEIVER, source=source("BACK"))
+        receiver.grant(1)
+        receiver.take()
+        receiver.grant(0)
+        receiver.grant(1)
+        while receiver.take().at(5):
+            pass
+        receiver.client.credit(0, 0, count=1, drain=True, next_in=1_000)
+        assert receiver.wait(FLOW).at(5) == 1
+        with raw(server, container="other") as other:
+            other.attach("r", RECEIVER, source=source("BACK"))
+            other.credit(0, 1)
+            assert b"bbb" in other.wait(TRANSFER).payload
+
+
 @pytest.mark.parametrize("closed", [True, False])
 def test_a_link_may_go_in_the_middle_of_a_message(server: Serving, closed: bool) -> None:
     queue = f"MIDDLE.{closed}"

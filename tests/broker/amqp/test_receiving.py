@@ -152,8 +152,49 @@ def test_what_modified_says_of_a_message_is_among_its_annotations(client: Raw, f
     assert b"one" in seen.payload
 
 
+def nested(depth: int) -> bytes:
+    value = types.uint(1)
+    for _ in range(depth):
+        value = types.compound((value,))
+    return value
+
+
+def test_what_a_sender_has_told_the_server_no_receiver_changes(client: Raw) -> None:
+    client.attach("s", SENDER, 3, target=target("SENDERS"))
+    due = types.mapping({types.symbol("x-opt-delivery-time"): types.timestamp(1)})
+    client.transfer(0, types.described(MESSAGE_ANNOTATIONS, due) + TEXT, 3)
+    client.wait(DISPOSITION)
+    client.attach("r", RECEIVER, source=source("SENDERS"))
+    client.credit(0, 9)
+    for again in (types.string("never"), types.long(2**62)):
+        number = client.wait(TRANSFER).at(1)
+        said = {types.symbol(name): again for name in ("x-opt-delivery-time", "x-opt-delivery-delay", "x-opt-jms-dest")}
+        client.settle(number, performative(MODIFIED, b"", b"", types.mapping(said | {types.symbol("a"): again})))
+    seen = annotated(client.wait(TRANSFER))
+    assert (seen["x-opt-delivery-time"], seen["a"]) == (1, 2**62)
+    assert len(seen) == 2
+
+
+@pytest.mark.parametrize("annotations", [types.compound((), of_map=True), filters(a=types.string("x" * 1_024))])
+def test_no_annotations_and_too_long_ones_change_nothing(client: Raw, annotations: bytes) -> None:
+    queue = f"AS.IT.WAS.{len(annotations)}"
+    put(client, queue, "one")
+    client.attach("r", RECEIVER, source=source(queue))
+    client.credit(0, 9)
+    seen = client.wait(TRANSFER)
+    client.settle(seen.at(1), performative(MODIFIED, b"", b"", annotations))
+    assert client.wait(TRANSFER).payload == seen.payload
+
+
 @pytest.mark.parametrize(
-    "annotations", [types.mapping({types.fields((types.uint(1),)): types.uint(1)}), types.symbol("none")]
+    "annotations",
+    [
+        types.mapping({types.fields((types.uint(1),)): types.uint(1)}),
+        types.symbol("none"),
+        filters(a=nested(40)),
+        types.compound((types.symbol("a"), types.uint(1), types.symbol("a"), types.uint(2)), of_map=True),
+    ],
+    ids=["key", "no-map", "deep", "twice"],
 )
 def test_annotations_that_are_none_end_the_link(client: Raw, annotations: bytes) -> None:
     put(client, "NO.MAP", "one")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay_sdk.amqp import codec, sections, types
-from assay_sdk.amqp.editing import check_map, parts, with_entries, with_fields, with_map
+from assay_sdk.amqp.editing import parts, with_entries, with_fields, with_map
 from assay_sdk.amqp.types import DecodeError
 from assay_sdk.model.message import Address, AddressKind, Message
 
@@ -79,14 +79,6 @@ def test_a_list_comes_apart_into_what_it_holds() -> None:
     values = [types.null(), types.mapping({types.symbol("a"): types.fields((types.uint(1),))}), types.string("x")]
     assert parts(types.compound(values)) == values
     assert parts(types.null() + types.fields(()), 1) == []
-
-
-@pytest.mark.parametrize(
-    "octets", [types.string("x"), types.null(), types.mapping({types.fields((types.uint(1),)): types.uint(1)})]
-)
-def test_what_is_no_map_of_simple_keys_is_told(octets: bytes) -> None:
-    with pytest.raises(DecodeError):
-        check_map(octets)
 
 
 def test_a_section_without_entries_is_left_out() -> None:

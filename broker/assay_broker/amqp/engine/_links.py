@@ -210,6 +210,7 @@ class EngineLink:
 
     def close(self, problem: Problem | None = None) -> None:
         """Detach our side for good."""
+        self._sending = None
         if self.alive:
             if problem is not None:
                 set_condition(lib.pn_link_condition(self.pointer), problem)
@@ -217,6 +218,7 @@ class EngineLink:
 
     def detach(self) -> None:
         """Detach our side; the peer may come back to it."""
+        self._sending = None
         if self.alive:
             lib.pn_link_detach(self.pointer)
 

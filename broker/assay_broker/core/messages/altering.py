@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_sdk.amqp import codec, types
+from assay_sdk.amqp import types
 from assay_sdk.amqp.editing import with_entries, with_fields, with_map
 from assay_sdk.amqp.identifiers import identifier
 from assay_sdk.amqp.sections import (
@@ -22,8 +22,7 @@ from assay_sdk.amqp.sections import (
 from assay_sdk.model.message import Message
 
 MAX_ANNOTATIONS = 4_096
-"""How many octets of annotations a message may come to have by outcomes: one disposition adds to many messages, again
-and again."""
+"""How many octets of annotations a message may come to have by outcomes: each receiver may add to them."""
 _MESSAGE_ID, _CORRELATION_ID = 0, 5  # fields of the properties section (3.2.4)
 
 
@@ -52,16 +51,19 @@ def without_property(message: Message, name: str) -> Message:
 
 
 def with_annotations(message: Message, annotations: bytes) -> Message:
-    """A message that has been told more of, on its way and not in what its sender has written.
+    """A message of which a receiver has said something.
 
     Args:
         message: The message.
         annotations: What, as an encoded map; its entries take the place of those of the same keys.
 
     Returns:
-        The message, in octets; as it was, where its annotations would be longer than `MAX_ANNOTATIONS`.
+        The message; as it was, where its annotations would be longer than `MAX_ANNOTATIONS`, or where it came by
+        another way than AMQP.
     """
-    octets = codec.without_header(message) if message.encoded is None else message.encoded
+    octets = message.encoded
+    if octets is None:
+        return message
     annotated = with_map(octets, MESSAGE_ANNOTATIONS, annotations)
     section = behind(annotated, MESSAGE_ANNOTATIONS) - behind(annotated, DELIVERY_ANNOTATIONS)
     return message if section > MAX_ANNOTATIONS else replace(message, encoded=annotated)

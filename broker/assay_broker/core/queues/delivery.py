@@ -14,7 +14,7 @@ from assay_broker.core.messages.entries import Delivery, Entry, Place
 from assay_broker.core.messages.reporting import send_report
 from assay_broker.core.messages.reports import wants
 from assay_broker.core.networks.parcels import Carry
-from assay_broker.core.queues.placing import stored, watch_expiry
+from assay_broker.core.queues.placing import watch_expiry
 from assay_broker.core.queues.queues import Queue
 from assay_broker.core.records import MessageMarked, MessageRemoved
 from assay_broker.core.state import State
@@ -176,25 +176,23 @@ def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> 
     turn.touch(queue)
 
 
-def annotate(turn: Turn, delivery: Delivery, annotations: bytes) -> None:
-    """A delivery's message has other annotations from now on, wherever it comes to.
+def annotate(delivery: Delivery, annotations: bytes) -> None:
+    """A delivery's message has other annotations from now on, wherever it comes to; a restart forgets them.
+
+    To store a message anew for a few octets would take room on a disk that may be full.
 
     Args:
-        turn: The present turn.
         delivery: The delivery.
         annotations: Those that are added or take the place of others, as an encoded map.
     """
     entry = delivery.entry
-    if entry.place is not _HELD:
-        return  # its queue has gone
-    entry.message = with_annotations(entry.message, annotations)
-    delivery.queue.entries.weigh(entry)
-    if entry.recorded:
-        turn.record(stored(entry), _nothing)
+    if entry.place is _HELD:  # else its queue has gone
+        entry.message = with_annotations(entry.message, annotations)
+        delivery.queue.entries.weigh(entry)
 
 
 def _nothing(_turn: Turn) -> None:
-    """What a receiver has said of a message and was not stored stands in memory, and a restart may forget it."""
+    """A mark that was not stored needs no undoing: it stands in memory, and a restart may forget it."""
 
 
 def take_back_unsent(state: State, turn: Turn, delivery: Delivery) -> None:

@@ -14,6 +14,7 @@ from tests.broker.amqp.serving import (
     DISPOSITION,
     END,
     FLOW,
+    MODIFIED,
     OPEN,
     RECEIVER,
     SENDER,
@@ -294,3 +295,14 @@ def test_an_endless_name_or_map_is_refused(server: Serving, what: str, size: int
             client.begin()
         client.say(said[0], *said[1])
         assert closed_with(client) == "amqp:resource-limit-exceeded"
+
+
+@pytest.mark.parametrize(("last", "taken"), [(0, True), (1, False)], ids=["one", "several"])
+def test_much_is_said_of_one_delivery_only(server: Serving, last: int, taken: bool) -> None:
+    told = types.mapping({types.symbol(f"{number:04}"): types.uint(1) for number in range(1_000)})
+    with raw(server) as client:
+        client.settle(0, performative(MODIFIED, b"", b"", told), last=last)
+        if taken:
+            client.close()
+        else:
+            assert closed_with(client) == "amqp:resource-limit-exceeded"
