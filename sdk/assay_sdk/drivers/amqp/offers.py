@@ -20,7 +20,7 @@ from assay_sdk.model.capabilities import Capability
 
 DESIRED = (SOLE_CONNECTION, DELAYED_DELIVERY, ANONYMOUS_RELAY, SHARED_SUBSCRIPTIONS, OWN_UNCOMMITTED)
 """What Qpid JMS desires (``AmqpConnectionBuilder``), of which the first makes a broker refuse a client id in use; and
-what only clients of IBM MQ know."""
+what this client desires besides, as IBM MQ's applications may have it."""
 
 OFFERED: Mapping[str, Capability] = {
     DELAYED_DELIVERY: Capability.DELIVERY_DELAY,
