@@ -1,6 +1,6 @@
-"""Attaches as frames (OASIS AMQP 1.0, 2.7.3, 3.5): the ends of ours, and other fields in the peer's.
+"""Our attaches as frames (OASIS AMQP 1.0, 2.7.3, 3.5), and what stands in them.
 
-Pure.  Ours leaves the engine with its link's name, handle and modes, and gets source, target, capabilities and
+Pure.  An attach leaves the engine with its link's name, handle and modes, and gets source, target, capabilities and
 properties put into it here.
 """
 
@@ -12,7 +12,6 @@ from typing import cast
 from uuid import UUID
 
 from assay_broker.amqp.attaches import (
-    ATTACH,
     COORDINATOR,
     DEFAULT_EXPIRY,
     HANDLE,
@@ -25,14 +24,13 @@ from assay_broker.amqp.attaches import (
     AttachEnd,
     Terminus,
 )
+from assay_broker.amqp.editing import changed_frame, fields_of
 from assay_sdk.amqp import types
-from assay_sdk.amqp.frames import frame
 from assay_sdk.amqp.types import Described, Symbol
-from assay_sdk.amqp.values import simple, skip
+from assay_sdk.amqp.values import simple
 
 _SHORT, _REMEMBERED = 512, 1_024
 """What is up to so long is kept, to be said again; and how many of each kind."""
-_HEAD = bytes((0, 0x53, ATTACH))
 _NULL = types.null()
 
 
@@ -123,66 +121,27 @@ def encode_coordinator(capabilities: tuple[str, ...]) -> bytes:
     return types.described(COORDINATOR, types.fields((types.symbols(capabilities),)))
 
 
-def with_ends(octets: bytes, name: str, end: AttachEnd) -> tuple[bytes, int | None]:
-    """An outgoing frame; if it is this link's attach, with its ends put into it, and the handle that it has.
+def with_ends(octets: bytes, end: AttachEnd) -> tuple[bytes, int]:
+    """Our attach with its ends put into it, and the handle that it has.
 
     Args:
-        octets: Any complete frame.
-        name: What the engine calls the link.
+        octets: The frame, as the engine writes it.
         end: What the attach says.
     """
     size = len(octets) + len(end.name) + len(end.source) + len(end.target)
-    return (_with_ends_again if size <= _SHORT else _with_ends)(octets, name, end)
+    return (_with_ends_again if size <= _SHORT else _with_ends)(octets, end)
 
 
-def _with_ends(octets: bytes, name: str, end: AttachEnd) -> tuple[bytes, int | None]:
-    begin = octets[4] * 4
-    if not octets.startswith(_HEAD, begin):
-        return octets, None
-    parts = encoded_items(octets[begin + len(_HEAD) :])
-    if simple(parts[NAME], 0)[0] != name:
-        return octets, None
-    handle, _ = simple(parts[HANDLE], 0)
-    parts[NAME] = types.string(end.name)
-    parts += [_NULL] * (PROPERTIES_AT + 1 - len(parts))
-    for position, value in (
-        (SOURCE_AT, end.source),
-        (TARGET_AT, end.target),
-        (OFFERED_AT, end.offered),
-        (PROPERTIES_AT, end.properties),
-    ):
-        parts[position] = value or _NULL
-    octets = frame(types.described(ATTACH, types.fields(parts)), channel=int.from_bytes(octets[6:8]))
-    return octets, handle if isinstance(handle, int) else None
+def _with_ends(octets: bytes, end: AttachEnd) -> tuple[bytes, int]:
+    ends = {
+        NAME: types.string(end.name),
+        SOURCE_AT: end.source or _NULL,
+        TARGET_AT: end.target or _NULL,
+        OFFERED_AT: end.offered or _NULL,
+        PROPERTIES_AT: end.properties or _NULL,
+    }
+    handle, _ = simple(fields_of(octets)[HANDLE], 0)
+    return changed_frame(octets, ends), cast("int", handle)
 
 
 _with_ends_again = lru_cache(_REMEMBERED)(_with_ends)
-
-
-def changed(octets: bytes, fields: Mapping[int, bytes]) -> bytes:
-    """A performative of the peer's with other fields in it.
-
-    Args:
-        octets: The performative, well-formed.
-        fields: Encoded values by position.
-    """
-    at = skip(octets, 1)  # behind the descriptor
-    parts = encoded_items(octets[at:])
-    for position, value in fields.items():
-        parts[position] = value
-    return octets[:at] + types.compound(parts)
-
-
-_LIST8_HEAD, _LIST32_HEAD = 3, 9
-
-
-def encoded_items(octets: bytes) -> list[bytes]:
-    """The encoded items of an encoded list that is not empty."""
-    short = octets[0] == 0xC0  # noqa: PLR2004  a list of less than 256 octets
-    count = octets[2] if short else int.from_bytes(octets[5:9])
-    at = _LIST8_HEAD if short else _LIST32_HEAD
-    spans: list[bytes] = []
-    for _ in range(count):
-        begin, at = at, skip(octets, at)
-        spans.append(octets[begin:at])
-    return spans

@@ -40,6 +40,7 @@ from assay_sdk.time import Runner
 _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
 _OPEN, _ENDING, _NOTHING = State.OPEN, State.ENDING, Act.NOTHING
+_OVER = frozenset((State.ENDED, State.PARTED, State.GONE))
 """Looked up once: an enum is asked slowly, and each delivery comes by."""
 
 
@@ -227,7 +228,7 @@ class Connection:
     @property
     def ended(self) -> bool:
         """Whether the line is to go once everything is said."""
-        return self.state in {State.ENDED, State.PARTED, State.GONE}
+        return self.state in _OVER
 
     @property
     def parted(self) -> bool:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay_broker.amqp.attach_frames import encoded_items
+from assay_broker.amqp.editing import encoded_items
+from assay_broker.amqp.glimpse import numbers
 from assay_sdk.amqp import types
-from assay_sdk.amqp.frames import frame
+from assay_sdk.amqp.frames import HEADER_SIZE, frame
 
 _FLOW = 0x13
 _OF_SESSION, _DRAIN = 4, 8
@@ -67,6 +68,12 @@ def of_receiver(frames: Iterable[bytes]) -> bytes:
         if fields:
             return _flow(octets, encoded_items(fields)[:_DRAIN])
     return b""
+
+
+def is_of_session(octets: bytes) -> bool:
+    """Whether a flow in a frame of the engine's says how the session stands, and no link."""
+    fields = numbers(octets, HEADER_SIZE)
+    return fields is not None and fields[_OF_SESSION] is None
 
 
 def _flow(octets: bytes, fields: list[bytes]) -> bytes:

@@ -18,7 +18,7 @@ from typing import cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay_broker.amqp import attach_frames, attaches, performatives
+from assay_broker.amqp import attaches, editing, performatives
 from assay_broker.amqp.attaches import Attach, Wishes
 from assay_broker.amqp.conditions import BAD_FIELD
 from assay_broker.amqp.glimpse import (
@@ -349,7 +349,7 @@ class Screen:
                 handles[handle].wishes.acquires = True
         if code == _FLOW and (plain_number(fields, _CREDIT) or 0) > _MOST_CREDIT:
             # The engine counts credit as a signed number: what is far beyond anybody's need would be none at all.
-            self._instead = frame(attach_frames.changed(octets, {_CREDIT: types.uint(_MOST_CREDIT)}), channel=channel)
+            self._instead = frame(editing.changed(octets, {_CREDIT: types.uint(_MOST_CREDIT)}), channel=channel)
             return False
         if code == _DETACH and handle is not None:
             del handles[handle]
@@ -382,7 +382,7 @@ class Screen:
             self._renamed += 1
             engine_name = f"{attach.name.replace(chr(0), '')}\x1f{self._renamed}"
             attach = replace(attach, engine_name=engine_name, wishes=Wishes())
-            self._instead = frame(attach_frames.changed(octets, {0: types.string(attach.engine_name)}), channel=channel)
+            self._instead = frame(editing.changed(octets, {0: types.string(attach.engine_name)}), channel=channel)
         else:
             attach = replace(attach, wishes=Wishes())  # the rest is whoever's says the same
         handles[attach.handle] = attach

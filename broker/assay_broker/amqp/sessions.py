@@ -101,13 +101,13 @@ class Sessions:
         """The peer has ended a session."""
         session = self._sessions.pop(engine, None)
         if session is not None:
-            self._cut(session, alone=True)
+            self._cut(session)
 
     def fault(self, fault: Fault) -> None:
         """A session has broken the protocol: it ends, and the others go on."""
         for session in self._sessions.values():
             if session.channel == fault.channel:
-                self._cut(session, alone=True)
+                self._cut(session)
                 session.engine.close(Condition(fault.condition, fault.text))
 
     def on(self, channel: int) -> EngineSession | None:
@@ -119,13 +119,14 @@ class Sessions:
 
     def cut(self) -> None:
         """The connection is over, and so are all sessions."""
-        for session in self._sessions.values():
-            self._cut(session, alone=False)
+        for end in self:
+            end.cut(alone=False)
+            self.forget(end)
 
-    def _cut(self, session: SessionEnd, *, alone: bool) -> None:
+    def _cut(self, session: SessionEnd) -> None:
         """The links of a session are over, and the units of work that were declared over one of them."""
         for end in tuple(session.ends.values()):
-            end.cut(alone=alone)
+            end.cut(alone=True)
             self.forget(end)
 
     # --- links

@@ -197,6 +197,17 @@ _FIXED: Mapping[int, tuple[int, Callable[[bytes], object]]] = {
 """Format code to width in octets and reading, for values of a fixed width (1.6)."""
 
 
+
+
+def _symbol(octets: bytes) -> Symbol:
+    return Symbol(octets.decode("ascii"))
+
+
+_string: Callable[[bytes], str] = bytes.decode
+_BRIEF: Mapping[int, Callable[[bytes], object]] = {0xA0: bytes, 0xA1: _string, 0xA3: _symbol}
+"""Format code to reading, for what has up to 255 octets: most of what names something."""
+
+
 class Reader:
     """Reads encoded values one after the other.
 
@@ -256,9 +267,9 @@ class Reader:
             case 0xA0:
                 return self._take(self._number(wide))
             case 0xA1:
-                return self._text(wide, "utf-8")
+                return self._text(self._take(self._number(wide)), _string)
             case 0xA3:
-                return Symbol(self._text(wide, "ascii"))
+                return self._text(self._take(self._number(wide)), _symbol)
             case 0xC0:
                 return self._items(wide, depth)
             case 0xC1:
@@ -283,16 +294,11 @@ class Reader:
         self.at += 1
         return self._octets[self.at - 1]
 
-    def _text(self, wide: int, encoding: str) -> str:
-        size = self._number(wide)
-        begin, end = self.at, self.at + size
-        if end > self._end:
-            raise DecodeError(f"{end - self._end} octets are missing at the end")
-        self.at = end
+    def _text(self, octets: bytes, read: Callable[[bytes], object]) -> object:
         try:
-            return self._octets[begin:end].decode(encoding)
+            return read(octets)
         except UnicodeDecodeError as error:
-            raise DecodeError(f"text that is no {encoding} (before octet {self.at})") from error
+            raise DecodeError(f"text that is no {error.encoding} (before octet {self.at})") from error
 
     def _items(self, wide: int, depth: int) -> list[object]:
         if depth >= MAX_DEPTH:
@@ -308,9 +314,13 @@ class Reader:
         items: list[object] = []
         for _ in range(count):
             at = self.at
-            if at < end and octets[at] in _CONSTANTS:  # nearly half of what stands in performatives
+            code = octets[at] if at < end else 0
+            if code in _CONSTANTS:  # nearly half of what stands in performatives
                 self.at = at + 1
-                items.append(_CONSTANTS[octets[at]])
+                items.append(_CONSTANTS[code])
+            elif code in _BRIEF and at + 1 < end and (behind := at + 2 + octets[at + 1]) <= end:  # most of the rest
+                self.at = behind
+                items.append(self._text(octets[at + 2 : behind], _BRIEF[code]))
             else:
                 items.append(self.value(depth + 1))
         if self.at != end:

@@ -10,11 +10,12 @@ from cproton import ffi, lib
 
 from assay_broker.amqp import flows
 from assay_broker.amqp.attach_frames import with_ends
-from assay_broker.amqp.attaches import AttachEnd
-from assay_broker.amqp.engine._data import Problem, fresh, set_condition, set_data, text, with_condition
+from assay_broker.amqp.attaches import ATTACH, AttachEnd
+from assay_broker.amqp.engine._data import Problem, fresh, set_condition, text, with_condition
 from assay_broker.amqp.engine._deliveries import Delivery
 from assay_broker.amqp.engine._links import SHORT, EngineLink, EngineSession
-from assay_sdk.amqp.frames import Splitter, whole
+from assay_broker.amqp.offers import with_offers
+from assay_sdk.amqp.frames import HEADER_SIZE, PROTOCOL_HEADER, Splitter, whole
 
 
 class Events(Protocol):
@@ -66,6 +67,9 @@ _STANDARD = {"amqp:session:invalid-field": "amqp:invalid-field", "amqp:not allow
 _LOG = logging.getLogger(__name__)
 _MOST_PORTION, _FRAME_HEAD = 1 << 18, 128
 """Octets of a long message at a time, where frames may have more, and what a frame has besides."""
+_OPEN, _BEGIN, _FLOW = 0x10, 0x11, 0x13
+_CODE = slice(HEADER_SIZE + 2, HEADER_SIZE + 3)
+"""Where a frame of the engine's says which performative it is."""
 _delivery_of, _link_of = lib.pn_event_delivery, lib.pn_delivery_link
 """Looked up once: for each message."""
 
@@ -104,6 +108,10 @@ class Engine:
         self._links: dict[object, EngineLink] = {}
         self._flowed: dict[EngineLink, None] = {}
         self._cut_out = bytearray()
+        self._opening: tuple[bytes, bytes] | None = None
+        self._beginning: EngineSession | None = None
+        self._attaching: tuple[EngineLink, AttachEnd] | None = None
+        """What the engine writes next, and is completed then: it cannot say all of it."""
         self.mute = False
         """Whether the engine says nothing more."""
         self.alive = True
@@ -144,6 +152,42 @@ class Engine:
         return self._pull()
 
     def _pull(self) -> bytes:
+        octets = self._written()
+        return self._completed(octets) if self._is_incomplete else octets
+
+    def _take_out(self) -> None:
+        """Have the engine write what it was told so far, since it would write some of what comes next before it."""
+        self._cut_out += self._pull()
+
+    @property
+    def _is_incomplete(self) -> bool:
+        return self._opening is not None or self._beginning is not None or self._attaching is not None
+
+    def _completed(self, octets: bytes) -> bytes:
+        """What the engine has written, with what it cannot say put into it.
+
+        The flow behind a begin is left out: it says the same once more.
+        """
+        opening, beginning, attaching = self._opening, self._beginning, self._attaching
+        self._opening = self._beginning = self._attaching = None
+        at = HEADER_SIZE if octets.startswith(PROTOCOL_HEADER) else 0
+        frames, begun = [octets[:at]], b""
+        for frame in whole(octets[at:]):
+            (code,) = frame[_CODE] or (0,)
+            said = frame
+            if code == _OPEN and opening is not None:
+                said = with_offers(frame, *opening)
+            elif code == _BEGIN and beginning is not None:
+                begun = frame[6:8]
+            elif code == ATTACH and attaching is not None:
+                link, end = attaching
+                said, link.handle = with_ends(frame, end)
+            elif code == _FLOW and frame[6:8] == begun and flows.is_of_session(frame):
+                said = b""
+            frames.append(said)
+        return b"".join(frames)
+
+    def _written(self) -> bytes:
         parts: list[bytes] = []
         while self.alive:
             pending = lib.pn_transport_pending(self._transport)
@@ -194,9 +238,11 @@ class Engine:
         collector, peek, pop, kind = self._collector, lib.pn_collector_peek, lib.pn_collector_pop, lib.pn_event_type
         while self.alive and (event := peek(collector)):
             handler = _HANDLERS.get(kind(event))
+            if handler is None:  # two of three
+                pop(collector)
+                continue
             try:
-                if handler is not None:
-                    handler(self, event)
+                handler(self, event)
             finally:
                 if self.alive:
                     pop(collector)
@@ -270,13 +316,12 @@ class Engine:
         Args:
             container: Our container id.
             offered: Offered capabilities, an encoded array of symbols; empty for none.
-            properties: An encoded map.
+            properties: An encoded map; empty for none.
         """
         if self.alive:
             lib.pn_connection_set_container(self._connection, container.encode())
-            set_data(lib.pn_connection_offered_capabilities(self._connection), offered)
-            set_data(lib.pn_connection_properties(self._connection), properties)
             lib.pn_connection_open(self._connection)
+            self._opening = offered, properties
 
     def close(self, problem: Problem | None = None) -> None:
         """Close our side."""
@@ -306,25 +351,23 @@ class Engine:
     # --- what links and sessions need
 
     def begin(self, session: EngineSession, capacity: int) -> None:
-        """Write a session's begin, and not the flow behind it in which the engine says the same once more."""
-        self._cut_out += self._pull()  # from here on, what is pulled begins with a frame
+        """Begin a session."""
+        if self._opening is None or self._beginning is not None:
+            self._take_out()
         lib.pn_session_set_incoming_capacity(session.pointer, capacity)
         lib.pn_session_open(session.pointer)
-        self._cut_out += next(whole(self._pull()), b"")
+        self._beginning = session
 
     def attach(self, link: EngineLink, end: AttachEnd) -> None:
-        """Write a link's attach, with what the engine cannot say put into it."""
-        self._cut_out += self._pull()  # as in `begin`
+        """Attach a link."""
+        if self._beginning is not link.session or self._attaching is not None:
+            self._take_out()
         lib.pn_link_open(link.pointer)
-        for frame in whole(self._pull()):
-            octets, handle = with_ends(frame, link.name, end)
-            self._cut_out += octets
-            if handle is not None:
-                link.handle = handle
+        self._attaching = link, end
 
     def tell(self, link: EngineLink) -> None:
         """Say how a link stands, whether that has changed or not."""
-        self._cut_out += self._pull()
+        self._take_out()
         if link.is_sender:
             self._cut_out += flows.of_link(
                 self._session_flow(link.session),
@@ -341,7 +384,7 @@ class Engine:
     def tell_session(self, session: EngineSession) -> None:
         """Say how a session stands."""
         if session.alive:
-            self._cut_out += self._pull()
+            self._take_out()
             self._cut_out += flows.of_session(self._session_flow(session))
 
     def _session_flow(self, session: EngineSession) -> list[bytes]:
@@ -352,11 +395,15 @@ class Engine:
 
     def forget_link(self, link: EngineLink) -> None:
         """A link is gone on both sides."""
+        if self._is_incomplete:
+            self._take_out()
         self._links.pop(link.pointer, None)
 
     def free_session(self, session: EngineSession) -> None:
         """Both sides of a session have ended; its links go with it."""
         if session.alive:
+            if self._is_incomplete:
+                self._take_out()
             for link in tuple(session.links):
                 link.alive = False
                 self._links.pop(link.pointer, None)

@@ -39,11 +39,11 @@ class Owner(Protocol):
         ...
 
     def begin(self, session: EngineSession, capacity: int) -> None:
-        """Write a session's begin."""
+        """Begin a session."""
         ...
 
     def attach(self, link: EngineLink, end: AttachEnd) -> None:
-        """Write a link's attach, with what the engine cannot say put into it."""
+        """Attach a link."""
         ...
 
     def tell(self, link: EngineLink) -> None:

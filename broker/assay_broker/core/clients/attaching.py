@@ -272,7 +272,7 @@ def close_link(  # noqa: PLR0917  the state and the turn come first everywhere
     connection.links.pop(link.number, None)
     if isinstance(link, Sender) and link.queue is not None:
         link.queue.senders.pop(link.key, None)
-        turn.touch(link.queue)
+        state.queues.forget_if_idle(link.queue)
     if isinstance(link, Receiver):
         _close_receiver(state, turn, link)
     if action is LinkAction.EXPEL and why is not None:
