@@ -14,20 +14,11 @@ from uuid import UUID
 from assay_broker.amqp.attaches import (
     COORDINATOR,
     DEFAULT_EXPIRY,
-    HANDLE,
-    NAME,
-    OFFERED_AT,
-    PROPERTIES_AT,
     SOURCE,
-    SOURCE_AT,
-    TARGET_AT,
-    AttachEnd,
     Terminus,
 )
-from assay_broker.amqp.editing import changed_frame, fields_of
 from assay_sdk.amqp import types
 from assay_sdk.amqp.types import Described, Symbol
-from assay_sdk.amqp.values import simple
 
 _SHORT, _REMEMBERED = 512, 1_024
 """What is up to so long is kept, to be said again; and how many of each kind."""
@@ -119,29 +110,3 @@ def _encode_names(names: Mapping[str, object]) -> bytes:
 def encode_coordinator(capabilities: tuple[str, ...]) -> bytes:
     """The coordinator as a target."""
     return types.described(COORDINATOR, types.fields((types.symbols(capabilities),)))
-
-
-def with_ends(octets: bytes, end: AttachEnd) -> tuple[bytes, int]:
-    """Our attach with its ends put into it, and the handle that it has.
-
-    Args:
-        octets: The frame, as the engine writes it.
-        end: What the attach says.
-    """
-    size = len(octets) + len(end.name) + len(end.source) + len(end.target)
-    return (_with_ends_again if size <= _SHORT else _with_ends)(octets, end)
-
-
-def _with_ends(octets: bytes, end: AttachEnd) -> tuple[bytes, int]:
-    ends = {
-        NAME: types.string(end.name),
-        SOURCE_AT: end.source or _NULL,
-        TARGET_AT: end.target or _NULL,
-        OFFERED_AT: end.offered or _NULL,
-        PROPERTIES_AT: end.properties or _NULL,
-    }
-    handle, _ = simple(fields_of(octets)[HANDLE], 0)
-    return changed_frame(octets, ends), cast("int", handle)
-
-
-_with_ends_again = lru_cache(_REMEMBERED)(_with_ends)

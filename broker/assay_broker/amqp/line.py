@@ -13,6 +13,7 @@ from typing import Protocol, cast
 from assay_broker.amqp.attaches import Attach
 from assay_broker.amqp.conditions import FORCED, Condition
 from assay_broker.amqp.connection import Connection
+from assay_broker.amqp.deadlines import Deadline, Deadlines
 from assay_broker.amqp.engine import Engine, Events
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.amqp.sasl import Phase, SaslServer
@@ -36,6 +37,10 @@ class Owner(Protocol):
     security: Security
     limits: AmqpLimits
     idle_timeout_ms: int
+    login: Deadlines
+    """By when peers must have opened a connection."""
+    closing: Deadlines
+    """By when they must be gone."""
     buffer: memoryview
     """Where octets are read to before they are looked at: all lines of a loop do so one after the other.  A view, since
     asyncio's TLS fills it piece by piece, and a slice of anything else would be a copy."""
@@ -88,8 +93,7 @@ class Line(asyncio.BufferedProtocol):
         self._stuck = False
         self._tick: Cancel | None = None
         self._beats = False
-        self._limit: Cancel | None = None
-        self._limit_ns = 0
+        self._limit: Deadline | None = None
         self._over = False
         self._answer = b""
         """What the login has to say, for the next write."""
@@ -160,14 +164,14 @@ class Line(asyncio.BufferedProtocol):
         if parted or not transport.can_write_eof():
             transport.close()
             if transport.get_write_buffer_size():
-                self._within(self._limits.close_ms, self.drop)
+                self._limit_to(self._owner.closing, self.drop)
             return
         try:
             transport.write_eof()
         except OSError:  # the peer has reset the line, and asyncio has not noticed yet
             transport.abort()
         else:
-            self._within(self._limits.close_ms, self.drop)
+            self._limit_to(self._owner.closing, self.drop)
 
     # --- asyncio's protocol
 
@@ -187,7 +191,7 @@ class Line(asyncio.BufferedProtocol):
         security = self._owner.security
         private = security.anonymous or security.is_private(host, encrypted=encrypted)
         self._sasl = SaslServer(security, private=private)
-        self._within(self._limits.login_ms, self._too_late)
+        self._limit_to(self._owner.login, self._too_late)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is closed."""
@@ -311,7 +315,7 @@ class Line(asyncio.BufferedProtocol):
         now_ns = self._runner.clock.monotonic_ns()
         due_ns = engine.tick(now_ns // _NS_PER_MS) * _NS_PER_MS
         if self._limit is not None and connection.is_open:
-            if not 0 < due_ns < self._limit_ns:
+            if not 0 < due_ns < self._limit.due_ns:
                 return  # the login's limit comes first, and asks again: most connections see neither
             self._forget_limit()
         if due_ns:
@@ -340,10 +344,9 @@ class Line(asyncio.BufferedProtocol):
         else:
             self.connection.broken(Condition(FORCED, "The connection was not opened in time."))
 
-    def _within(self, limit_ms: int, job: Callable[[], None]) -> None:
+    def _limit_to(self, deadlines: Deadlines, job: Callable[[], None]) -> None:
         self._forget_limit()
-        self._limit_ns = self._runner.clock.monotonic_ns() + limit_ms * _NS_PER_MS
-        self._limit = self._runner.call_at(self._limit_ns, job)
+        self._limit = deadlines.set(job)
 
     def _forget_limit(self) -> None:
         if self._limit is not None:
@@ -353,4 +356,4 @@ class Line(asyncio.BufferedProtocol):
     def ending(self) -> None:
         """We have closed: a peer that does not answer is cut off after a while."""
         self._screen.await_close()
-        self._within(self._limits.close_ms, self.drop)
+        self._limit_to(self._owner.closing, self.drop)

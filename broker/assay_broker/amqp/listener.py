@@ -10,6 +10,7 @@ import socket
 from msgspec import Struct
 
 from assay_broker.amqp.conditions import FORCED, Condition
+from assay_broker.amqp.deadlines import Deadlines
 from assay_broker.amqp.door import Door
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.amqp.line import READ, Line
@@ -76,6 +77,8 @@ class AmqpListener:
         self.runner = runner
         self.security = security
         self.limits = limits
+        self.login = Deadlines(runner, limits.login_ms)
+        self.closing = Deadlines(runner, limits.close_ms)
         self.buffer = memoryview(bytearray(READ))
         self.idle_timeout_ms = idle_timeout_ms
         self._lines: dict[Line | Door, None] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
-from assay_broker.amqp.editing import changed_frame
 from assay_broker.wire import PRODUCT, product_version
 from assay_sdk.amqp import types
 from assay_sdk.amqp.terms import (
@@ -17,8 +16,6 @@ from assay_sdk.amqp.terms import (
 )
 from assay_sdk.driver import PeerProperties
 
-_OFFERED_AT, _PROPERTIES_AT = 7, 9
-"""Where these fields of an open stand."""
 _Plain = tuple[tuple[str, str | bool], ...]
 """Names and what is said of them."""
 
@@ -36,18 +33,6 @@ def offered(desired: tuple[str, ...]) -> bytes:
 @cache
 def _symbols(granted: tuple[str, ...]) -> bytes:
     return types.symbols((*_OFFERED, *granted))
-
-
-@lru_cache(maxsize=64)
-def with_offers(octets: bytes, offered: bytes, properties: bytes) -> bytes:
-    """Our open with what is offered put into it, and the properties: the same few for whoever comes.
-
-    Args:
-        octets: The frame, as the engine writes it.
-        offered: Capabilities, an encoded array of symbols; empty for none.
-        properties: An encoded map; empty for none.
-    """
-    return changed_frame(octets, {_OFFERED_AT: offered or types.null(), _PROPERTIES_AT: properties or types.null()})
 
 
 def open_properties(told: PeerProperties, *, failed: bool = False) -> bytes:

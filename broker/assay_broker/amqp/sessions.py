@@ -119,7 +119,7 @@ class Sessions:
 
     def cut(self) -> None:
         """The connection is over, and so are all sessions."""
-        for end in self:
+        for end in tuple(self._links.values()):
             end.cut(alone=False)
             self.forget(end)
 

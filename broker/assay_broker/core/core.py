@@ -46,7 +46,9 @@ class Core:
     """
 
     def __init__(self, settings: Settings, tables: Tables = TABLES, group: Group | None = None) -> None:
-        self._state = State(settings, tables, group)
+        state = self._state = State(settings, tables, group)
+        self._schedules = *state.expiry.schedules, state.endings, state.members.retries
+        self._watched = *self._schedules, state.staging.schedule
 
     @classmethod
     def recover(
@@ -112,14 +114,8 @@ class Core:
 
     def next_due_ms(self) -> int | None:
         """When `Tick` is wanted next, in milliseconds since the epoch; None when nothing is due by itself."""
-        state = self._state
-        return soonest(
-            state.staging.next_due_ms() if state.processor.watching else None,
-            state.processor.restart_ms,
-            state.expiry.next_due_ms(),
-            state.endings.next_due_ms(),
-            state.members.retries.next_due_ms(),
-        )
+        processor = self._state.processor
+        return soonest(self._watched if processor.watching else self._schedules, processor.restart_ms)
 
     @property
     def octets(self) -> int:

@@ -197,8 +197,6 @@ _FIXED: Mapping[int, tuple[int, Callable[[bytes], object]]] = {
 """Format code to width in octets and reading, for values of a fixed width (1.6)."""
 
 
-
-
 def _symbol(octets: bytes) -> Symbol:
     return Symbol(octets.decode("ascii"))
 

@@ -149,9 +149,8 @@ def _without_credit(patch: pytest.MonkeyPatch) -> None:
 
 
 def _early(patch: pytest.MonkeyPatch) -> None:
-    due, next_due = Staging.due, Staging.next_due_ms
-    patch.setattr(Staging, "due", lambda staging, now_ms: due(staging, now_ms + 1))
-    patch.setattr(Staging, "next_due_ms", lambda staging: None if next_due(staging) is None else next_due(staging) - 1)
+    stage = Staging.stage
+    patch.setattr(Staging, "stage", lambda staging, entry, due_ms: stage(staging, entry, due_ms - 1))
 
 
 def _uncommitted_is_everybodys(patch: pytest.MonkeyPatch) -> None:

@@ -9,13 +9,12 @@ from typing import Protocol
 from cproton import ffi, lib
 
 from assay_broker.amqp import flows
-from assay_broker.amqp.attach_frames import with_ends
-from assay_broker.amqp.attaches import ATTACH, AttachEnd
+from assay_broker.amqp.attaches import AttachEnd
+from assay_broker.amqp.completing import NOTHING, Incomplete, OpenEnd, completed
 from assay_broker.amqp.engine._data import Problem, fresh, set_condition, text, with_condition
 from assay_broker.amqp.engine._deliveries import Delivery
 from assay_broker.amqp.engine._links import SHORT, EngineLink, EngineSession
-from assay_broker.amqp.offers import with_offers
-from assay_sdk.amqp.frames import HEADER_SIZE, PROTOCOL_HEADER, Splitter, whole
+from assay_sdk.amqp.frames import Splitter, whole
 
 
 class Events(Protocol):
@@ -67,9 +66,6 @@ _STANDARD = {"amqp:session:invalid-field": "amqp:invalid-field", "amqp:not allow
 _LOG = logging.getLogger(__name__)
 _MOST_PORTION, _FRAME_HEAD = 1 << 18, 128
 """Octets of a long message at a time, where frames may have more, and what a frame has besides."""
-_OPEN, _BEGIN, _FLOW = 0x10, 0x11, 0x13
-_CODE = slice(HEADER_SIZE + 2, HEADER_SIZE + 3)
-"""Where a frame of the engine's says which performative it is."""
 _delivery_of, _link_of = lib.pn_event_delivery, lib.pn_delivery_link
 """Looked up once: for each message."""
 
@@ -108,10 +104,11 @@ class Engine:
         self._links: dict[object, EngineLink] = {}
         self._flowed: dict[EngineLink, None] = {}
         self._cut_out = bytearray()
-        self._opening: tuple[bytes, bytes] | None = None
+        self._incomplete = NOTHING
+        """What the engine writes next of which it cannot say all."""
         self._beginning: EngineSession | None = None
-        self._attaching: tuple[EngineLink, AttachEnd] | None = None
-        """What the engine writes next, and is completed then: it cannot say all of it."""
+        self._attaching: EngineLink | None = None
+        """Of which session and link that is."""
         self.mute = False
         """Whether the engine says nothing more."""
         self.alive = True
@@ -153,39 +150,17 @@ class Engine:
 
     def _pull(self) -> bytes:
         octets = self._written()
-        return self._completed(octets) if self._is_incomplete else octets
+        if self._incomplete is NOTHING:
+            return octets
+        octets, handle = completed(octets, self._incomplete)
+        if self._attaching is not None:
+            self._attaching.handle = handle
+        self._incomplete, self._beginning, self._attaching = NOTHING, None, None
+        return octets
 
     def _take_out(self) -> None:
         """Have the engine write what it was told so far, since it would write some of what comes next before it."""
         self._cut_out += self._pull()
-
-    @property
-    def _is_incomplete(self) -> bool:
-        return self._opening is not None or self._beginning is not None or self._attaching is not None
-
-    def _completed(self, octets: bytes) -> bytes:
-        """What the engine has written, with what it cannot say put into it.
-
-        The flow behind a begin is left out: it says the same once more.
-        """
-        opening, beginning, attaching = self._opening, self._beginning, self._attaching
-        self._opening = self._beginning = self._attaching = None
-        at = HEADER_SIZE if octets.startswith(PROTOCOL_HEADER) else 0
-        frames, begun = [octets[:at]], b""
-        for frame in whole(octets[at:]):
-            (code,) = frame[_CODE] or (0,)
-            said = frame
-            if code == _OPEN and opening is not None:
-                said = with_offers(frame, *opening)
-            elif code == _BEGIN and beginning is not None:
-                begun = frame[6:8]
-            elif code == ATTACH and attaching is not None:
-                link, end = attaching
-                said, link.handle = with_ends(frame, end)
-            elif code == _FLOW and frame[6:8] == begun and flows.is_of_session(frame):
-                said = b""
-            frames.append(said)
-        return b"".join(frames)
 
     def _written(self) -> bytes:
         parts: list[bytes] = []
@@ -321,7 +296,7 @@ class Engine:
         if self.alive:
             lib.pn_connection_set_container(self._connection, container.encode())
             lib.pn_connection_open(self._connection)
-            self._opening = offered, properties
+            self._incomplete = Incomplete(OpenEnd(offered, properties))
 
     def close(self, problem: Problem | None = None) -> None:
         """Close our side."""
@@ -352,18 +327,20 @@ class Engine:
 
     def begin(self, session: EngineSession, capacity: int) -> None:
         """Begin a session."""
-        if self._opening is None or self._beginning is not None:
+        if self._beginning is not None or self._incomplete.open is None:
             self._take_out()
         lib.pn_session_set_incoming_capacity(session.pointer, capacity)
         lib.pn_session_open(session.pointer)
         self._beginning = session
+        self._incomplete = Incomplete(self._incomplete.open, begins=True)
 
     def attach(self, link: EngineLink, end: AttachEnd) -> None:
         """Attach a link."""
         if self._beginning is not link.session or self._attaching is not None:
             self._take_out()
         lib.pn_link_open(link.pointer)
-        self._attaching = link, end
+        self._attaching = link
+        self._incomplete = Incomplete(self._incomplete.open, self._incomplete.begins, end)
 
     def tell(self, link: EngineLink) -> None:
         """Say how a link stands, whether that has changed or not."""
@@ -395,14 +372,14 @@ class Engine:
 
     def forget_link(self, link: EngineLink) -> None:
         """A link is gone on both sides."""
-        if self._is_incomplete:
+        if link is self._attaching:
             self._take_out()
         self._links.pop(link.pointer, None)
 
     def free_session(self, session: EngineSession) -> None:
         """Both sides of a session have ended; its links go with it."""
         if session.alive:
-            if self._is_incomplete:
+            if session is self._beginning or self._attaching is not None:
                 self._take_out()
             for link in tuple(session.links):
                 link.alive = False

@@ -17,7 +17,8 @@ class Staging:
         self.reserved = 0
         """Places that open units of work will need at their commit."""
         self._weights: dict[int, int] = {}
-        self._schedule: Schedule[Entry] = Schedule()
+        self.schedule: Schedule[Entry] = Schedule()
+        """When each copy falls due."""
         self._by_id: defaultdict[str, dict[int, Entry]] = defaultdict(dict)
 
     @property
@@ -26,23 +27,23 @@ class Staging:
         return sum(self._weights.values())
 
     def __len__(self) -> int:
-        return len(self._schedule)
+        return len(self.schedule)
 
     def __iter__(self) -> Iterator[Entry]:
         """What is staged, in the order in which it falls due."""
-        return iter(self._schedule)
+        return iter(self.schedule)
 
     def stage(self, entry: Entry, due_ms: int) -> None:
         """Keep a copy until then."""
         entry.place = Place.STAGED
         self._weights[entry.key] = weight(entry)
-        self._schedule.add(entry.key, due_ms, entry)
+        self.schedule.add(entry.key, due_ms, entry)
         if entry.message.message_id is not None:
             self._by_id[entry.message.message_id][entry.key] = entry
 
     def unstage(self, entry: Entry) -> None:
         """Let a copy go; its place is the caller's to set."""
-        self._schedule.discard(entry.key)
+        self.schedule.discard(entry.key)
         self._weights.pop(entry.key, None)
         message_id = entry.message.message_id
         if message_id is not None and message_id in self._by_id:
@@ -54,14 +55,10 @@ class Staging:
         """All staged copies of one message."""
         return tuple(self._by_id.get(message_id, {}).values())
 
-    def next_due_ms(self) -> int | None:
-        """When the next copy falls due; None when nothing is staged."""
-        return self._schedule.next_due_ms()
-
     def due(self, now_ms: int) -> Entry | None:
         """The next copy whose delay is over (DD-02: not a moment before); it stays.  None when there is none."""
-        return self._schedule.peek_due(now_ms)
+        return self.schedule.peek_due(now_ms)
 
     def later(self, entry: Entry, due_ms: int) -> None:
         """A copy stays for a while longer: its target could not take it (DD-71)."""
-        self._schedule.add(entry.key, due_ms, entry)
+        self.schedule.add(entry.key, due_ms, entry)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from assay_broker.core.schedule import Schedule, soonest
+from assay_broker.core.schedule import Schedule
 
 if TYPE_CHECKING:
     from assay_broker.core.clients.connections import Connection
@@ -71,6 +71,8 @@ class Expiry:
     def __init__(self, shared: Schedule[Entry]) -> None:
         self._own: Schedule[Entry] = Schedule()
         self._shared = shared
+        self.schedules = self._own, self._shared
+        """Where it stands when the next copy expires."""
 
     def __iter__(self) -> Iterator[Entry]:
         """The copies that will expire."""
@@ -84,10 +86,6 @@ class Expiry:
         """Forget a copy; nothing happens when it never expires."""
         self._own.discard(key)
         self._shared.discard(key)
-
-    def next_due_ms(self) -> int | None:
-        """When the next copy expires; None when none does."""
-        return soonest(self._own.next_due_ms(), self._shared.next_due_ms())
 
     def pop_due(self, now_ms: int) -> Entry | None:
         """Take a copy whose time to live is over; None when there is none."""
