@@ -11,6 +11,8 @@ from collections.abc import Callable
 from assay_sdk.time import Cancel, Runner
 
 _NS_PER_MS = 1_000_000
+_PORTION = 64
+"""Jobs that are done in a row before it is others' turn."""
 
 
 class Deadline:
@@ -53,15 +55,18 @@ class Deadlines:
         return deadline
 
     def _ring(self) -> None:
-        """Do the first in the row if it is due, and wait for the next: one at a time, so that one may fail."""
-        first = self._first
-        due = first if first is not None and first.due_ns <= self._runner.clock.monotonic_ns() else None
-        if due is not None:
-            due()
-        following = self._first
-        self._alarm = None if following is None else self._runner.call_at(following.due_ns, self._ring)
-        if due is not None:
-            due.job()
+        """Do what is due, a portion of it, and wait for the rest, even where a job fails."""
+        now_ns = self._runner.clock.monotonic_ns()
+        try:
+            for _ in range(_PORTION):
+                first = self._first
+                if first is None or first.due_ns > now_ns:
+                    break
+                first()
+                first.job()
+        finally:
+            following = self._first
+            self._alarm = None if following is None else self._runner.call_at(following.due_ns, self._ring)
 
     @property
     def _first(self) -> Deadline | None:

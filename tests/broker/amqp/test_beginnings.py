@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
+from typing import Never
 
 import pytest
+from msgspec.structs import replace
 from tests.broker.amqp.serving import (
     ATTACH,
     BEGIN,
@@ -27,8 +31,10 @@ from tests.broker.amqp.serving import (
     target,
 )
 
+from assay_broker.amqp import completing
 from assay_broker.amqp.attaches import AttachEnd
 from assay_broker.amqp.completing import NOTHING, Incomplete, OpenEnd, completed
+from assay_broker.amqp.engine import Engine, EngineLink, EngineSession
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import PROTOCOL_HEADER, frame, whole
 
@@ -127,6 +133,25 @@ def test_a_link_that_is_stolen_in_the_same_piece_is_detached_before_the_other_is
     assert stolen.error(2)[0] == "amqp:link:stolen"
 
 
+@pytest.mark.parametrize("how", ["stolen", "left", "ended"])
+def test_a_link_leaves_its_session_before_it_is_attached_in_one_that_begins_in_the_same_piece(
+    server: Serving, how: str
+) -> None:
+    with raw(server) as client:
+        client.attach("a", SENDER, target=target("FIRST"))
+        client.wait(FLOW)
+        with client.in_one_piece():
+            begin(client, 1)
+            if how == "left":
+                leave(client)
+            elif how == "ended":
+                client.say(END)
+            client.attach("a", SENDER, target=target("SECOND"), channel=1, wait=False)
+        seen = [client.read() for _ in range(3)]
+    gone = END if how == "ended" else DETACH
+    assert [(one.code, one.channel) for one in seen if one is not None] == [(BEGIN, 1), (gone, 0), (ATTACH, 1)]
+
+
 def test_who_asks_in_the_same_piece_how_a_link_stands_is_told_of_that_link(server: Serving) -> None:
     with raw(server) as client:
         with client.in_one_piece():
@@ -161,6 +186,57 @@ def test_messages_follow_the_attach_that_was_said_with_them(server: Serving) -> 
     assert [one.code for one in seen if one is not None] == [OPEN, BEGIN, ATTACH, TRANSFER, TRANSFER]
 
 
+def test_what_is_wrong_in_the_same_piece_is_all_that_is_answered(server: Serving) -> None:
+    with Raw(server.port) as client:
+        with client.in_one_piece():
+            client.say(OPEN, types.string("wrong"))
+            client.attach("a", SENDER, channel=9, target=target("Q"), wait=False)
+        opened, closed = client.wait(OPEN), client.wait(CLOSE)
+    assert opened.at(7) is None
+    assert closed.error()[0] == "amqp:not-allowed"
+
+
+class Answering:
+    """Answers what begins at once; nothing else is expected to happen."""
+
+    def __init__(self) -> None:
+        self.engine = Engine(self, max_frame=65_536, channels=8, idle_timeout_ms=0)
+        self.attached = 0
+
+    def connection_opened(self) -> None:
+        self.engine.open("QM", offered=b"", properties=b"")
+
+    def session_opened(self, session: EngineSession) -> None:
+        session.open(65_536)
+
+    def link_opened(self, link: EngineLink) -> None:
+        self.attached += 1
+        link.open(AttachEnd(name=link.name))
+
+    def link_flowed(self, link: EngineLink) -> None:
+        pass
+
+    def __getattr__(self, name: str) -> Never:
+        raise AssertionError(f"{name} is not expected")
+
+
+def test_an_engine_that_goes_before_it_has_said_what_begins_is_gone_at_once() -> None:
+    answering = Answering()
+    attach = performative(ATTACH, types.string("a"), types.uint(0), types.boolean(SENDER), b"", b"", source("Q"))
+    frames = performative(OPEN, types.string("c")), performative(BEGIN, b"", *_WINDOW), attach
+    gc.disable()
+    try:
+        answering.engine.push(PROTOCOL_HEADER + b"".join(map(frame, frames)))
+        answering.engine.dispatch()
+        gone = weakref.ref(answering.engine)
+        answering.engine.free()
+        del answering.engine
+        assert answering.attached == 1
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
 # --- what is put into the engine's frames
 
 _ATTACH = frame(performative(ATTACH, types.string("engine's"), types.uint(6), types.boolean(value=True)), channel=2)
@@ -192,6 +268,15 @@ def test_what_is_said_alike_again_is_the_same(long: bool) -> None:
     octets = PROTOCOL_HEADER + frame(performative(OPEN, types.string("QM"))) + _BEGIN + _ATTACH
     assert completed(octets, what) == completed(octets, what)
     assert completed(octets.replace(b"QM", b"MQ"), what) != completed(octets, what)
+
+
+@pytest.mark.parametrize("field", ["name", "source", "target", "properties"])
+def test_what_a_peer_can_make_long_is_not_remembered(field: str) -> None:
+    said = "\0" * 600 if field == "name" else types.string("x" * 600)
+    ends = replace(AttachEnd(name="a"), **{field: said})
+    before = completing._completed_again.cache_info().currsize
+    completed(_BEGIN + _ATTACH, Incomplete(None, begins=True, attach=ends))
+    assert completing._completed_again.cache_info().currsize == before
 
 
 @pytest.mark.parametrize(

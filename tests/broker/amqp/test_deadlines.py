@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from assay_broker.amqp.deadlines import Deadline, Deadlines
 from assay_sdk.runners.virtual import VirtualRunner
+from assay_sdk.time import Cancel
 
 _MS = 1_000_000
 
@@ -79,6 +82,21 @@ def test_one_that_fails_keeps_nobody_waiting(row: Row) -> None:
         row.wait(1000)
     row.wait(1000)
     assert row.missed == [("other", 100)]
+
+
+def test_many_that_are_due_together_are_done_in_a_row(row: Row) -> None:
+    alarms = []
+
+    def call_at(due_ns: int, job: Callable[[], None]) -> Cancel:
+        alarms.append(due_ns)
+        return call(due_ns, job)
+
+    call, row.runner.call_at = row.runner.call_at, call_at  # type: ignore[method-assign]
+    for _ in range(200):
+        row.deadlines.set(lambda: row.miss("one"))
+    row.wait(1000)
+    assert row.missed == [("one", 100)] * 200
+    assert len(alarms) == 4  # the first, and one for each portion but the last
 
 
 def test_a_deadline_says_when_it_is_due(row: Row) -> None:

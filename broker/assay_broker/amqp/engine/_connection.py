@@ -108,7 +108,7 @@ class Engine:
         """What the engine writes next of which it cannot say all."""
         self._beginning: EngineSession | None = None
         self._attaching: EngineLink | None = None
-        """Of which session and link that is."""
+        """Whose begin and attach that is."""
         self.mute = False
         """Whether the engine says nothing more."""
         self.alive = True
@@ -155,8 +155,11 @@ class Engine:
         octets, handle = completed(octets, self._incomplete)
         if self._attaching is not None:
             self._attaching.handle = handle
-        self._incomplete, self._beginning, self._attaching = NOTHING, None, None
+        self._nothing_begins()
         return octets
+
+    def _nothing_begins(self) -> None:
+        self._incomplete, self._beginning, self._attaching = NOTHING, None, None
 
     def _take_out(self) -> None:
         """Have the engine write what it was told so far, since it would write some of what comes next before it."""
@@ -271,8 +274,9 @@ class Engine:
             self._events.session_closed(session)
 
     def on_error(self, event: object) -> None:
-        """The engine has ended the connection; its close waits to be pulled."""
+        """The engine has ended the connection; its close waits to be pulled, and what was to begin is not written."""
         del event
+        self._nothing_begins()
         said = text(lib.pn_condition_get_name(lib.pn_transport_condition(self._transport)))
         if said in _STANDARD:
             self._cut_out += with_condition(Splitter().feed(self._pull()), self.failure)
@@ -326,21 +330,27 @@ class Engine:
     # --- what links and sessions need
 
     def begin(self, session: EngineSession, capacity: int) -> None:
-        """Begin a session."""
-        if self._beginning is not None or self._incomplete.open is None:
+        """Begin a session; the first may leave with our open."""
+        joins = self._incomplete.open is not None and self._beginning is None
+        if not joins:
             self._take_out()
         lib.pn_session_set_incoming_capacity(session.pointer, capacity)
         lib.pn_session_open(session.pointer)
         self._beginning = session
         self._incomplete = Incomplete(self._incomplete.open, begins=True)
+        if not joins:
+            self._take_out()
 
     def attach(self, link: EngineLink, end: AttachEnd) -> None:
-        """Attach a link."""
-        if self._beginning is not link.session or self._attaching is not None:
+        """Attach a link; the first may leave with our open, unless messages may follow in the same piece."""
+        joins = self._beginning is link.session and self._attaching is None and not link.is_sender
+        if not joins:
             self._take_out()
         lib.pn_link_open(link.pointer)
         self._attaching = link
         self._incomplete = Incomplete(self._incomplete.open, self._incomplete.begins, end)
+        if not joins:
+            self._take_out()
 
     def tell(self, link: EngineLink) -> None:
         """Say how a link stands, whether that has changed or not."""
@@ -373,14 +383,14 @@ class Engine:
     def forget_link(self, link: EngineLink) -> None:
         """A link is gone on both sides."""
         if link is self._attaching:
-            self._take_out()
+            self._take_out()  # what is freed is not written any more
         self._links.pop(link.pointer, None)
 
     def free_session(self, session: EngineSession) -> None:
         """Both sides of a session have ended; its links go with it."""
         if session.alive:
-            if session is self._beginning or self._attaching is not None:
-                self._take_out()
+            if session is self._beginning:
+                self._take_out()  # as in `forget_link`
             for link in tuple(session.links):
                 link.alive = False
                 self._links.pop(link.pointer, None)
@@ -402,6 +412,7 @@ class Engine:
         self._sessions.clear()
         self._links.clear()
         self._flowed.clear()
+        self._nothing_begins()
         lib.pn_transport_unbind(self._transport)
         lib.pn_collector_release(self._collector)
         lib.pn_connection_release(self._connection)
