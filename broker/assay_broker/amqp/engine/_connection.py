@@ -178,16 +178,6 @@ class Engine:
             lib.pn_transport_pop(self._transport, size)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    @property
-    def ended(self) -> bool:
-        """Whether nothing more will be said to the peer."""
-        return not self.alive or (not self._cut_out and lib.pn_transport_pending(self._transport) < 0)
-
-    def end_of_input(self) -> None:
-        """Nothing more comes from the peer."""
-        if self.alive:
-            lib.pn_transport_close_tail(self._transport)
-
     def tick(self, now_ms: int) -> int:
         """Let the engine say that it is there, and notice a silent peer.
 
