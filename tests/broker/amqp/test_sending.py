@@ -226,6 +226,20 @@ def test_a_settled_message_that_goes_nowhere_closes_the_relay(client: Raw) -> No
     assert gone.info(2)["delivery-tag"] == b"7"
 
 
+@pytest.mark.parametrize("tag", [types.null(), types.binary(b"")], ids=["none", "empty"])
+@pytest.mark.parametrize("settled", [False, True])
+def test_a_message_without_a_tag_that_goes_nowhere_is_told_of_without_one(
+    client: Raw, tag: bytes, settled: bool
+) -> None:
+    client.attach("s", SENDER, target=target(None))
+    client.wait(FLOW)
+    fields = types.uint(0), types.uint(0), tag, types.uint(0), types.boolean(settled)
+    client.say(TRANSFER, *fields, payload=message("where to?"))
+    error = client.wait(DETACH).at(2).value if settled else client.wait(DISPOSITION).at(4).value[0].value
+    assert str(error[0]) == "amqp:not-found"
+    assert "delivery-tag" not in error[2]
+
+
 def test_a_sender_that_knows_no_rejected_is_detached_instead(client: Raw) -> None:
     seen = client.attach("s", SENDER, source=ACCEPTED_ALONE, target=target(None))
     assert [str(one) for one in seen.at(5).value[9]] == ["amqp:accepted:list"]

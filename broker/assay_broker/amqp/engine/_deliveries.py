@@ -8,7 +8,7 @@ from typing import NewType
 
 from cproton import ffi, lib
 
-from assay_broker.amqp.engine._data import Problem, data, set_condition, set_data
+from assay_broker.amqp.engine._data import NO_OCTETS, Problem, data, set_condition, set_data
 
 Delivery = NewType("Delivery", object)
 """One delivery, as the engine knows it; of use until it is settled or its link is gone."""
@@ -59,9 +59,9 @@ def modified(delivery: Delivery) -> tuple[bool, bool, bytes]:
 
 
 def tag_of(delivery: Delivery) -> bytes:
-    """Its tag."""
+    """Its tag; no octets where its sender has left it out."""
     tag = lib.pn_delivery_tag(delivery)
-    octets: bytes = ffi.unpack(tag.start, tag.size)
+    octets: bytes = ffi.unpack(tag.start, tag.size) if tag.size else NO_OCTETS
     return octets
 
 
