@@ -365,31 +365,33 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "m5" to "m6" exactly once
       And "after" never sees "m1" to "m4"
 
-    @needs-cut @needs-kill-at-first-sight
+    @needs-cut
     Scenario: A line that is cut in a batch brings back nothing of the batches before it
       Given an empty queue
       And a receiver on the queue
-      And every connection will be cut when "m5" is first seen
-      And the receiver takes batches of at most 2 within 10 s and works 500 ms on each
+      And every connection will be cut 500 ms after "m5" is first seen
+      And the receiver takes batches of at most 2 within 10 s and works 1 s on each
       When messages "m1" to "m4" are sent to the queue
       And "receiver" has seen "m1" to "m4"
       And 2 s pass
       And messages "m5" to "m6" are sent to the queue
+      And "receiver" has seen "m5"
       And every connection has been cut
       And receiver "after" starts to wait on the queue
       Then "after" sees "m5" to "m6" exactly once
       And "after" never sees "m1" to "m4"
 
-    @needs-kill @needs-kill-at-first-sight
+    @needs-kill
     Scenario: A broker that is killed in a batch brings back nothing of the batches before it
       Given an empty queue
       And a receiver on the queue
-      And the broker will be killed when "m5" is first seen
-      And the receiver takes batches of at most 2 within 10 s and works 500 ms on each
+      And the broker will be killed 500 ms after "m5" is first seen
+      And the receiver takes batches of at most 2 within 10 s and works 1 s on each
       When messages "m1" to "m4" are sent to the queue
       And "receiver" has seen "m1" to "m4"
       And 2 s pass
       And messages "m5" to "m6" are sent to the queue
+      And "receiver" has seen "m5"
       And the broker has been killed and is back
       And receiver "after" starts to wait on the queue
       Then "after" sees "m5" to "m6" exactly once

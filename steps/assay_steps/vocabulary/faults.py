@@ -68,11 +68,20 @@ def _(world: World, label: str) -> None:
     world.troubles.await_later(Cut(), FirstSight(world.kid(label)))
 
 
+@given(phrase("the broker will be killed {span:Duration} after {label:Name} is first seen"))
+def _(world: World, span: int, label: str) -> None:
+    _arm_behind_first_sight(world, Kill(), span, label)
+
+
 @given(phrase("every connection will be cut {span:Duration} after {label:Name} is first seen"))
 def _(world: World, span: int, label: str) -> None:
+    _arm_behind_first_sight(world, Cut(), span, label)
+
+
+def _arm_behind_first_sight(world: World, fault: Kill | Cut, span_ms: int, label: str) -> None:
     def arm() -> None:
-        due_ns = world.instance.clock.monotonic_ns() + span * NS_PER_MS
-        world.troubles.await_later(Cut(), At(due_ns))
+        due_ns = world.instance.clock.monotonic_ns() + span_ms * NS_PER_MS
+        world.troubles.await_later(fault, At(due_ns))
 
     world.sightings.at_first_sight(world.kid(label), arm)
 
