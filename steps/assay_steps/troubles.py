@@ -24,6 +24,7 @@ class Troubles:
         self._suffered = suffered
         self._count = 0
         self._awaited: tuple[FaultRequest, Injection] | None = None
+        self._promised = False
 
     def arm(self, fault: FaultRequest, when: Trigger = NOW) -> Injection:
         """Arm a fault.
@@ -42,6 +43,16 @@ class Troubles:
     def await_later(self, fault: FaultRequest, when: Trigger) -> None:
         """Arm a fault that a later step waits for."""
         self._awaited = (fault, self.arm(fault, when))
+        self._promised = False
+
+    def promise(self) -> None:
+        """A fault is going to be armed, once something else has happened (`await_later`)."""
+        self._promised = True
+
+    @property
+    def promised(self) -> bool:
+        """Whether a fault that a later step waits for is still to be armed."""
+        return self._promised
 
     def hurt(self, fault: FaultRequest) -> str:
         """Bring a fault about at once, and wait until the broker is well again.

@@ -83,6 +83,7 @@ def _arm_behind_first_sight(world: World, fault: Kill | Cut, span_ms: int, label
         due_ns = world.instance.clock.monotonic_ns() + span_ms * NS_PER_MS
         world.troubles.await_later(fault, At(due_ns))
 
+    world.troubles.promise()
     world.sightings.at_first_sight(world.kid(label), arm)
 
 
@@ -94,6 +95,7 @@ def _(world: World, name: str, label: str) -> None:
 @when("the broker has been killed and is back")
 @when("every connection has been cut")
 def _(world: World) -> None:
+    world.wait_until(lambda: not world.troubles.promised, world.patience.expected_ms)
     world.troubles.suffer_awaited()
 
 
