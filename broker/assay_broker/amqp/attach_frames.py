@@ -1,7 +1,6 @@
-"""Our attaches as frames (OASIS AMQP 1.0, 2.7.3, 3.5), and what stands in them.
+"""What stands in our attaches, encoded: sources, targets, the coordinator (OASIS AMQP 1.0, 2.7.3, 3.5).
 
-Pure.  An attach leaves the engine with its link's name, handle and modes, and gets source, target, capabilities and
-properties put into it here.
+Pure.  They are put into the engine's frames in `assay_broker.amqp.completing`.
 """
 
 from __future__ import annotations
