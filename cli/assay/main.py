@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from types import FrameType
+from typing import Annotated
 
 import typer
 
@@ -21,11 +22,26 @@ from assay_adapters.deferring import as_ctrl_c
 COMMANDS = ("run", "rules", "backends", "defects", "judge", "report", "broker", "mqsc", "send", "receive", "crash")
 """Each is the function of that name in the module of that name (`assay.commands`)."""
 
+DISTRIBUTION = "assay-mq"
+"""The name under which the kit is installed."""
+
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 """What the system says when there is no room left."""
 
 INTERRUPTED = 128 + signal.SIGINT
 """What typer makes of Ctrl-C."""
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            number = version(DISTRIBUTION)
+        except PackageNotFoundError:
+            number = f"not known: {DISTRIBUTION} is not installed"
+        sys.stdout.write(f"assay {number}\n")
+        raise typer.Exit
 
 
 def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
@@ -43,8 +59,13 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     return app
 
 
-def _group() -> None:
-    """With it a single subcommand is one, too."""
+def _group(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, help="Print the version and stop.", callback=_print_version)
+    ] = False,
+) -> None:
+    """Make a single subcommand stay a subcommand, and take the options that stand before it."""
+    del version
 
 
 def users_mistakes() -> tuple[type[Exception], ...]:

@@ -18,6 +18,7 @@ from assay_sdk import (
     Topic,
     connect,
 )
+from assay_sdk.driver import TargetError
 from assay_sdk.drivers import serves
 from assay_sdk.model.converters import OCTETS, TEXT
 from assay_sdk.model.durations import DurationError, parse_duration
@@ -109,9 +110,9 @@ def connected(url: str, login: Login | None, authority: Path | None, mode: AckMo
         raise UsageProblem("--ca is for a broker that is reached over TLS: begin its --url with amqps://.")
     try:
         context = connect(url, login=login, ca_file=None if authority is None else str(authority), session_mode=mode)
-    except ValueError as error:
-        raise UsageProblem(f"{error}.") from error
     except MessagingRuntimeError as error:
+        if isinstance(error.__cause__, TargetError):
+            raise UsageProblem(_sentence(error)) from error
         if error.kind is JmsErrorKind.UNSUPPORTED and ("://" not in url or not serves(url)):
             raise UsageProblem(_sentence(error)) from error
         raise CannotRunError(_sentence(error)) from error

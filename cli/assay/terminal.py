@@ -53,15 +53,20 @@ def write_json(value: object) -> None:
         hush()
 
 
+def note(sentence: str) -> None:
+    """Say something on standard error that is nothing wrong, so that standard output stays for machines."""
+    errors = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
+    with suppress(OSError):  # where nobody can read it, the exit code still says something
+        errors.print(sentence, markup=False)
+
+
 def told(sentence: str, code: Exit) -> Exit:
     """Say on standard error what is wrong.
 
     Returns:
         The exit code, as given.
     """
-    errors = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
-    with suppress(OSError):  # where nobody can read it, the exit code still says something
-        errors.print(f"assay: {sentence}", markup=False)
+    note(f"assay: {sentence}")
     return code
 
 

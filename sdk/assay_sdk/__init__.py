@@ -4,9 +4,13 @@
 the same words.  `connect_mqlight` opens the MQ Light face: topics, qualities of service, a connection that comes back.
 """
 
+from __future__ import annotations
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
+
 from assay_sdk.driver import Login
 from assay_sdk.engine.acknowledgement import AckMode
-from assay_sdk.engine.reconnecting import Backoff
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode, Qos
 from assay_sdk.errors import (
     ConnectionLostError,
@@ -39,9 +43,7 @@ from assay_sdk.errors import (
     XAError,
 )
 from assay_sdk.faces.calling import Duration
-from assay_sdk.faces.classic import Connection, ConnectionFactory, MessageConsumer, MessageProducer, Session, XaSession
 from assay_sdk.faces.message import Message
-from assay_sdk.faces.mqlight import Client, Delivery, Subscription, connect_mqlight
 from assay_sdk.faces.producing import Receipt
 from assay_sdk.faces.sessions import QueueBrowser
 from assay_sdk.faces.simplified import Consumer, Context, Producer, XaContext, connect
@@ -53,6 +55,44 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
 from assay_sdk.model.xa import XaCode, XaEnd, XaStart, XaVote, Xid
 from assay_sdk.observer import Observer, SdkEvent
 from assay_sdk.time import StalledError
+
+if TYPE_CHECKING:
+    from assay_sdk.engine.reconnecting import Backoff
+    from assay_sdk.faces.classic import (
+        Connection,
+        ConnectionFactory,
+        MessageConsumer,
+        MessageProducer,
+        Session,
+        XaSession,
+    )
+    from assay_sdk.faces.mqlight import Client, Delivery, Subscription, connect_mqlight
+
+_ON_FIRST_USE = {
+    "Backoff": "assay_sdk.engine.reconnecting",
+    **dict.fromkeys(
+        ("Connection", "ConnectionFactory", "MessageConsumer", "MessageProducer", "Session", "XaSession"),
+        "assay_sdk.faces.classic",
+    ),
+    **dict.fromkeys(("Client", "Delivery", "Subscription", "connect_mqlight"), "assay_sdk.faces.mqlight"),
+}
+"""Names of the faces that most programs do not use, by module: imported on first use, because every program that uses
+the SDK waits for what is imported at its start (PEP 562)."""
+
+
+def __getattr__(name: str) -> object:
+    """Import a name of another face on its first use."""
+    module = _ON_FIRST_USE.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(_import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 __all__ = [
     "AS_DESTINATION",

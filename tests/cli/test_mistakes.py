@@ -51,6 +51,9 @@ def sentence(err: str) -> str:
         (["--workers", "-1"], "'--workers'"),
         (["--", "--assay-out=elsewhere"], "in front of --"),
         (["--", "--collect-only", "-q"], "pytest tries nothing"),
+        (["--", "-n", "3"], "give --workers NUMBER in front of --"),
+        (["--", "-n4"], "--workers"),
+        (["--", "--numprocesses=2"], "--workers"),
     ],
 )
 def test_a_name_or_option_that_does_not_exist_starts_nothing(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
+import subprocess
+import sys
 from types import FunctionType
 
 import pytest
@@ -21,8 +24,28 @@ def test_everything_exported_is_there_once_and_sorted() -> None:
 
 def test_nothing_public_of_the_package_is_missing() -> None:
     modules = {module.name for module in pkgutil.iter_modules(assay_sdk.__path__)}
-    public = {name for name in vars(assay_sdk) if not name.startswith("_")} - modules
-    assert public == set(assay_sdk.__all__)
+    public = {name for name in vars(assay_sdk) if not name.startswith("_")} - modules - {"annotations", "TYPE_CHECKING"}
+    assert public <= set(assay_sdk.__all__)
+    assert dir(assay_sdk) == assay_sdk.__all__
+
+
+def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'assay_sdk' has no attribute 'conect'"):
+        _ = assay_sdk.conect  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_the_import_leaves_out_what_few_programs_need() -> None:
+    heavy = ("importlib.metadata", "email", "lark", "proton", "scramp", "asyncio", "urllib.parse")
+    later = ("assay_sdk.faces.classic", "assay_sdk.faces.mqlight", "assay_sdk.runners.real")
+    script = f"import sys, assay_sdk; print(*[name for name in {heavy + later} if name in sys.modules])"
+    done = subprocess.run(  # noqa: S603  our own import, in a fresh interpreter
+        [sys.executable, "-c", script],
+        env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == []
 
 
 def test_every_error_is_exported() -> None:

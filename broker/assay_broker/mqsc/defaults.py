@@ -8,7 +8,8 @@ from importlib.resources import files
 from msgspec import Struct
 
 from assay_broker.core.administration.authority import AuthorityRecord
-from assay_broker.core.objects.factory import factory
+from assay_broker.core.administration.changes import AlterObject
+from assay_broker.core.objects.factory import STAGING_QUEUE, factory
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.objects.planning import Host
 from assay_broker.core.settings import Platform, Settings
@@ -33,7 +34,8 @@ def default_script() -> str:
 def default_objects(name: str, *, zos: bool = False) -> Beginning:
     """What a queue manager has that begins with `default.mqsc`.
 
-    On z/OS, whose MQSC has no SET AUTHREC, its records stand for what the external security manager says.
+    On z/OS, whose MQSC has no SET AUTHREC, its records stand for what the external security manager says. A change of
+    the staging queue is left out there, because an administrator has to define that queue first (DD-40).
 
     Args:
         name: The queue manager's name.
@@ -44,6 +46,8 @@ def default_objects(name: str, *, zos: bool = False) -> Beginning:
     """
     sketch = Sketch(factory(name, zos=zos), Host(zos=zos))
     for statement in statements(default_script(), Host()):
+        if zos and isinstance(statement.change, AlterObject) and statement.change.name == STAGING_QUEUE:
+            continue
         answer = sketch.ask(statement.change)
         if isinstance(answer, Refused):
             raise ValueError(f"default.mqsc: {answer.text}")

@@ -30,7 +30,7 @@ def defects(
         typer.Option("--everywhere", help="Try each defect on other rules' scenarios, too: how broad is it?"),
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="A run's folder: the matrix goes there, and `assay report` shows it.")
+        Path | None, typer.Option(help="A run's folder: the matrix goes there, and assay report shows it.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The matrix as JSON.")] = False,
 ) -> int:

@@ -26,7 +26,7 @@ def receive(
     topic: Annotated[bool, typer.Option("--topic", help="Subscribe to a topic for that long.")] = False,
     count: Annotated[int, typer.Option(help="How many messages.")] = 1,
     timeout: Annotated[
-        str, typer.Option(help="How long to wait for all of them, as 5s; 0 takes what is there.")
+        str, typer.Option(help="How long to wait for all of them, as 5s or 10m; 0 takes what is there.")
     ] = "5s",
     selector: Annotated[str | None, typer.Option(help="Which messages: a JMS selector.")] = None,
     json: Annotated[bool, typer.Option("--json", help="A line of JSON for each message, with its headers.")] = False,

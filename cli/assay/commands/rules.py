@@ -18,7 +18,7 @@ def rules(
     rule: Annotated[list[str] | None, typer.Option(help="Only this rule; may be repeated.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The catalogue's entries as JSON.")] = False,
 ) -> None:
-    """List the rules that can be tried; those named by ``--rule`` with what they say."""
+    """List the rules that can be tried; those named by --rule with what they say."""
     chosen = load_catalogue().select(profile=profile, ids=tuple(rule or ()))
     if as_json:
         write_json(chosen)

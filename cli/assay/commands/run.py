@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Sequence
@@ -44,6 +45,8 @@ FEW_WORKERS = 4
 """Where pytest is told what to try, that is little as a rule."""
 _IDLE = frozenset({"--collect-only", "--co", "--fixtures", "--markers", "--setup-plan", "--version", "--help", "-h"})
 """Arguments with which pytest shows something instead of trying."""
+_WORKERS = re.compile(r"-n(\d+|auto|logical)?|--numprocesses(=.*)?|--dist(=.*)?|-d")
+"""Arguments of pytest-xdist, which would start processes that this command knows nothing of."""
 EACH = 4
 """Scenarios for which it pays to start a process that waits for them."""
 
@@ -112,6 +115,9 @@ def check(options: SuiteOptions) -> None:
     ours = [argument for argument in options.pytest_args if argument.startswith("--assay-")]
     if ours:
         raise UsageProblem(f"{ours[0]} is this command's own business: give it in front of --, without 'assay-'.")
+    for argument in options.pytest_args:
+        if _WORKERS.fullmatch(argument):
+            raise UsageProblem(f"{argument} is this command's own business: give --workers NUMBER in front of --.")
     if idle := [argument for argument in options.pytest_args if argument in _IDLE]:
         raise UsageProblem(f"With {idle[0]} pytest tries nothing, and the report would be on nothing: leave it out.")
     for before, argument in pairwise(("", *options.pytest_args)):

@@ -11,7 +11,7 @@ import typer
 from assay.exits import Exit, UsageProblem
 from assay.messages import connected, destination, milliseconds
 from assay.remote import Authority, User, login
-from assay.terminal import Terminal, hush, told
+from assay.terminal import Terminal, hush, note, told
 from assay_sdk import AS_DESTINATION, AckMode, DeliveryMode, Message, Receipt
 from assay_sdk.model.message import Body
 
@@ -25,16 +25,18 @@ def send(
     user: User = None,
     ca: Authority = None,
     topic: Annotated[bool, typer.Option("--topic", help="Publish on a topic.")] = False,
-    delay: Annotated[str | None, typer.Option(help="Delivery delay, as 5s or 200ms; a number is milliseconds.")] = None,
+    delay: Annotated[
+        str | None, typer.Option(help="Delivery delay, as 200ms, 5s, 10m, 1h or 1d; a number is milliseconds.")
+    ] = None,
     ttl: Annotated[str | None, typer.Option(help="Time to live, in the same forms.")] = None,
     persistent: Annotated[
-        bool | None,
-        typer.Option("--persistent/--non-persistent", help="Default: as the destination defines (DEFPSIST)."),
-    ] = None,
+        bool,
+        typer.Option("--persistent/--non-persistent", help="Whether the message survives a restart of the broker."),
+    ] = True,
     priority: Annotated[int | None, typer.Option(help="0 to 9; default: as the destination defines.")] = None,
     correlation_id: Annotated[str | None, typer.Option(help="JMSCorrelationID.")] = None,
 ) -> Exit:
-    """Send a message, and print its id when the broker has it."""
+    """Send a message, and print its id on standard output when the broker has accepted it."""
     place = destination(name, topic=topic)
     if priority is not None and not 0 <= priority <= _HIGHEST_PRIORITY:
         raise UsageProblem(f"--priority is from 0 to {_HIGHEST_PRIORITY}, not {priority}.")
@@ -42,7 +44,7 @@ def send(
     with connected(url, login(user), ca, AckMode.AUTO) as context:
         producer = context.create_producer(
             place,
-            delivery_mode=_mode(persistent),
+            delivery_mode=DeliveryMode.PERSISTENT if persistent else DeliveryMode.NON_PERSISTENT,
             priority=AS_DESTINATION if priority is None else priority,
             time_to_live=ttl_ms,
             delivery_delay=delay_ms,
@@ -58,12 +60,6 @@ def send(
             why = f"standard output takes nothing more ({error.strerror})"
             return told(f"the broker has the message {receipt.message_id}, and {why}.", Exit.AS_EXPECTED)
     return Exit.AS_EXPECTED
-
-
-def _mode(persistent: bool | None) -> DeliveryMode:
-    if persistent is None:
-        return DeliveryMode.AS_DESTINATION
-    return DeliveryMode.PERSISTENT if persistent else DeliveryMode.NON_PERSISTENT
 
 
 def _body(text: str) -> Body:
@@ -85,8 +81,8 @@ def _body(text: str) -> Body:
 
 
 def _show(receipt: Receipt) -> None:
-    terminal = Terminal(soft_wrap=True)
-    terminal.print(receipt.message_id, markup=False)
+    """Print the id alone on standard output, for scripts; the due time goes to standard error, for people."""
+    Terminal(soft_wrap=True).print(receipt.message_id, markup=False)
     if receipt.delivery_time is not None:
         due = datetime.fromtimestamp(receipt.delivery_time / 1_000, UTC)
-        terminal.print(f"not before {due:%Y-%m-%d %H:%M:%S.%f}"[:-3] + " UTC", markup=False)
+        note(f"not before {due:%Y-%m-%d %H:%M:%S.%f}"[:-3] + " UTC")

@@ -54,6 +54,7 @@ from assay_sdk.driver._port import (
     Homebound,
     Login,
     Target,
+    TargetError,
     Wire,
 )
 
@@ -101,6 +102,7 @@ __all__ = [
     "Send",
     "Settle",
     "Target",
+    "TargetError",
     "Transfer",
     "Unsubscribe",
     "Wire",

@@ -13,6 +13,10 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Runner
 
 
+class TargetError(ValueError):
+    """A `Target` cannot be used: its URL is malformed, or a file that it names cannot be read."""
+
+
 class Login(Struct, frozen=True):
     """Who connects."""
 
@@ -79,7 +83,11 @@ class Driver(Protocol):
         ...
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> Wire:
-        """Start an attempt; the first event is `Opened` or `Closed` with the reason."""
+        """Start an attempt; the first event is `Opened` or `Closed` with the reason.
+
+        Raises:
+            TargetError: The target cannot be used; nothing has been started.
+        """
         ...
 
 

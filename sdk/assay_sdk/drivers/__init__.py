@@ -6,18 +6,34 @@ register theirs in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib.metadata import EntryPoint, entry_points
-from urllib.parse import urlsplit
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 from assay_sdk.driver import Driver
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 GROUP = "assay.drivers"
 """The entry point group."""
 OURS = "assay-mq"
 """The distribution that brings our own drivers."""
+
+
+def entry_points(*, group: str) -> Collection[EntryPoint]:
+    """Find the installed entry points of a group; imports `importlib.metadata`, half of the SDK's start, only now."""
+    from importlib import metadata
+
+    return metadata.entry_points(group=group)
+
+
+def scheme_of(url: str) -> str:
+    """Read the scheme of a URL; empty where it has none (RFC 3986, 3.1)."""
+    scheme, colon, _ = url.partition(":")
+    is_scheme = scheme[:1].isalpha() and scheme.isascii() and all(c.isalnum() or c in "+-." for c in scheme)
+    return scheme.lower() if colon and is_scheme else ""
 
 
 def find_driver(url: str) -> Driver:
@@ -32,7 +48,7 @@ def find_driver(url: str) -> Driver:
     Raises:
         RefusedError: The URL has no scheme, no driver serves it, or the driver's own extra is not installed.
     """
-    scheme = urlsplit(url).scheme
+    scheme = scheme_of(url)
     known = {point.name: point for point in entry_points(group=GROUP)}
     if scheme not in known:
         raise _refusal(f"no driver serves {url!r}: {_advice(known)}", scheme)
@@ -51,7 +67,7 @@ def serves(url: str) -> bool:
         url: ``amqp://host:port``.
     """
     known = {point.name for point in entry_points(group=GROUP)}
-    return not known or urlsplit(url).scheme in known
+    return not known or scheme_of(url) in known
 
 
 def _make(point: EntryPoint) -> Driver:

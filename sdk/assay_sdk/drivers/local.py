@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from msgspec.structs import replace
 
 from assay_sdk import driver
-from assay_sdk.driver import DriverCommand, DriverEvent, Target
+from assay_sdk.driver import DriverCommand, DriverEvent, Target, TargetError
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.local.frames import VERSION, FrameError, FrameTooLongError, Hello, decode_event, encode_command
 from assay_sdk.local.line import Line
@@ -51,7 +51,7 @@ class LocalDriver:
             runner: One that watches sockets: `assay_sdk.runners.real.RealRunner`.
 
         Raises:
-            ValueError: The URL names no path.
+            TargetError: The URL names no path.
             TypeError: The runner watches no sockets.
         """
         if not hasattr(runner, "register"):
@@ -63,11 +63,11 @@ def path_of(url: str) -> str:
     """The path in a local URL.
 
     Raises:
-        ValueError: It is malformed.
+        TargetError: It is malformed.
     """
     parts = urlsplit(url)
     if parts.scheme != "local" or parts.netloc or not parts.path:
-        raise ValueError(f"not a local URL: write local:///path/to.sock ({url!r} was given)")
+        raise TargetError(f"not a local URL: write local:///path/to.sock ({url!r} was given)")
     return unquote(parts.path)
 
 

@@ -23,6 +23,7 @@ from assay_sdk.driver import (
     OpenSession,
     PeerProperties,
     Target,
+    TargetError,
     Wire,
 )
 from assay_sdk.engine.acknowledgement import BEHAVIOURS, AckMode
@@ -111,9 +112,13 @@ class Connection:
         """Connect.
 
         Raises:
-            RefusedError: The peer refused, or was not reached; `invalid-client-id` when the client id is in use.
+            RefusedError: The target cannot be used (its cause is a `TargetError`); the peer refused, or was not
+                reached; `invalid-client-id` when the client id is in use.
         """
-        self._wire = self._driver.connect(self._target, self._sink, self.runner)
+        try:
+            self._wire = self._driver.connect(self._target, self._sink, self.runner)
+        except TargetError as error:
+            raise RefusedError(Refused(JmsErrorKind.MESSAGING, str(error))) from error
         yield from result_of(self._opening)
         if self.client_id is not None and Capability.CLIENT_ID not in self.capabilities:
             yield from self.close(threading.get_ident())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import uuid
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import TypeVar
@@ -83,7 +82,7 @@ class Caller:
         try:
             return perform(self.runner, operation)
         except RefusedError as error:
-            raise self.error(error.refused) from None
+            raise self.error(error.refused) from error.__cause__
 
     def error(self, refused: Refused) -> JmsError:
         """The face's error for a refusal."""
@@ -112,7 +111,7 @@ def dial(options: Dial, errors: Mapping[JmsErrorKind, type[JmsError]]) -> tuple[
         What runs the face's operations, and the open connection.
 
     Raises:
-        JmsError: The face's own: no driver, no broker, or a refusal.
+        JmsError: The face's own: no driver, an unusable URL or CA file, no broker, or a refusal.
     """
     if options.prefetch < 0 or options.listener_window < 1:
         text = "prefetch is at least 0 and the listener window at least 1: give more"
@@ -133,7 +132,7 @@ def dial(options: Dial, errors: Mapping[JmsErrorKind, type[JmsError]]) -> tuple[
         ),
         caller.runner,
         ConnectionOptions(
-            id_prefix=options.id_prefix or uuid.uuid4().hex,
+            id_prefix=options.id_prefix or fresh_id(),
             checks=options.checks,
             prefetch=options.prefetch,
             listener_window=options.listener_window,
@@ -142,6 +141,11 @@ def dial(options: Dial, errors: Mapping[JmsErrorKind, type[JmsError]]) -> tuple[
     )
     caller(connection.open())
     return caller, connection
+
+
+def fresh_id() -> str:
+    """Make an id that no other client has: 32 hexadecimal digits, as unlikely to repeat as a random UUID's."""
+    return os.urandom(16).hex()
 
 
 def error_for(refused: Refused, errors: Mapping[JmsErrorKind, type[JmsError]]) -> JmsError:

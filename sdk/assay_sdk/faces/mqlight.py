@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import random
 import threading
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Self
@@ -40,7 +39,7 @@ from assay_sdk.faces.arguments import (
     span_of,
     topic_of,
 )
-from assay_sdk.faces.calling import Caller, Duration, crank, error_for
+from assay_sdk.faces.calling import Caller, Duration, crank, error_for, fresh_id
 from assay_sdk.faces.subscribing import Delivery, Subscription, handing
 from assay_sdk.model.message import Property
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -257,7 +256,7 @@ def connect_mqlight(
     caller = Caller(runner or crank(drivers[services[0]], services[0], CHECKED), CHECKED)
     luck = chance or random.SystemRandom()
     name = f"AUTO_{luck.getrandbits(28):07x}" if client_id is None else client_id_of(caller, client_id)
-    prefix = id_prefix or uuid.uuid4().hex
+    prefix = id_prefix or fresh_id()
 
     def dial(url: str, told: Observer) -> Connection:
         target = Target(url=url, client_id=name, login=login, ca_file=ca_file, trace=trace)

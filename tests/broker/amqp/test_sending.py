@@ -15,6 +15,7 @@ from tests.broker.amqp.serving import (
     SENDER,
     TRANSFER,
     Raw,
+    Serving,
     message,
     performative,
     raw,
@@ -24,6 +25,8 @@ from tests.broker.amqp.serving import (
 )
 
 from assay_broker.amqp.limits import AmqpLimits
+from assay_broker.core.administration.changes import DefineObject
+from assay_broker.core.objects.model import Kind
 from assay_sdk.amqp import codec, types
 from assay_sdk.model.message import Message
 
@@ -124,7 +127,8 @@ def test_a_longer_message_than_is_taken_closes_the_link() -> None:
         assert client.wait(DETACH).error(2)[0] == "amqp:link:message-size-exceeded"
 
 
-def test_a_refused_message_is_rejected_with_the_reason(client: Raw) -> None:
+def test_a_refused_message_is_rejected_with_the_reason(server: Serving, client: Raw) -> None:
+    server.administer(DefineObject(kind=Kind.QLOCAL, name="TOO.LONG", attributes={"MAXMSGL": 4_194_304}))
     client.attach("s", SENDER, target=target("TOO.LONG"))
     client.wait(FLOW)
     octets = message("x" * 5_000_000)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import cast
 from urllib.parse import urlsplit
 
-from assay_sdk.driver import DriverEvent, Target
+from assay_sdk.driver import DriverEvent, Target, TargetError
 from assay_sdk.drivers.amqp.line import Place
 from assay_sdk.drivers.amqp.tls import client_context
 from assay_sdk.drivers.amqp.wire import AmqpWire
@@ -37,7 +37,7 @@ class AmqpDriver:
             runner: One that watches sockets: `assay_sdk.runners.real.RealRunner`.
 
         Raises:
-            ValueError: The URL is malformed, or holds a user; or the CA file cannot be used.
+            TargetError: The URL is malformed, or holds a user; or the CA file cannot be used.
             TypeError: The runner watches no sockets.
         """
         if not hasattr(runner, "register"):
@@ -48,21 +48,25 @@ class AmqpDriver:
 
 
 def place_of(url: str) -> Place:
-    """Host and port of an AMQP URL.
+    """Read host and port of an AMQP URL.
 
     Raises:
-        ValueError: It is malformed.
+        TargetError: The URL is malformed, or holds a user.
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise TargetError(f"not an AMQP URL: write amqp://host:port ({error} in what was given)") from error
     try:
         port = parts.port
     except ValueError as error:
-        raise ValueError(f"the port in {parts.scheme}://{parts.hostname} is no number from 0 to 65535") from error
+        text = f"the port in {parts.scheme}://{parts.hostname} is no number from 0 to 65535: write amqp://host:port"
+        raise TargetError(text) from error
     tls = parts.scheme == "amqps"
     if parts.scheme not in {"amqp", "amqps"} or not parts.hostname:
-        raise ValueError(f"not an AMQP URL: write amqp://host:port ({parts.scheme or 'no scheme'} was given)")
+        raise TargetError(f"not an AMQP URL: write amqp://host:port ({parts.scheme or 'no scheme'} was given)")
     if parts.username is not None or parts.password is not None:
-        raise ValueError("the URL holds a user: give it as login, so that it appears in no log")
+        raise TargetError("the URL holds a user: give it as login, so that it appears in no log")
     return Place(parts.hostname, (TLS_PORT if tls else DEFAULT_PORT) if port is None else port, tls)
 
 

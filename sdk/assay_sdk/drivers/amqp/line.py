@@ -24,7 +24,7 @@ from assay_sdk.driver import Frame, Login
 from assay_sdk.drivers.amqp.errors import lost
 from assay_sdk.drivers.amqp.mending import Mend, mend
 from assay_sdk.drivers.amqp.sasl import SaslClient
-from assay_sdk.drivers.amqp.tls import TlsClient
+from assay_sdk.drivers.amqp.tls import TlsClient, hint_at_tls
 from assay_sdk.drivers.amqp.transfers import transfer_in
 from assay_sdk.model.reasons import Mqrc, Refused
 from assay_sdk.runners.real import READ, WRITE, LoopRunner
@@ -120,6 +120,7 @@ class Line:
         self._addresses: _Addresses = []
         self._connecting = True
         self._gone = False
+        self._heard = False
         self._unsent = bytearray()
         self._watched = 0
         self._flushing = False
@@ -251,6 +252,11 @@ class Line:
             octets = line.recv(_READ_SIZE)
         except BlockingIOError:
             return  # somebody who turned the crank meanwhile has read it
+        first, self._heard = not self._heard, True
+        hint = hint_at_tls(self._place, octets) if first and self._tls is None else None
+        if hint is not None:
+            self.drop(hint)
+            return
         if not octets:
             self.drop(lost(f"the broker at {self._place} closed the connection"))
             return

@@ -9,9 +9,12 @@ from __future__ import annotations
 import ssl
 from contextlib import suppress
 
+from assay_sdk.driver import TargetError
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
 
 _READ_SIZE = 65_536
+_TLS_RECORDS = frozenset({0x15, 0x16})
+"""Content types of TLS records that answer clear text: alert, handshake."""
 
 
 def client_context(ca_file: str | None) -> ssl.SSLContext:
@@ -21,13 +24,13 @@ def client_context(ca_file: str | None) -> ssl.SSLContext:
         ca_file: PEM file with the certificates of those who are believed; None for the system's.
 
     Raises:
-        ValueError: The file cannot be read, or holds no certificate.
+        TargetError: The file cannot be read, or holds no certificate.
     """
     try:
         context = ssl.create_default_context(cafile=ca_file)
     except OSError as error:  # ssl.SSLError is one
         why = error.strerror or str(error)
-        raise ValueError(f"the CA file {ca_file} holds no certificate that can be read ({why}): correct it") from error
+        raise TargetError(f"the CA file {ca_file} holds no certificate that can be read ({why}): correct it") from error
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     return context
 
@@ -89,6 +92,26 @@ class TlsClient:
         except ssl.SSLWantReadError:
             return
         self.ready = True
+
+
+def hint_at_tls(place: object, first: bytes) -> Refused | None:
+    """Tell a broker that expects TLS from the first octets that it answers to clear text.
+
+    Args:
+        place: Host and port, for the sentence.
+        first: The first octets; empty when the broker closed the connection without a word.
+
+    Returns:
+        A refusal that names ``amqps://``; None when the octets are no TLS alert or handshake (RFC 8446, 5.1).
+    """
+    if first and first[0] not in _TLS_RECORDS:
+        return None
+    what = "answers with TLS" if first else "closed the connection before its first word"
+    return Refused(
+        JmsErrorKind.CONNECTION_LOST,
+        f"the broker at {place} {what}: if it expects TLS, connect with amqps://, or correct the port",
+        mqrc=int(Mqrc.Q_MGR_NOT_AVAILABLE),
+    )
 
 
 def _broken(error: ssl.SSLError) -> Refused:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import importlib
+import socket
 import sys
+import threading
+from collections.abc import Callable
 
 import pytest
 
-from assay_sdk.driver import Target
+from assay_sdk import (
+    ConnectionFactory,
+    ConnectionLostRuntimeError,
+    JmsErrorKind,
+    MessagingError,
+    MessagingRuntimeError,
+    connect,
+    connect_mqlight,
+)
+from assay_sdk.driver import Target, TargetError
 from assay_sdk.drivers.amqp.driver import AmqpDriver, place_of
 from assay_sdk.drivers.amqp.line import is_loopback
 from assay_sdk.runners.virtual import VirtualRunner
@@ -26,9 +38,43 @@ def test_a_url_names_a_place(url: str, shown: str) -> None:
     [("http://h", "http"), ("amqp://", "amqp://host:port"), ("amqp://h:x", "port"), ("amqp://u:secret@h", "as login")],
 )
 def test_a_malformed_url_is_said_to_be_without_its_secrets(url: str, says: str) -> None:
-    with pytest.raises(ValueError, match=says) as caught:
+    with pytest.raises(TargetError, match=says) as caught:
         place_of(url)
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [connect, lambda url: ConnectionFactory(url).create_connection(), connect_mqlight],
+    ids=["simplified", "classic", "mqlight"],
+)
+@pytest.mark.parametrize("url", ["amqp://127.0.0.1:notaport", "amqp://[::1", "amqps://127.0.0.1:70000", "amqp://u@h"])
+def test_a_malformed_url_is_an_error_of_the_face(make: Callable[[str], object], url: str) -> None:
+    with pytest.raises((MessagingError, MessagingRuntimeError), match=r"amqps?://|as login") as caught:
+        make(url)
+    assert caught.value.kind is JmsErrorKind.MESSAGING
+
+
+@pytest.mark.parametrize(
+    ("answer", "what"), [(b"\x15\x03\x01\x00\x02\x02\x46", "answers with TLS"), (b"", "before its first word")]
+)
+def test_a_broker_that_expects_tls_is_told_by_its_first_octets(answer: bytes, what: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            line, _ = listener.accept()
+            with line:
+                line.recv(8)
+                line.sendall(answer)
+                line.shutdown(socket.SHUT_WR)
+                while line.recv(1024):
+                    pass
+
+        server = threading.Thread(target=serve)
+        server.start()
+        with pytest.raises(ConnectionLostRuntimeError, match=f"{what}: if it expects TLS, connect with amqps://"):
+            connect(f"amqp://127.0.0.1:{listener.getsockname()[1]}")
+        server.join()
 
 
 def test_a_runner_without_sockets_is_refused() -> None:
