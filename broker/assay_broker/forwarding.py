@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from assay_broker.core import commands
 from assay_broker.core.commands import Command
-from assay_broker.core.objects.naming import TEMPORARY_PREFIXES
+from assay_broker.core.objects.naming import TEMPORARY_PREFIXES, by_name
 from assay_sdk import driver
 from assay_sdk.driver import DriverCommand, DriverEvent
 from assay_sdk.model.message import Address
@@ -118,6 +118,8 @@ class Forwarder:
             # Nobody else has the connection's number, and it has no other link of this one's.
             address = Address(address.kind, f"{TEMPORARY_PREFIXES[address.kind]}{self._number}.{command.link}")
             self._made[command.link] = address
+        elif address is not None:
+            address = by_name(address)
         self._links[command.link] = command.session
         self._handle(commands.AttachSender(self._number, command.token, command.link, address, named=command.dynamic))
 
@@ -130,7 +132,7 @@ class Forwarder:
                 connection=self._number,
                 token=command.token,
                 link=command.link,
-                address=command.address,
+                address=by_name(command.address),
                 selector=command.selector,
                 no_local=command.no_local,
                 durability=command.durability,
@@ -157,6 +159,8 @@ class Forwarder:
         message = command.message
         if message.encoded is not None:  # what another wire brought is not looked at here: the fields say what is sent
             message = replace(message, encoded=None)
+        if message.to is not None and (to := by_name(message.to)) is not message.to:
+            message = replace(message, to=to)
         self._handle(commands.Put(self._number, token, command.link, message, command.unit))
         if command.settled:
             self._done(command.token)
@@ -222,7 +226,7 @@ class Forwarder:
         self._handle(commands.Cancel(self._number, command.token, command.message_id))
 
     def _browse(self, command: driver.Browse) -> None:
-        self._handle(commands.Browse(self._number, command.token, command.address, command.selector))
+        self._handle(commands.Browse(self._number, command.token, by_name(command.address), command.selector))
 
     def _close(self, command: driver.Close) -> None:
         self._handle(commands.Disconnect(self._number, command.token, clean=True))

@@ -89,7 +89,7 @@ class SdkProducer:
             draft.text,
             properties={KID: draft.kid, **draft.properties},
             correlation_id=draft.correlation_id,
-            reply_to=draft.reply_to,
+            reply_to=None if draft.reply_to is None else destination(draft.reply_to),
             group_id=draft.group_id,
             group_sequence=draft.group_sequence,
         )

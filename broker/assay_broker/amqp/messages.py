@@ -24,6 +24,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID
 
+from assay_broker.amqp.addresses import written
 from assay_sdk.amqp import codec, terms, types
 from assay_sdk.amqp.editing import with_entries
 from assay_sdk.amqp.identifiers import identifier_text
@@ -276,12 +277,12 @@ def _address(name: str | None, kind: object, link: Address | None, named: Named 
         return link  # one object for all messages of a link
     if named is not None:
         return named(name, known)
-    return _interned(known or (AddressKind.QUEUE if link is None else link.kind), name)
+    return _read_address(name, known, AddressKind.QUEUE if link is None else link.kind)
 
 
 @lru_cache(_REMEMBERED)
-def _interned(kind: AddressKind, name: str) -> Address:
-    return Address(kind, name)
+def _read_address(name: str, kind: AddressKind | None, otherwise: AddressKind) -> Address:
+    return written(name, kind) or Address(otherwise, name)
 
 
 # --- to the wire

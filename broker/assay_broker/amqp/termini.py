@@ -14,6 +14,7 @@ from uuid import uuid4
 from msgspec import Struct
 from msgspec.structs import replace
 
+from assay_broker.amqp.addresses import written
 from assay_broker.amqp.attach_frames import encode_terminus
 from assay_broker.amqp.attaches import DEFAULT_EXPIRY, SOURCE, Attach, Terminus
 from assay_broker.amqp.outcomes import described
@@ -49,7 +50,6 @@ def _known(outcomes: tuple[str, ...]) -> bytes:
 
 
 _KINDS = tuple((kind, kind.value) for kind in AddressKind)
-_SCHEMES: Mapping[AddressKind, str] = {AddressKind.QUEUE: "queue://", AddressKind.TOPIC: "topic://"}
 
 _SELECTORS = frozenset({SELECTOR_CODE, "apache.org:selector-filter:string"})
 _NO_LOCALS = frozenset({NO_LOCAL_CODE, "apache.org:no-local-filter:list"})
@@ -114,16 +114,8 @@ class Sending(Struct, frozen=True, kw_only=True):
 
 def destination(name: str, capabilities: tuple[str, ...], kind_of: KindOf) -> Address:
     """The queue or topic that a name means."""
-    for kind, prefix in TEMPORARY_PREFIXES.items():
-        if name.startswith(prefix):
-            return Address(kind, name)
-    for kind, said in _KINDS:
-        if said in capabilities:
-            return Address(kind, name.removeprefix(_SCHEMES.get(kind, "")))
-    for kind, scheme in _SCHEMES.items():
-        if name.startswith(scheme):
-            return Address(kind, name.removeprefix(scheme))
-    return Address(kind_of(name), name)
+    said = next((kind for kind, capability in _KINDS if capability in capabilities), None)
+    return written(name, said) or Address(kind_of(name), name)
 
 
 def named(to: Address, kind_of: KindOf) -> Address:

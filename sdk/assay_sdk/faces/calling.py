@@ -17,7 +17,9 @@ from assay_sdk.engine.connection import Connection
 from assay_sdk.engine.operations import Operation, perform
 from assay_sdk.engine.settings import LISTENER_WINDOW, ConnectionOptions
 from assay_sdk.errors import JmsError, XAError
+from assay_sdk.model.destinations import DestinationError, address_of
 from assay_sdk.model.durations import DurationError, milliseconds
+from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.observer import Observer, nobody
 from assay_sdk.time import Runner
@@ -98,6 +100,17 @@ class Caller:
             return milliseconds(value, what)
         except DurationError as error:
             raise self.error(Refused(JmsErrorKind.MESSAGING, str(error))) from error
+
+    def address(self, destination: object) -> Address:
+        """Read the address of a destination that was given to a call.
+
+        Raises:
+            JmsError: It is no destination (`JmsErrorKind.INVALID_DESTINATION`).
+        """
+        try:
+            return address_of(destination, "the destination")
+        except DestinationError as error:
+            raise self.error(Refused(JmsErrorKind.INVALID_DESTINATION, str(error))) from error
 
     def optional_milliseconds(self, value: Duration | None, what: str) -> int | None:
         """A span that may be absent."""

@@ -80,7 +80,7 @@ class Session(SessionBase):
         Raises:
             MessagingError: A missing capability, or the broker's answer.
         """
-        source = Source(address=destination.address, selector=selector, no_local=no_local)
+        source = Source(address=self._caller.address(destination), selector=selector, no_local=no_local)
         return self._message_consumer(destination, self._consumer(source))
 
     def create_durable_consumer(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
 from types import MappingProxyType
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from assay_sdk.engine.deliveries import Delivery
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode
 from assay_sdk.errors import MessageFormatError
 from assay_sdk.model import message as wire
 from assay_sdk.model.converters import ConversionError, Converter
+from assay_sdk.model.destinations import Destination, DestinationError, Queue, Topic, address_of
+from assay_sdk.model.destinations import destination as destination_at
 from assay_sdk.model.message import Address, Property
 from assay_sdk.model.properties import GROUP_ID, GROUP_SEQUENCE, group_of, group_properties
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -34,7 +36,7 @@ class Message(Generic[T]):
         body: The body, of the destination's type.
         properties: Properties: the application's own, and those that begin with ``JMSX`` or ``JMS_IBM_``.
         correlation_id: JMSCorrelationID.
-        reply_to: JMSReplyTo.
+        reply_to: JMSReplyTo: the queue or topic to which an answer is to be sent.
         jms_type: JMSType.
         group_id: JMSXGroupID, which is a property: ``properties["JMSXGroupID"]`` is the same.
         group_sequence: JMSXGroupSeq, which is a property too.
@@ -42,7 +44,7 @@ class Message(Generic[T]):
     Attributes:
         message_id: JMSMessageID.
         timestamp: JMSTimestamp: when it was sent, in milliseconds since the epoch.
-        destination: JMSDestination.
+        destination: JMSDestination: the queue or topic to which it was sent.
         delivery_mode: JMSDeliveryMode; after a send as the destination defines `DeliveryMode.AS_DESTINATION`, since
             what the broker decided is known only to who receives it.
         priority: JMSPriority; after such a send `AS_DESTINATION`.
@@ -58,7 +60,7 @@ class Message(Generic[T]):
         *,
         properties: Mapping[str, Property] | None = None,
         correlation_id: str | None = None,
-        reply_to: Address | None = None,
+        reply_to: Destination[Any] | None = None,
         jms_type: str | None = None,
         group_id: str | None = None,
         group_sequence: int | None = None,
@@ -68,11 +70,11 @@ class Message(Generic[T]):
             **group_properties(group_id, group_sequence),
         }
         self.correlation_id = correlation_id
-        self.reply_to = reply_to
+        self._reply_to: Destination[Any] | Address | None = reply_to
         self.jms_type = jms_type
         self.message_id: str | None = None
         self.timestamp = 0
-        self.destination: Address | None = None
+        self._to: Address | None = None
         self.delivery_mode = DeliveryMode.PERSISTENT
         self.priority = DEFAULT_PRIORITY
         self.expiration = 0
@@ -93,6 +95,32 @@ class Message(Generic[T]):
         message._undecoded = sent, converter
         message._acknowledge = acknowledge
         return message
+
+    @property
+    def destination(self) -> Queue[Any] | Topic[Any] | None:
+        """JMSDestination; None before a send.
+
+        Raises:
+            MessageFormatError: It came with a name that cannot name a destination.
+        """
+        return None if self._to is None else _destination(self._to)
+
+    @destination.setter
+    def destination(self, to: Address | None) -> None:
+        self._to = to
+
+    @property
+    def reply_to(self) -> Destination[Any] | None:
+        """JMSReplyTo; of a message that came a destination that takes bodies of any type.
+
+        Raises:
+            MessageFormatError: It came with a name that cannot name a destination.
+        """
+        return _destination(self._reply_to) if isinstance(self._reply_to, Address) else self._reply_to
+
+    @reply_to.setter
+    def reply_to(self, reply_to: Destination[Any] | Address | None) -> None:
+        self._reply_to = reply_to
 
     @property
     def body(self) -> T:
@@ -141,6 +169,14 @@ class Message(Generic[T]):
         return f"Message({self.message_id or 'not sent'})"
 
 
+def _destination(address: Address) -> Queue[Any] | Topic[Any]:
+    try:
+        return destination_at(address)
+    except DestinationError as error:
+        refused = Refused(JmsErrorKind.MESSAGE_FORMAT, str(error), objects=(address.name,))
+        raise MessageFormatError(refused) from error
+
+
 def received(delivery: Delivery, converter: Converter[T], acknowledge: Callable[[], None]) -> Message[T]:
     """The message of a delivery."""
     message = Message.from_wire(delivery.message, converter, acknowledge)
@@ -159,6 +195,7 @@ def show_sent(message: Message[T], sent: wire.Message) -> None:
 def show_received(message: Message[T], came: wire.Message) -> None:
     """Show on a message what came; its properties become read-only (JMS 3.10)."""
     _show_headers(message, came)
+    message.reply_to = came.reply_to
     message.delivery_mode = _mode(came)
     message.priority = DEFAULT_PRIORITY if came.priority is None else came.priority
     message.properties = MappingProxyType({**came.properties, **group_properties(came.group_id, came.group_sequence)})
@@ -174,7 +211,6 @@ def _show_headers(message: Message[T], sent: wire.Message) -> None:
     message.correlation_id = sent.correlation_id
     message.timestamp = sent.creation_ms or 0
     message.destination = sent.to
-    message.reply_to = sent.reply_to
     message.jms_type = sent.subject
     message.expiration = sent.expiry_ms or 0
     message.delivery_time = sent.delivery_time_ms or 0
@@ -186,12 +222,13 @@ def drafted(message: Message[T], converter: Converter[T]) -> wire.Message:
     Raises:
         ConversionError: The body is not of the destination's type.
         PropertyError: A property that the client itself reads is none.
+        DestinationError: The reply-to is no destination.
     """
     body, content_type = converter.encode(message.body)
     group_id, sequence = group_of(message.properties)
     return wire.Message(
         correlation_id=message.correlation_id,
-        reply_to=message.reply_to,
+        reply_to=None if message.reply_to is None else address_of(message.reply_to, "reply_to"),
         subject=message.jms_type,
         group_id=group_id,
         group_sequence=sequence,

@@ -12,7 +12,7 @@ from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.faces.calling import Caller, Duration
 from assay_sdk.faces.message import Message, drafted, show_sent
 from assay_sdk.model.converters import ConversionError
-from assay_sdk.model.destinations import Destination
+from assay_sdk.model.destinations import Destination, DestinationError
 from assay_sdk.model.message import Address
 from assay_sdk.model.properties import PropertyError
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -139,7 +139,7 @@ class ProducerBase(Generic[T]):
         return self._send(
             message,
             destination,
-            to=destination.address,
+            to=self._caller.address(destination),
             delivery_mode=delivery_mode,
             priority=priority,
             time_to_live=time_to_live,
@@ -170,6 +170,8 @@ class ProducerBase(Generic[T]):
         message: Message[U] = value if isinstance(value, Message) else Message(value)
         try:
             draft = drafted(message, destination.converter)
+        except DestinationError as error:
+            raise self._caller.error(Refused(JmsErrorKind.INVALID_DESTINATION, str(error))) from error
         except (ConversionError, PropertyError) as error:
             objects = (destination.name,)
             raise self._caller.error(Refused(JmsErrorKind.MESSAGE_FORMAT, str(error), objects=objects)) from error

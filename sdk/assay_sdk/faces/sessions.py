@@ -6,18 +6,22 @@ from collections.abc import Iterator
 from typing import Any, Generic, TypeVar, overload
 
 from assay_sdk.driver import Durability
+from assay_sdk.engine.acknowledgement import Settling
 from assay_sdk.engine.consumer import Consumer as EngineConsumer
 from assay_sdk.engine.producer import Producer as EngineProducer
 from assay_sdk.engine.session import Session as EngineSession
 from assay_sdk.engine.settings import Source
-from assay_sdk.faces.calling import Caller
+from assay_sdk.faces.calling import Caller, Duration
+from assay_sdk.faces.consuming import ConsumerBase
 from assay_sdk.faces.message import Message
-from assay_sdk.model.converters import Converter
+from assay_sdk.faces.producing import ProducerBase
+from assay_sdk.model.converters import ANY, Converter, converter_for
 from assay_sdk.model.destinations import Destination, Queue, TemporaryQueue, TemporaryTopic, Topic
 from assay_sdk.model.message import AddressKind
-from assay_sdk.model.reasons import Mqrc, refused
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class QueueBrowser(Generic[T]):
@@ -102,6 +106,7 @@ class SessionBase:
 
     def create_browser(self, queue: Queue[T], selector: str | None = None) -> QueueBrowser[T]:
         """Make a browser; it looks when it is iterated."""
+        self._caller.address(queue)
         return QueueBrowser(self._caller, self._engine, queue, selector)
 
     @overload
@@ -158,11 +163,85 @@ class SessionBase:
         """
         self._caller(self._engine.connection.temporaries.delete(self._engine, destination.address))
 
+    @overload
+    def request(
+        self, destination: Destination[T], message: Message[T] | T, *, timeout: Duration | None = None
+    ) -> Message[Any] | None: ...
+    @overload
+    def request(
+        self,
+        destination: Destination[T],
+        message: Message[T] | T,
+        *,
+        timeout: Duration | None = None,
+        reply_type: type[U],
+    ) -> Message[U] | None: ...
+    def request(
+        self,
+        destination: Destination[T],
+        message: Message[T] | T,
+        *,
+        timeout: Duration | None = None,
+        reply_type: type[Any] | None = None,
+    ) -> Message[Any] | None:
+        """Send a message with a temporary queue as its reply-to, and wait for the answer there.
+
+        Each request has a queue of its own, deleted afterwards, so an answer that comes too late is never taken for the
+        answer to another request; whoever sends it is refused.
+
+        Args:
+            destination: Where the request goes.
+            message: A `Message` without a reply-to, or a body of the destination's type.
+            timeout: How long to wait for the answer; None waits for ever, 0 takes what is there.
+            reply_type: Type of the answer's body; None takes text, bytes and JSON as they come.
+
+        Returns:
+            The answer, acknowledged as the session's mode says; None when none came in time.
+
+        Raises:
+            JmsError: The session works in units of work (what it sends leaves with the commit), the message has a
+                reply-to of its own, the broker has no temporary queues, or as `send` and `receive`.
+        """
+        self._check_request(message)
+        queue = self.create_temporary_queue(converter=ANY if reply_type is None else converter_for(reply_type))
+        try:
+            return self._ask(destination, message, queue, timeout)
+        finally:
+            self.delete_temporary(queue)
+
+    def _check_request(self, message: object) -> None:
+        if self._engine.behaviour.settling in (Settling.BY_UNIT, Settling.BY_BRANCH):
+            text = "a request in a unit of work waits in vain, because it is sent at the commit: use another session"
+            raise self._caller.error(Refused(JmsErrorKind.ILLEGAL_STATE, text))
+        if isinstance(message, Message) and message.reply_to is not None:
+            text = "the request has a reply-to, and request makes one of its own: leave it out, or send and receive"
+            raise self._caller.error(Refused(JmsErrorKind.INVALID_DESTINATION, text))
+
+    def _ask(
+        self,
+        destination: Destination[T],
+        message: Message[T] | T,
+        queue: TemporaryQueue[Any],
+        timeout: Duration | None,
+    ) -> Message[Any] | None:
+        asked: Message[T] = message if isinstance(message, Message) else Message(message)
+        asked.reply_to = queue
+        try:
+            engine = self._consumer(Source(address=queue.address))
+            with ConsumerBase(self._caller, engine, queue.converter, self.acknowledge) as consumer:
+                with ProducerBase(self._caller, self._producer(destination), destination) as producer:
+                    producer.send(asked)
+                self._caller(self._engine.connection.start())
+                return consumer.receive(timeout)
+        finally:
+            asked.reply_to = None
+
     def _temporary(self, kind: AddressKind) -> str:
         return self._caller(self._engine.connection.temporaries.make(self._engine, kind)).name
 
     def _producer(self, destination: Destination[T] | None) -> EngineProducer:
-        return self._caller(self._engine.create_producer(destination.address if destination is not None else None))
+        address = None if destination is None else self._caller.address(destination)
+        return self._caller(self._engine.create_producer(address))
 
     def _consumer(self, source: Source) -> EngineConsumer:
         return self._caller(self._engine.create_consumer(source))
@@ -181,7 +260,7 @@ class SessionBase:
             raise self._caller.error(refused(Mqrc.SUB_NAME_ERROR, "a subscription of this kind has a name: give one"))
         return self._consumer(
             Source(
-                address=topic.address,
+                address=self._caller.address(topic),
                 selector=selector,
                 no_local=no_local,
                 durability=durability,

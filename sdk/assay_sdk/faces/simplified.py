@@ -226,7 +226,7 @@ class Context(SessionBase):
         Raises:
             MessagingRuntimeError: A missing capability, or the broker's answer.
         """
-        source = Source(address=destination.address, selector=selector, no_local=no_local)
+        source = Source(address=self._caller.address(destination), selector=selector, no_local=no_local)
         return self._started(destination, self._consumer(source))
 
     def create_durable_consumer(

@@ -97,6 +97,24 @@ class _Plain(Generic[T]):
         raise _unreadable(self._kind, body, content_type, None)
 
 
+class _Any:
+    """A body whose type nothing says: text and bytes stay as they are, everything else is JSON."""
+
+    def encode(self, value: object) -> tuple[Body, str | None]:
+        """Return text and bytes as they are, and the JSON text of anything else."""
+        if value is None:
+            return None, None
+        if isinstance(value, str):
+            return value, TEXT
+        if isinstance(value, bytes):
+            return value, OCTETS
+        return _JSON.encode(value)
+
+    def decode(self, body: Body, content_type: str | None) -> Any:
+        """Read JSON where the content type says so; return any other body as it is."""
+        return _JSON.decode(body, content_type) if content_type == JSON else body
+
+
 class _Json(Generic[T]):
     """A body that is a JSON text."""
 
@@ -161,6 +179,10 @@ def converter_for(kind: object) -> Converter[Any]:
         return _Json(cast("type[Any]", kind))
     raise _no_converter(kind, "it is none of str, bytes, dict, msgspec Struct and dataclass")
 
+
+_JSON: Converter[Any] = _Json(object)
+ANY: Converter[Any] = _Any()
+"""The converter of a destination that came with a message, which says nothing of its bodies' type."""
 
 _PLAIN: dict[type, Converter[Any]] = {str: _Plain(str, TEXT), bytes: _Plain(bytes, OCTETS)}
 

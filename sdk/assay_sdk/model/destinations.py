@@ -7,9 +7,10 @@ has one as its body.
 from __future__ import annotations
 
 import unicodedata
-from typing import ClassVar, Generic, TypeVar, overload
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, TypeVar, overload
 
-from assay_sdk.model.converters import Converter, converter_for
+from assay_sdk.model.converters import ANY, Converter, converter_for
 from assay_sdk.model.message import Address, AddressKind
 
 T = TypeVar("T")
@@ -150,21 +151,40 @@ class TemporaryTopic(Topic[T]):
         Destination.__init__(self, name, body_type, converter)
 
 
-_CLASSES: dict[AddressKind, type[Queue[str] | Topic[str]]] = {
-    AddressKind.QUEUE: Queue[str],
-    AddressKind.TOPIC: Topic[str],
-    AddressKind.TEMPORARY_QUEUE: TemporaryQueue[str],
-    AddressKind.TEMPORARY_TOPIC: TemporaryTopic[str],
+_CLASSES: dict[AddressKind, Callable[..., Queue[Any] | Topic[Any]]] = {
+    AddressKind.QUEUE: Queue,
+    AddressKind.TOPIC: Topic,
+    AddressKind.TEMPORARY_QUEUE: TemporaryQueue,
+    AddressKind.TEMPORARY_TOPIC: TemporaryTopic,
 }
 
 
-def destination(address: Address) -> Queue[str] | Topic[str]:
-    """The destination at an address, as one of texts: for a JMSReplyTo, which carries no type.
+def destination(address: Address) -> Queue[Any] | Topic[Any]:
+    """Make the destination at an address; it takes bodies of any type, since an address says nothing of them.
 
     Raises:
         DestinationError: The address' name cannot be one.
     """
-    return _CLASSES[address.kind](address.name)
+    return _CLASSES[address.kind](address.name, converter=ANY)
+
+
+def address_of(given: object, what: str) -> Address:
+    """Read the address of a destination that a caller without a type checker may have got wrong.
+
+    Args:
+        given: A `Queue`, a `Topic`, a temporary one of them, or an `Address`.
+        what: The argument's name, for the sentence.
+
+    Raises:
+        DestinationError: It is none of them.
+    """
+    if isinstance(given, Destination):
+        return given.address
+    if isinstance(given, Address):
+        return given
+    name = given if isinstance(given, str) else "NAME"
+    kind = type(given).__name__
+    raise DestinationError(f"{what} is a {kind}: give a destination, such as Queue({name[:60]!r}).", given)
 
 
 def checked_name(name: object, kind: AddressKind = AddressKind.QUEUE) -> str:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.broker.amqp.serving import Serving, serving
 
+from assay_broker.core.administration.changes import DefineObject
+from assay_broker.core.objects.model import Kind
 from assay_broker.stores.sqlite import SqliteStore
 from assay_sdk import AckMode, Context, Message, Queue, TemporaryQueue, Topic, connect
 from assay_sdk.drivers.amqp import AmqpDriver
@@ -125,9 +127,11 @@ def test_a_selector_that_is_none_is_refused(context: Context, request: pytest.Fi
 
 
 def test_a_message_that_is_too_long_is_refused_with_its_reason(
-    context: Context, request: pytest.FixtureRequest
+    server: Serving, context: Context, request: pytest.FixtureRequest
 ) -> None:
-    producer = context.create_producer(queue(request))
+    to = queue(request)
+    server.administer(DefineObject(kind=Kind.QLOCAL, name=to.name, attributes={"MAXMSGL": 4_194_304}))
+    producer = context.create_producer(to)
     with pytest.raises(MessagingRuntimeError) as caught:
         producer.send("x" * 5_000_000)
     assert caught.value.reason is not None
@@ -156,12 +160,12 @@ def test_a_request_is_answered_over_a_temporary_queue(server: Serving, context: 
     requests = Queue("TEMPORARY.REQUESTS", str)
     replies = context.create_temporary_queue()
     with connect(server.url, client_id="replier", driver=AmqpDriver()) as other:
-        asked = Message("how many?", reply_to=replies.address)
+        asked = Message("how many?", reply_to=replies)
         context.create_producer(requests).send(asked)
         with other.create_consumer(requests) as consumer:
             request = consumer.receive(timeout=5_000)
         assert request is not None
-        assert request.reply_to == replies.address
+        assert request.reply_to == replies
         there = TemporaryQueue(replies.name)
         other.create_producer(there).send("three")
         with pytest.raises(MessagingRuntimeError):

@@ -8,13 +8,26 @@ from collections.abc import Mapping
 from assay_broker.core.objects.model import Kind
 from assay_broker.core.objects.reasons import object_refusal
 from assay_sdk.model.command_reasons import Mqrccf
-from assay_sdk.model.message import AddressKind
+from assay_sdk.model.message import Address, AddressKind
 
 TEMPORARY_PREFIXES: Mapping[AddressKind, str] = {
     AddressKind.TEMPORARY_QUEUE: "AMQ.TEMPORARY.QUEUE.",
     AddressKind.TEMPORARY_TOPIC: "AMQ.TEMPORARY.TOPIC.",
 }
 """How the names of destinations begin that are made on request: by them they are known wherever they turn up."""
+
+
+def by_name(address: Address) -> Address:
+    """Give a temporary destination its kind: whoever answers to one may know no more than its name (JMS 6.2.2).
+
+    Args:
+        address: As a client wrote it, such as a queue with a temporary queue's name.
+    """
+    for kind, prefix in TEMPORARY_PREFIXES.items():
+        if address.kind is not kind and address.name.startswith(prefix):
+            return Address(kind, address.name)
+    return address
+
 
 LONGEST_NAME = 48
 LONGEST_SUBSCRIPTION = 10_240
