@@ -19,7 +19,20 @@ from assay.exits import CommandError, Exit
 from assay.terminal import hush, is_output_full, told
 from assay_adapters.deferring import as_ctrl_c
 
-COMMANDS = ("run", "rules", "backends", "defects", "judge", "report", "broker", "mqsc", "send", "receive", "crash")
+COMMANDS = (
+    "run",
+    "rules",
+    "steps",
+    "backends",
+    "defects",
+    "judge",
+    "report",
+    "broker",
+    "mqsc",
+    "send",
+    "receive",
+    "crash",
+)
 """Each is the function of that name in the module of that name (`assay.commands`)."""
 
 DISTRIBUTION = "assay-mq"

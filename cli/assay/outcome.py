@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from assay.exits import Exit
 from assay.tables import foreign_table, rules_table
@@ -57,22 +57,30 @@ def ending(verdicts: Verdicts, surprises: Sequence[str]) -> Exit:
 
 
 def summary(verdicts: Verdicts, seconds: float | None) -> str:
-    """One line: verdicts of rules, scenarios, and time waited against time taken."""
+    """One line: verdicts of rules and of scenarios of one's own, scenarios, and time waited against time taken."""
     scenarios = scenarios_of(verdicts)
     waited = sum(scenario.waited_seconds for scenario in scenarios)
-    totals = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.totals.items() if count)
-    parts = [f"{counted(len(verdicts.rules), 'rule')} ({totals or 'none tried'})", counted(len(scenarios), "scenario")]
+    parts = [f"{counted(len(verdicts.rules), 'rule')} ({_listed(verdicts.totals) or 'none tried'})"]
+    if verdicts.foreign:
+        own = f"{counted(len(verdicts.foreign), 'scenario')} of your own ({_listed(verdicts.foreign_totals)})"
+        parts = [*parts, own] if verdicts.rules else [own]
+    if verdicts.rules:
+        parts.append(f"{counted(len(scenarios), 'scenario')}{' in all' if verdicts.foreign else ''}")
+    head = len(parts)
     if seconds is not None:
         parts[-1] += f", {seconds:.1f} s"
         parts.append(f"waited {waited:.0f} s on the backend's clock ({waited / max(seconds, 0.001):.1f} x)")
-    if verdicts.foreign:
-        parts.append(f"{counted(len(verdicts.foreign), 'scenario')} of your own among them")
     narrowed = sum(rule.left_out > 0 for rule in verdicts.rules)
     if narrowed:
         parts.append(f"{counted(narrowed, 'rule')} tried in part only, as asked")
     if verdicts.defect:
         parts.append(f"with defect {verdicts.defect} switched on")
-    return f"{verdicts.backend}: {', '.join(parts[:2])}" + "".join(f"; {part}" for part in parts[2:])
+    return f"{verdicts.backend}: {', '.join(parts[:head])}" + "".join(f"; {part}" for part in parts[head:])
+
+
+def _listed(totals: Mapping[str, int]) -> str:
+    """``1 fail, 2 pass``, without the verdicts that nothing has."""
+    return ", ".join(f"{count} {verdict}" for verdict, count in totals.items() if count)
 
 
 def counted(number: int, noun: str) -> str:

@@ -42,7 +42,7 @@ def rules_table(verdicts: Verdicts, catalogue: Catalogue) -> Table:
 
 def foreign_table(verdicts: Verdicts) -> Table:
     """Every scenario of features that are not the kit's, which decide none of its rules."""
-    table = Table("feature", "verdict", "rules", "scenario", box=None, pad_edge=False, title_justify="left")
+    table = Table("feature", "verdict", "tagged", "scenario", box=None, pad_edge=False, title_justify="left")
     table.title = "scenarios of your own (they decide no rule of the kit)"
     for scenario in verdicts.foreign:
         feature, _, name = scenario.scenario.partition("::")
@@ -50,5 +50,5 @@ def foreign_table(verdicts: Verdicts) -> Table:
         if scenario.verdict is not Verdict.PASS:
             told.append(f"\n  {scenario.reason}", style="dim")
         verdict = Text(scenario.verdict.value, style=STYLES[scenario.verdict])
-        table.add_row(feature, verdict, ", ".join(scenario.rules), told)
+        table.add_row(feature, verdict, ", ".join((*scenario.rules, *scenario.tags)), told)
     return table

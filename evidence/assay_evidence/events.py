@@ -85,6 +85,7 @@ class PlannedScenario(Struct, frozen=True, omit_defaults=True, gc=False):
         strength: must, may or kit.
         judged: client, broker or client+broker.
         foreign: It is none of the kit's own, so it decides none of the kit's rules.
+        tags: Of a foreign scenario: those of its tags that the kit does not know, such as ids of the team's own.
     """
 
     id: str
@@ -92,6 +93,7 @@ class PlannedScenario(Struct, frozen=True, omit_defaults=True, gc=False):
     strength: str
     judged: str
     foreign: bool = False
+    tags: tuple[str, ...] = ()
 
 
 class Event(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=True, gc=False):
@@ -385,7 +387,7 @@ class Claim(Event, frozen=True, kw_only=True, tag="claim"):
     """A Then-step's claim: a predicate over evidence, never a result.
 
     Args:
-        rule: The rule's id.
+        rule: The rule's id; empty in a scenario that tries none of the catalogue's.
         predicate: Which predicate decides it.
         of: References: ``writer:seq`` of calls, kids, actors; the predicate says which it reads.
         bounds: Numbers: counts, durations in milliseconds (names end in ``_ms``).

@@ -48,6 +48,8 @@ HELD_UP_NS = 1_500_000_000
 """How much the harness may come late in a scenario, in all, before what it finds broken is held against nobody: the
 shortest silence that a claim in real time rests on.  On a machine that has time it is nothing."""
 KIT = "kit"
+NO_CLAIM = "The scenario made no claim."
+"""The reason for the verdict of a scenario whose steps all ran and none of which claimed anything."""
 _DECIDED = frozenset({Verdict.PASS, Verdict.FAIL})
 E = TypeVar("E", bound=Event)
 
@@ -79,17 +81,24 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
     scenarios = [bench.scenario(name) for name in bench.names()]
     rules = _rules([one for one in scenarios if not one.foreign], catalogue, bench.left_out)
     begin = bench.begin
-    totals = Counter(rule.verdict.value for rule in rules)
+    foreign = tuple(scenario for scenario in scenarios if scenario.foreign)
     return Verdicts(
         schema=SCHEMA,
         run=ordered[0].run if ordered else "",
         backend=begin.backend if begin else "",
         client=begin.client if begin else "",
         rules=rules,
-        totals={verdict.value: totals[verdict.value] for verdict in Verdict},
+        totals=_totals(rules),
         defect=begin.defect if begin else "",
-        foreign=tuple(scenario for scenario in scenarios if scenario.foreign),
+        foreign=foreign,
+        foreign_totals=_totals(foreign) if foreign else {},
     )
+
+
+def _totals(judged: Iterable[RuleVerdict] | Iterable[ScenarioVerdict]) -> dict[str, int]:
+    """How many have which verdict; all six are named."""
+    found = Counter(one.verdict for one in judged)
+    return {verdict.value: found[verdict] for verdict in Verdict}
 
 
 def _decide(
@@ -119,6 +128,7 @@ class _Facts(Struct, frozen=True):
     judged: str
     foreign: bool
     client: str
+    tags: tuple[str, ...]
 
 
 class _Bench:
@@ -187,7 +197,7 @@ class _Bench:
             verdict=verdict,
             strength=facts.strength,
             judged=facts.judged,
-            reason=because.reason if because else "The scenario made no claim.",
+            reason=because.reason if because else NO_CLAIM,
             expected=because.expected if because else "",
             observed=because.observed if because else "",
             disclosed="; ".join(disclosed),
@@ -196,6 +206,7 @@ class _Bench:
             findings=tuple(findings),
             foreign=facts.foreign,
             client=facts.client,
+            tags=facts.tags,
             apart=verdict is Verdict.UNSUPPORTED and any(event.apart for event in _of_kind(trace, Unsupported)),
         )
 
@@ -204,12 +215,12 @@ class _Bench:
         begins = _of_kind(trace, ScenarioBegin)
         rules = dict.fromkeys(planned.rules if planned else ())
         rules.update(dict.fromkeys(rule for begin in begins for rule in begin.rules))
-        rules.update(dict.fromkeys(claim.rule for claim in _of_kind(trace, Claim)))
+        rules.update(dict.fromkeys(claim.rule for claim in _of_kind(trace, Claim) if claim.rule))
         source = begins[0] if begins else planned
         foreign = any(told.foreign for told in (*begins, *([planned] if planned else ())))
         strength, judged = (source.strength, source.judged) if source else ("", "")
         client = next((begin.client for begin in begins if begin.client), "")
-        return _Facts(tuple(rules), strength, judged, foreign, client)
+        return _Facts(tuple(rules), strength, judged, foreign, client, planned.tags if planned else ())
 
     def _circumstances(self, name: str, facts: _Facts, trace: list[AnyEvent]) -> list[Finding]:
         """What else decides: as findings without a claim."""

@@ -71,7 +71,7 @@ class ScenarioVerdict(Struct, frozen=True):
 
     Args:
         scenario: ``topic/file.feature::name[row]``.
-        rules: The ids of the rules it tries.
+        rules: The ids of the rules it tries; a foreign scenario may try none.
         verdict: The worst of its findings.
         strength: must, may or kit: the scenario's own tag, or its rule's.
         judged: ``client``, ``broker`` or ``client+broker``.
@@ -81,6 +81,7 @@ class ScenarioVerdict(Struct, frozen=True):
         foreign: It is none of the kit's own scenarios: its verdict counts for no rule of the catalogue.
         client: Name, version and face of the client that ran it; empty where nothing tells.
         apart: It was not run for want of something that is no ability of the pair's, so it does not decide its rules.
+        tags: Of a foreign scenario: those of its tags that the kit does not know, such as ids of the team's own.
     """
 
     scenario: str
@@ -98,6 +99,7 @@ class ScenarioVerdict(Struct, frozen=True):
     foreign: bool = False
     client: str = ""
     apart: bool = False
+    tags: tuple[str, ...] = ()
 
 
 class RuleVerdict(Struct, frozen=True):
@@ -134,6 +136,7 @@ class Verdicts(Struct, frozen=True):
         totals: How many rules have which verdict.
         defect: The named defect that was switched on; empty for none.
         foreign: Scenarios of features that are not the kit's, which decide no rule of the catalogue, by id.
+        foreign_totals: How many of the foreign scenarios have which verdict; empty where there are none.
     """
 
     schema: int
@@ -144,6 +147,7 @@ class Verdicts(Struct, frozen=True):
     totals: dict[str, int]
     defect: str = ""
     foreign: tuple[ScenarioVerdict, ...] = ()
+    foreign_totals: dict[str, int] = {}
 
     @property
     def scenarios(self) -> tuple[ScenarioVerdict, ...]:

@@ -84,6 +84,8 @@ def _case(suite: ET.Element, backend: str, feature: str, scenario: ScenarioVerdi
         _property(properties, "client", scenario.client)
     if scenario.foreign:
         _property(properties, "foreign", "true")
+    if scenario.tags:
+        _property(properties, "tags", " ".join(scenario.tags))
     if scenario.disclosed:
         _property(properties, "disclosed", scenario.disclosed)
     if element := _ELEMENTS.get(scenario.verdict):

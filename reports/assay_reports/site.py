@@ -17,6 +17,7 @@ from assay_reports.text import visible
 from assay_reports.timeline import LEFT
 from assay_reports.views.backends import backend_page
 from assay_reports.views.matrix import matrix
+from assay_reports.views.own import headline, own_of
 from assay_reports.views.pairs import pairs_of
 from assay_reports.views.rules import rule_page
 
@@ -79,11 +80,15 @@ def _pages(runs: Sequence[RunEvidence], out: Path) -> Iterator[tuple[str, bytes]
         )
         return text.encode()
 
-    yield "index.html", page("index.html", "", matrix=matrix(pairs, catalogue))
+    rules, own = matrix(pairs, catalogue), own_of(pairs)
+    lead = headline(own, pairs, rules.tried, rules.total)
+    yield "index.html", page("index.html", "", matrix=rules, own=own, headline=lead)
+    for feature in own.features:
+        yield feature.href, page("feature.html", "../", page=feature)
     for rule in catalogue.rules:
         yield f"rules/{rule.id}.html", page("rule.html", "../", page=rule_page(rule, pairs, catalogue))
     for pair in pairs:
-        yield pair.href, page("backend.html", "../", page=backend_page(pair, out))
+        yield pair.href, page("backend.html", "../", page=backend_page(pair, own, out))
     for name in _ASSETS:
         yield name, resources.files("assay_reports").joinpath("assets", name).read_bytes()
 

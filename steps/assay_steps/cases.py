@@ -21,10 +21,13 @@ from assay_adapters.backend import Needs, Platform, Topology
 from assay_evidence.events import PlannedScenario
 from assay_features import Catalogue, feature_root
 from assay_sdk.model.capabilities import Capability
+from assay_steps.featurefile import FeatureFile, written_tags
 from assay_steps.mistakes import NEEDS_PREFIX, of_tags
 
 STRENGTH_TAGS = ("must", "may", "kit")
 JUDGED_TAGS = {"judges-client": "client", "judges-broker": "broker"}
+UNRULED_STRENGTH, UNRULED_JUDGED = "must", "client+broker"
+"""What a foreign scenario that names no rule is, unless its tags say otherwise."""
 OWN_INSTANCE = "own-instance"
 PLATFORM_PREFIX, LEVEL_PREFIX, TOPOLOGY_PREFIX = "platform-", "level-", "topology-"
 PLATFORMS: tuple[str, ...] = get_args(Platform)
@@ -54,12 +57,13 @@ class Case(Struct, frozen=True):
         id: ``topic/file.feature::name[row]``.
         feature: ``topic/file.feature``.
         name: The scenario's name as Gherkin has it.
-        rules: Ids of the rules it tries; the first is the one that its claims speak of.
+        rules: Ids of the rules it tries; the first is the one that its claims speak of. A foreign one may try none.
         strength: must, may or kit.
         judged: client, broker or client+broker.
-        profile: The profile of its first rule.
+        profile: The profile of its first rule; empty where it tries none.
         needs: What it asks of the backend.
         foreign: It stands in none of the kit's own features.
+        tags: Of a foreign scenario: those of its tags that the kit does not know.
     """
 
     id: str
@@ -71,11 +75,12 @@ class Case(Struct, frozen=True):
     profile: str
     needs: Needs
     foreign: bool = False
+    tags: tuple[str, ...] = ()
 
     @property
     def planned(self) -> PlannedScenario:
         """The case as the journal's plan has it."""
-        return PlannedScenario(self.id, self.rules, self.strength, self.judged, self.foreign)
+        return PlannedScenario(self.id, self.rules, self.strength, self.judged, self.foreign, self.tags)
 
 
 def template_of(item: pytest.Item) -> ScenarioTemplate | None:
@@ -84,8 +89,13 @@ def template_of(item: pytest.Item) -> ScenarioTemplate | None:
     return scenario_wrapper_template_registry.get(function) if function is not None else None
 
 
+def templates(items: Iterable[pytest.Item]) -> list[ScenarioTemplate]:
+    """The Gherkin scenarios behind pytest items, one for each item that has one."""
+    return [template for template in map(template_of, items) if template is not None]
+
+
 def feature_of(template: ScenarioTemplate) -> str:
-    """``topic/file.feature``: relative to the packaged features where it is one of them."""
+    """``topic/file.feature``: relative to the packaged features, or of a foreign one to the working folder."""
     return _place(template.feature.filename)[0]
 
 
@@ -97,25 +107,44 @@ def is_foreign(template: ScenarioTemplate) -> bool:
 @lru_cache(maxsize=1024)
 def _place(filename: str) -> tuple[str, bool]:
     """A feature's name in ids, and whether it is foreign: asked of every scenario, and costly to find out."""
-    path = Path(filename).resolve()
-    foreign = not path.is_relative_to(feature_root())
-    return path.name if foreign else path.relative_to(feature_root()).as_posix(), foreign
+    path, here = Path(filename).resolve(), Path.cwd().resolve()
+    if path.is_relative_to(feature_root()):
+        return path.relative_to(feature_root()).as_posix(), False
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name, True
+
+
+def is_for_the_kit(item: pytest.Item, template: ScenarioTemplate, speaks: Callable[[str], bool]) -> bool:
+    """Whether the kit judges a scenario: each of its own, each of a feature file that was named, each in its words.
+
+    Args:
+        item: The test.
+        template: Its scenario.
+        speaks: Whether a step's text is in the kit's words.
+    """
+    if not is_foreign(template) or item.getparent(FeatureFile) is not None:
+        return True
+    told = template.steps or [step for other in template.feature.scenarios.values() for step in other.steps]
+    return any(speaks(step.name) for step in told)
 
 
 def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], bool]) -> list[str]:
-    """What is wrong with a scenario's tags, with feature and line.
+    """What is wrong with a scenario, with feature and line: its tags, or that it has no steps.
 
     Args:
         item: The test.
         catalogue: The rules.
-        speaks: Whether a step's text is in the kit's words; scenarios without such a step are not the kit's business.
+        speaks: Whether a step's text is in the kit's words.
     """
     template = template_of(item)
-    if template is None or (is_foreign(template) and not any(speaks(step.name) for step in template.steps)):
+    if template is None or not is_for_the_kit(item, template, speaks):
         return []
     place = f"{feature_of(template)}:{template.line_number}"
     tags = {marker.name for marker in item.iter_markers()}
-    found = list(of_tags(template, tags, catalogue))
+    found = list(of_tags(template, tags, catalogue, foreign=is_foreign(template)))
+    if len(template.steps) == len(template.all_background_steps):
+        found.append(
+            f"scenario {template.name!r} has no steps of its own, so it tries nothing; write them, or delete it."
+        )
     if not found:
         try:
             needs_of(tags)
@@ -124,30 +153,44 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
     return [f"{place}: {sentence}" for sentence in found]
 
 
-def case_of(item: pytest.Item, catalogue: Catalogue) -> Case | None:
-    """What the kit knows of a pytest item; None for a test that is no scenario of a rule."""
+def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], bool]) -> Case | None:
+    """What the kit knows of a pytest item; None for a test that the kit does not judge.
+
+    Args:
+        item: The test.
+        catalogue: The rules.
+        speaks: Whether a step's text is in the kit's words.
+    """
     template = template_of(item)
     if template is None:
         return None
     tags = {marker.name for marker in item.iter_markers()}
     rules = tuple(rule.id for rule in catalogue.rules if rule.id in tags)
-    if not rules:
+    if not rules and not is_for_the_kit(item, template, speaks):
         return None
-    rule = catalogue.rule(rules[0])
+    rule = catalogue.rule(rules[0]) if rules else None
     own = own_tags(template, tags)
-    feature = feature_of(template)
+    feature, foreign = feature_of(template), is_foreign(template)
     return Case(
         id=f"{feature}::{template.name}{row_of(item)}",
         feature=feature,
         name=template.name,
         rules=rules,
-        strength=next((tag for tag in STRENGTH_TAGS if tag in own), rule.strength.value),
+        strength=next((tag for tag in STRENGTH_TAGS if tag in own), rule.strength.value if rule else UNRULED_STRENGTH),
         judged="+".join(sorted(JUDGED_TAGS[tag] for tag in own & JUDGED_TAGS.keys()))
-        or "+".join(part.value for part in rule.judged),
-        profile=rule.profile.value,
+        or ("+".join(part.value for part in rule.judged) if rule else UNRULED_JUDGED),
+        profile=rule.profile.value if rule else "",
         needs=needs_of(tags),
-        foreign=is_foreign(template),
+        foreign=foreign,
+        tags=tuple(sorted(written_tags(template) & tags - known_tags(catalogue))) if foreign else (),
     )
+
+
+def known_tags(catalogue: Catalogue) -> set[str]:
+    """Every tag that means something to the kit."""
+    needs = (f"{NEEDS_PREFIX}{capability.value}" for capability in Capability)
+    rules = (rule.id for rule in catalogue.rules)
+    return {*rules, *STRENGTH_TAGS, *JUDGED_TAGS, *needs, *kind_tags(), OWN_INSTANCE}
 
 
 def own_tags(template: ScenarioTemplate, tags: set[str]) -> set[str]:

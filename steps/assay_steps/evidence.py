@@ -25,7 +25,7 @@ class Evidence:
 
     Args:
         journal: Where they go, and what they are decided from.
-        rule: The id of the scenario's rule.
+        rule: The id of the scenario's rule; empty where it tries none.
     """
 
     def __init__(self, journal: ScenarioJournal, rule: str) -> None:

@@ -83,10 +83,35 @@ def _tags(node: Any) -> frozenset[str]:
 def uncollected(expected: Counts, collected: Counts) -> list[str]:
     """One sentence for each scenario that pytest did not collect as often as Gherkin wrote it."""
     return [
-        f"{path}: scenario {name!r} is written {expected[path, name]} times and was collected {collected[path, name]} "
-        "times: give each scenario of a file a name of its own."
+        f"{path}: scenario {name!r} {_uncollected(expected[path, name], collected[path, name])}"
         for path, name in sorted(expected.keys() | collected.keys())
         if expected[path, name] != collected[path, name]
+    ]
+
+
+def _uncollected(written: int, collected: int) -> str:
+    if not written:
+        return "has no row in its Examples, so it would try nothing: add a row, or delete it."
+    return (
+        f"is written {written} times and was collected {collected} times: "
+        "give each scenario of a file a name of its own."
+    )
+
+
+def of_one_name(features: Iterable[tuple[str, str]]) -> list[str]:
+    """One sentence for each name that several feature files share: their scenarios would be taken for each other's.
+
+    Args:
+        features: The path of each feature file, and its name in scenario ids.
+    """
+    paths: dict[str, set[str]] = {}
+    for path, name in features:
+        paths.setdefault(name, set()).add(path)
+    return [
+        f"{' and '.join(sorted(found))} are both called {name} in the verdicts: "
+        "start in a folder that holds them all, or rename one."
+        for name, found in sorted(paths.items())
+        if len(found) > 1
     ]
 
 

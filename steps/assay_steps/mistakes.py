@@ -54,12 +54,24 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"the nearest is {close[0]}; " if close else ""
 
 
-def of_tags(template: ScenarioTemplate, tags: Iterable[str], catalogue: Catalogue) -> Iterator[str]:
-    """What is wrong with a scenario's tags, a sentence each; a rule there must be, and every need must be known."""
+def of_tags(
+    template: ScenarioTemplate, tags: Iterable[str], catalogue: Catalogue, *, foreign: bool = False
+) -> Iterator[str]:
+    """What is wrong with a scenario's tags, a sentence each.
+
+    Args:
+        template: The scenario.
+        tags: Every tag that it bears.
+        catalogue: The rules.
+        foreign: It is a team's own scenario: it may name no rule, and bear ids of the team's own, such as ``@OR-12``.
+    """
     given = sorted(tags)
     known = {rule.id for rule in catalogue.rules}
+    families = {rule.id.partition("-")[0] for rule in catalogue.rules}
     told = f"scenario {template.name!r}"
     for tag in given:
+        if foreign and tag.partition("-")[0] not in families and RULE_TAG.fullmatch(tag):
+            continue
         if RULE_TAG.fullmatch(tag) and tag not in known:
             try:
                 catalogue.rule(tag)
@@ -70,5 +82,5 @@ def of_tags(template: ScenarioTemplate, tags: Iterable[str], catalogue: Catalogu
             word = tag.removeprefix(NEEDS_PREFIX)
             hint = f"{nearest(word, Capability)}docs/vocabulary.md lists them all."
             yield f"{told} is tagged @{tag}, and there is no capability {word}; {hint}"
-    if not any(RULE_TAG.fullmatch(tag) for tag in given):
+    if not foreign and not any(RULE_TAG.fullmatch(tag) for tag in given):
         yield f"{told} bears no rule of the catalogue; tag it or its Rule: with one, see `assay rules`."

@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from assay_adapters.client import AS_DESTINATION, Mode, Qos
 from assay_sdk.model.durations import parse_duration
+from assay_steps.choices import unknown_choice
+from assay_steps.handbook import handbook
 from assay_steps.mqi import report_properties
 from assay_steps.names import PLACE, Place, read_place
 
@@ -105,7 +107,7 @@ def read_options(text: str) -> SendOptions:
     """The options that a step names.
 
     Raises:
-        ValueError: One of them is none that there is; says where they are listed.
+        ChoiceError: One of them does not exist; names the closest, and those that exist.
         DurationError: A duration makes no sense.
     """
     found: dict[str, Any] = {}
@@ -127,4 +129,8 @@ def _read(part: str) -> dict[str, Any]:
         match = re.fullmatch(pattern, part)
         if match:
             return read(match)
-    raise ValueError(f"{part!r} is no option of a send; see docs/vocabulary.md.")
+    raise unknown_choice(part, handbook().options, "option of a send", _exists)
+
+
+def _exists(part: str) -> bool:
+    return any(re.fullmatch(pattern, part) for pattern, _ in OPTION_PHRASES)

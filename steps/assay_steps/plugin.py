@@ -23,17 +23,19 @@ from assay_evidence import events
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_sdk.model.capabilities import APART
 from assay_steps import featurefile, guards
-from assay_steps.cases import Case, case_of, mistakes_of, template_of
+from assay_steps.cases import Case, case_of, feature_of, mistakes_of, template_of, templates
 from assay_steps.evidence import Evidence
 from assay_steps.folder import FolderError
 from assay_steps.forking import Forks
 from assay_steps.interrupts import Interrupts
 from assay_steps.journal import ScenarioJournal
-from assay_steps.lookup import StepLookup, is_ours, keywords_of, vocabulary
-from assay_steps.mistakes import SHAPED_LIKE_OURS, MistakeError, nearest
+from assay_steps.lookup import StepLookup, is_ours
+from assay_steps.misfits import misfit
+from assay_steps.mistakes import SHAPED_LIKE_OURS, MistakeError
 from assay_steps.recording import SetupRefusedError
 from assay_steps.run import MAIN, PLUGIN, Run, RunOptions
 from assay_steps.scheduling import HurtScheduling, dealt, group_of, write_groups
+from assay_steps.suite import INI, SUITE
 from assay_steps.trail import TRAIL, Trail
 from assay_steps.vocabulary import VOCABULARY
 from assay_steps.world import World
@@ -76,6 +78,7 @@ class AssayPlugin:
         self.forks = int(config.getoption("assay_forks") or 0)
         self.is_one_of_many = not self.controls or self.forks > 0
         self._selected: dict[str, Case] = {}
+        self._tries_own_modules = config.inipath == INI and str(SUITE) not in config.args
         self.interrupts = Interrupts.of(config)
         try:
             self.run = Run(RunOptions.of(config, workerinput), self.interrupts)
@@ -109,8 +112,12 @@ class AssayPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_bdd_apply_tag(self, tag: str) -> None:
-        """Let a mistyped tag that speaks to the kit come as far as the selection, which tells it with its place."""
-        if SHAPED_LIKE_OURS.fullmatch(tag):
+        """Register tags that pytest's strict markers would refuse.
+
+        A mistyped tag of the kit's shape comes as far as the selection, which tells it with its place.  Where
+        `assay run` tries a team's own modules, their features may bear any tag.
+        """
+        if SHAPED_LIKE_OURS.fullmatch(tag) or self._tries_own_modules:
             self.config.addinivalue_line("markers", f"{tag}: as a feature has it")
 
     @pytest.hookimpl(tryfirst=True)
@@ -118,17 +125,21 @@ class AssayPlugin:
         """Compare with what Gherkin wrote, mark, select."""
         self._guard(config, items)
         mistakes = [told for item in items for told in mistakes_of(item, self.run.catalogue, is_ours)]
+        mistakes += guards.of_one_name(
+            (template.feature.filename, feature_of(template)) for template in templates(items)
+        )
         if mistakes:
             raise pytest.UsageError("\n".join(dict.fromkeys(mistakes)))
         kept: list[pytest.Item] = []
         dropped: list[pytest.Item] = []
         for item in items:
-            case = case_of(item, self.run.catalogue)
+            case = case_of(item, self.run.catalogue, is_ours)
             if case is None:
                 kept.append(item)
                 continue
             item.stash[CASE] = case
-            item.add_marker(case.profile)
+            if case.profile:
+                item.add_marker(case.profile)
             if self.run.selects(case):
                 self._selected[item.nodeid] = case
                 kept.append(item)
@@ -143,9 +154,8 @@ class AssayPlugin:
             return  # single tests were asked for by name
         if self.run.options.writer not in {MAIN, FIRST_WORKER}:
             return  # every worker collects the same, and reading what was written once more is half of its start
-        templates = [template for template in map(template_of, items) if template is not None]
-        collected = Counter((template.feature.filename, template.name) for template in templates)
-        expected = guards.written(Path(template.feature.filename) for template in templates)
+        collected = Counter((template.feature.filename, template.name) for template in templates(items))
+        expected = guards.written(Path(filename) for filename, _ in collected)
         problems = guards.uncollected(expected, collected)
         if problems:
             raise pytest.UsageError("\n".join(problems))
@@ -258,7 +268,7 @@ class AssayPlugin:
             seen = {"expected": verdict.expected, "observed": verdict.observed}
             lines = [f"{name}: {text}" for name, text in seen.items() if text]
             if not verdict.findings and verdict.verdict is Verdict.NOT_DEMONSTRATED:
-                lines.append("Only a Then-step makes claims: add one from docs/vocabulary.md.")
+                lines.append("Only a Then-step makes claims: add one; `assay steps claims` lists them.")
             told = "\n".join((where, f"{verdict.verdict.value}: {verdict.reason}", *lines))
             pytest.fail(told, pytrace=False)
 
@@ -283,14 +293,14 @@ class AssayPlugin:
     def pytest_bdd_step_error(self, request: pytest.FixtureRequest, step: Step, exception: Exception) -> None:
         """Write down a step that could not be done, and whose fault that was."""
         refused = isinstance(exception, SetupRefusedError)
-        self._step(request, step, "refused" if refused else "broken", _sentence(exception))
+        self._step(request, step, "refused" if refused else "broken", _told(exception, step, request.node))
 
     def pytest_bdd_step_func_lookup_error(
         self, request: pytest.FixtureRequest, feature: Feature, scenario: Scenario, step: Step, exception: Exception
     ) -> None:
         """A step that nobody defined breaks its scenario."""
         del feature, scenario
-        self._step(request, step, "broken", _sentence(exception, step))
+        self._step(request, step, "broken", _told(exception, step, request.node))
 
     def _step(self, request: pytest.FixtureRequest, step: Step, outcome: str, detail: str) -> None:
         journal = request.node.stash.get(JOURNAL, None)
@@ -305,7 +315,7 @@ class AssayPlugin:
         broken = any(isinstance(event, events.Step) and event.outcome != "done" for event in journal.events)
         if not broken:
             keyword, text = (step.keyword or step.type, step.name) if step else ("*", "between the steps")
-            journal.write(events.Step, keyword=keyword, text=text, outcome="broken", detail=_sentence(problem))
+            journal.write(events.Step, keyword=keyword, text=text, outcome="broken", detail=_told(problem, step, item))
 
     # the end ---------------------------------------------------------------------------------------------------------
 
@@ -346,12 +356,16 @@ def _feature(item: pytest.Item) -> str:
     return item.nodeid.partition("::")[0] if case is None else case.feature
 
 
+def _told(problem: BaseException, step: Step | None, item: pytest.Item) -> str:
+    """The sentence for the journal: a mistake in a feature is told with the line that holds it."""
+    case = item.stash.get(CASE, None)
+    is_mistake = isinstance(problem, MistakeError | StepDefinitionNotFoundError)
+    place = f"{case.feature}:{step.line_number}: " if is_mistake and case is not None and step is not None else ""
+    return f"{place}{_sentence(problem, step)}"
+
+
 def _sentence(problem: BaseException, step: Step | None = None) -> str:
     """What a breakage is called in journal and output: a mistake in a feature is told without the kit's own names."""
     if isinstance(problem, StepDefinitionNotFoundError):
-        elsewhere = keywords_of(step.name) if step else ()
-        if elsewhere:
-            return f"the vocabulary has it as a {' and a '.join(elsewhere)} only; see docs/vocabulary.md"
-        hint = nearest(step.name, (str(one.parser.name) for one in vocabulary())) if step else ""
-        return f"the vocabulary has no such step; {hint}see docs/vocabulary.md"
+        return misfit(step.type, step.name) if step else "the vocabulary has no such step"
     return str(problem) if isinstance(problem, MistakeError) else f"{type(problem).__name__}: {problem}"

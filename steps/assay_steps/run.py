@@ -204,8 +204,9 @@ class Run:
     # selection -------------------------------------------------------------------------------------------------------
 
     def selects(self, case: Case) -> bool:
-        """Whether the run is about one of the case's rules."""
-        return not self.selected.isdisjoint(case.rules)
+        """Whether the run is about one of the case's rules; a case without rules runs unless the call names some."""
+        narrowed = self.options.profile is not None or bool(self.options.rules)
+        return not self.selected.isdisjoint(case.rules) or not (case.rules or narrowed)
 
     def plan(self, cases: Sequence[Case], left_out: Sequence[Case] = ()) -> None:
         """Open the journal with what will be run.
@@ -286,7 +287,7 @@ class Run:
         return World(
             provided.instance,
             journal,
-            Evidence(journal, case.rules[0]),
+            Evidence(journal, case.rules[0] if case.rules else ""),
             patience=patience,
             faces=provided.faces,
             rounds=VIRTUAL_ROUNDS if self.virtual else REAL_ROUNDS,
@@ -345,8 +346,8 @@ class Run:
         return structs.replace(self._plan, scenarios=(case.planned,))
 
     def known(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:
-        """The known outcome that says just this of the case."""
-        return self._known.find(case.id, verdict.verdict)
+        """The known outcome that says just this of the case; none of them is about a foreign one."""
+        return None if case.foreign else self._known.find(case.id, verdict.verdict)
 
     # the end ---------------------------------------------------------------------------------------------------------
 

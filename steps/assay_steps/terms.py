@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from assay_adapters.client import Qos
 from assay_sdk.model.durations import parse_duration
+from assay_steps.choices import unknown_choice
+from assay_steps.handbook import handbook
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -46,7 +48,7 @@ def read_terms(text: str) -> Terms:
     """The terms that a step names.
 
     Raises:
-        ValueError: One of them is none that there is; says where they are listed.
+        ChoiceError: One of them does not exist; names the closest, and those that exist.
         DurationError: A duration makes no sense.
     """
     found: dict[str, Any] = {}
@@ -60,4 +62,8 @@ def _read(part: str) -> dict[str, Any]:
         match = re.fullmatch(pattern, part)
         if match:
             return read(match)
-    raise ValueError(f"{part!r} is nothing that a subscriber can ask for; see docs/vocabulary.md.")
+    raise unknown_choice(part, handbook().terms, "term of a subscriber", _exists)
+
+
+def _exists(part: str) -> bool:
+    return any(re.fullmatch(pattern, part) for pattern, _ in TERM_PHRASES)

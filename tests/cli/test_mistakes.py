@@ -105,10 +105,10 @@ def test_what_is_no_feature_is_told_with_its_place(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_of_features_is_not_passed_over(assay: Assay, tmp_path: Path) -> None:
+def test_a_folder_without_a_feature_is_not_passed_over(assay: Assay, tmp_path: Path) -> None:
     ended = assay("run", "--out", tmp_path / "out", "--", tmp_path)
     assert ended.code is Exit.USAGE
-    assert f"{tmp_path} is a folder: name the feature files in it" in sentence(ended.err)
+    assert f"{tmp_path} holds no feature file: name a folder with .feature files" in sentence(ended.err)
 
 
 def test_a_kill_matrix_that_has_no_place_is_refused_before_the_work(assay: Assay, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
@@ -376,7 +377,51 @@ def test_a_feature_behind_the_dashes_takes_the_suites_place_and_decides_no_rule(
     assert done.code == Exit.AS_EXPECTED
     verdicts = load_verdicts(tmp_path / "out" / "verdicts.json")
     assert verdicts.rules == ()
-    assert [scenario.scenario.partition("::")[0] for scenario in verdicts.foreign] == ["orders.feature"]
+    assert [scenario.scenario.rpartition("/")[2].partition("::")[0] for scenario in verdicts.foreign] == [
+        "orders.feature"
+    ]
     assert "they decide no rule of the kit" in done.out
+    assert "reference: 1 scenario of your own (1 pass), " in done.out
     index = (tmp_path / "out" / "report" / "index.html").read_text(encoding="utf-8")
-    assert "orders.feature::An order that comes" in index
+    assert "An order that comes" in index
+
+
+OWN = """\
+Feature: Own
+  Scenario: It {what}
+    Given an empty queue
+    And a receiver is waiting on the queue
+    When message "m" is sent to the queue
+    Then the receiver {sees}
+"""
+
+
+def test_a_folder_of_features_is_tried_and_a_failure_is_in_table_report_junit_and_exit_code(
+    assay: Assay, tmp_path: Path
+) -> None:
+    features = tmp_path / "features"
+    (features / "deep").mkdir(parents=True)
+    (features / ".venv").mkdir()
+    (features / "kept.feature").write_text(OWN.format(what="arrives", sees='sees "m" exactly once'))
+    (features / "deep" / "broken.feature").write_text(OWN.format(what="is lost", sees='never sees "m"'))
+    (features / ".venv" / "other.feature").write_text("no feature at all")
+    ended = assay("run", "--out", tmp_path / "out", "--", features)
+    assert ended.code is Exit.NOT_AS_EXPECTED
+    assert "reference: 2 scenarios of your own (1 pass, 1 fail), " in ended.out
+    verdicts = load_verdicts(tmp_path / "out" / "verdicts.json")
+    assert {verdict: count for verdict, count in verdicts.foreign_totals.items() if count} == {"pass": 1, "fail": 1}
+    index = (tmp_path / "out" / "report" / "index.html").read_text(encoding="utf-8")
+    assert "2 scenarios of your own tried on 1 pair of client and broker: 1 pass, 1 fail." in index
+    assert "No rule was broken" not in index
+    junit = ET.parse(tmp_path / "out" / "junit.xml").getroot()  # noqa: S314 - the file that was just written
+    assert (junit.get("tests"), junit.get("failures")) == ("2", "1")
+    again = assay("report", tmp_path / "out")
+    assert again.code is Exit.NOT_AS_EXPECTED
+    assert "reference: 2 scenarios of your own (1 pass, 1 fail)" in again.out
+
+
+def test_an_own_scenario_that_claims_nothing_is_no_pass(assay: Assay, tmp_path: Path) -> None:
+    (tmp_path / "own.feature").write_text("Feature: Own\n  Scenario: Only given\n    Given an empty queue\n")
+    ended = assay("run", "--out", tmp_path / "out", "--", tmp_path / "own.feature")
+    assert ended.code is Exit.INCONCLUSIVE
+    assert "1 scenario of your own (1 not-demonstrated)" in ended.out

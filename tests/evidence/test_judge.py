@@ -399,3 +399,13 @@ def test_a_foreign_scenario_has_a_verdict_and_decides_no_rule() -> None:
     assert [(rule.id, rule.verdict) for rule in verdicts.rules] == [("DD-02", Verdict.PASS)]
     assert [(one.scenario, one.verdict) for one in verdicts.foreign] == [("own.feature::it", Verdict.FAIL)]
     assert [one.scenario for one in verdicts.scenarios] == [NAME, "own.feature::it"]
+    assert (sum(verdicts.totals.values()), sum(verdicts.foreign_totals.values())) == (1, 1)
+    assert verdicts.foreign_totals["fail"] == 1
+
+
+def test_a_foreign_scenario_may_try_no_rule_and_keeps_the_tags_of_its_team() -> None:
+    sink = Memory()
+    begin(sink)
+    plan(sink, PlannedScenario("own.feature::it", (), "must", "broker", foreign=True, tags=("OR-12",)))
+    verdicts = judge(sink.events, CATALOGUE)
+    assert [(one.rules, one.tags, one.verdict) for one in verdicts.foreign] == [((), ("OR-12",), Verdict.ERROR)]

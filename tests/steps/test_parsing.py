@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from assay_adapters.client import AckMode, Mode, Qos, Setting
 from assay_sdk.model.durations import DurationError, format_duration
 from assay_sdk.model.reasons import Mqrc
+from assay_steps.choices import ChoiceError
 from assay_steps.names import Place
 from assay_steps.options import SendOptions
 from assay_steps.parsing import TYPES, phrase
@@ -100,9 +102,14 @@ def test_a_subscriber_asks_for_terms(text: str, terms: Terms) -> None:
     assert read("Terms", text) == terms
 
 
-def test_a_term_that_there_is_none_of_says_where_they_are_listed() -> None:
-    with pytest.raises(ValueError, match=r"'a pony' is nothing that a subscriber can ask for; see docs/vocabulary.md"):
+def test_a_term_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(ChoiceError, match=r"'a pony' is no term of a subscriber; there are quality of service"):
         read_terms("a pony")
+
+
+def test_a_term_that_is_almost_one_is_refused_with_the_one_that_was_meant() -> None:
+    with pytest.raises(ChoiceError, match=r"did you mean 'a subscription that lives for 5 min'\?"):
+        read_terms("a subscription living for 5 min")
 
 
 @pytest.mark.parametrize("ack", AckMode)
@@ -169,8 +176,25 @@ def test_options_of_a_send_are_joined_by_commas_and_and(text: str, options: Send
 @pytest.mark.parametrize(
     "text", ["a delay of 5 s", "priority high", "MQRO_COA", "a body of 4", "a delivery delay of 5 s and wings"]
 )
-def test_an_option_that_nobody_knows_is_refused_with_the_page_that_lists_them(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is no option of a send; see docs/vocabulary\.md"):
+def test_an_option_that_does_not_exist_is_refused_with_those_that_do(text: str) -> None:
+    with pytest.raises(ChoiceError, match=r"is no option of a send; .*[tT]here are a delivery delay of 2 s, "):
+        TYPES["Options"](text)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("a delay of 90 s", "a delivery delay of 90 s"),
+        ("delay of 2 s", "a delivery delay of 2 s"),
+        ("a delivery delai of 1 h", "a delivery delay of 1 h"),
+        ("time to live 5 s", "a time to live of 5 s"),
+        ("priority 12", "priority 7"),
+        ("body of 8 KB", "a body of 8 KB"),
+        ('correlation-id "x y"', 'correlation id "x y"'),
+    ],
+)
+def test_an_option_that_is_almost_one_is_refused_with_the_one_that_was_meant(text: str, meant: str) -> None:
+    with pytest.raises(ChoiceError, match=re.escape(f"did you mean {meant!r}?")):
         TYPES["Options"](text)
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from assay_adapters.known import KnownOutcome, KnownOutcomes
+from assay_evidence.verdicts import Verdict
 
 pytest_plugins = ["pytester"]
 
@@ -113,13 +117,80 @@ def test_a_tag_that_names_nothing_stops_the_run_with_a_sentence(
     assert "Traceback" not in result.stderr.str()
 
 
-def test_a_scenario_without_a_rule_stops_the_run_with_a_sentence(pytester: pytest.Pytester) -> None:
+def test_a_teams_scenario_needs_no_rule_and_may_bear_ids_of_the_teams_own(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".feature", own=KEPT.replace("@PD-34", "@OR-12 @smoke"))
+    run(pytester, "own.feature", "--assay-out=out", "--strict-markers").assert_outcomes(passed=1)
+    told = judged(pytester)["It arrives"]
+    assert (told["verdict"], told["rules"], told["tags"]) == ("pass", [], ["OR-12", "smoke"])
+    assert (told["strength"], told["judged"]) == ("must", "client+broker")
+    totals = json.loads((pytester.path / "out" / "verdicts.json").read_text())["foreign_totals"]
+    assert totals == {**dict.fromkeys(totals, 0), "pass": 1}
+
+
+@pytest.mark.parametrize("narrowed", ["--assay-rule=PD-34", "--assay-profile=delay"])
+def test_a_scenario_without_a_rule_is_left_out_where_rules_are_asked_for(
+    pytester: pytest.Pytester, narrowed: str
+) -> None:
     own(pytester, KEPT.replace("  @PD-34\n", ""))
-    result = run(pytester, "--assay-out=out")
+    run(pytester, "--assay-out=out", narrowed).assert_outcomes(deselected=1)
+
+
+@pytest.mark.parametrize("bound", ["own.feature", "test_own.py"])
+def test_a_scenario_without_steps_stops_the_run_with_its_place(pytester: pytest.Pytester, bound: str) -> None:
+    own(pytester, KEPT.replace("  @PD-34\n", "") + "    Scenario: Nothing\n      # to be written\n")
+    result = run(pytester, bound, "--assay-out=out")
     assert result.ret is pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(
-        ["*own.feature:3: scenario 'It arrives' bears no rule of the catalogue; tag it or its Rule: with one*"]
-    )
+    result.stderr.fnmatch_lines(["*own.feature:8: scenario 'Nothing' has no steps of its own, so it tries nothing; *"])
+
+
+def test_steps_of_a_background_are_not_a_scenarios_own(pytester: pytest.Pytester) -> None:
+    own(pytester, "Feature: Own\n  Background:\n    Given an empty queue\n  Scenario: Nothing\n")
+    result = run(pytester, "own.feature", "--assay-out=out")
+    result.stderr.fnmatch_lines(["*own.feature:4: scenario 'Nothing' has no steps of its own*"])
+
+
+def test_an_outline_without_a_row_stops_the_run(pytester: pytest.Pytester) -> None:
+    outline = KEPT.replace("Scenario: It", 'Scenario Outline: "<m>"').replace('"m"', '"<m>"')
+    pytester.makefile(".feature", own=outline + "      Examples:\n        | m |\n")
+    result = run(pytester, "own.feature", "--assay-out=out")
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*has no row in its Examples, so it would try nothing*"])
+
+
+def test_features_of_one_name_in_several_folders_are_told_apart(pytester: pytest.Pytester) -> None:
+    for folder in ("a", "b"):
+        (pytester.path / folder).mkdir()
+        (pytester.path / folder / "own.feature").write_text(KEPT)
+    (pytester.path / "root").mkdir()
+    run(
+        pytester, "a/own.feature", "b/own.feature", "--rootdir=root", "--assay-out=out", "-p", "xdist.plugin", "-n2"
+    ).assert_outcomes(passed=2)
+    verdicts = json.loads((pytester.path / "out" / "verdicts.json").read_text())
+    assert [(one["scenario"], one["verdict"]) for one in verdicts["foreign"]] == [
+        ("a/own.feature::It arrives", "pass"),
+        ("b/own.feature::It arrives", "pass"),
+    ]
+
+
+def test_features_that_would_have_one_name_in_the_verdicts_are_refused(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("a", "b", "elsewhere"):
+        (pytester.path / folder).mkdir()
+        (pytester.path / folder / "own.feature").write_text(KEPT)
+    monkeypatch.chdir(pytester.path / "elsewhere")
+    result = run(pytester, "../a/own.feature", "../b/own.feature", "--assay-out=out")
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*are both called own.feature in the verdicts: *"])
+
+
+def test_a_known_outcome_is_never_about_a_teams_scenario(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = KnownOutcome("own.feature::*", Verdict.FAIL, "It is so.", "ISSUE-1", "us", date(2999, 1, 1))
+    monkeypatch.setattr("assay_steps.run.known_outcomes", lambda _: KnownOutcomes((entry,)))
+    pytester.makefile(".feature", own=KEPT.replace("sees", "never sees").replace(" exactly once", ""))
+    run(pytester, "own.feature", "--assay-out=out").assert_outcomes(failed=1)
 
 
 def test_a_scenario_that_says_nothing_in_the_kits_words_needs_no_rule(pytester: pytest.Pytester) -> None:
@@ -136,8 +207,12 @@ def test_a_scenario_that_says_nothing_in_the_kits_words_needs_no_rule(pytester: 
             'sending "m" is refused with MQRC_NO_SUCH_THING',
             "there is no reason MQRC_NO_SUCH_THING; *see docs/reasons.md",
         ),
-        ("everybody is happy", "the vocabulary has no such step; *see docs/vocabulary.md"),
-        ("an empty queue", "the vocabulary has it as a Given only; see docs/vocabulary.md"),
+        ("everybody is happy", "the vocabulary has no such step; *`assay steps WORD` finds steps by their words"),
+        ("an empty queue", "the vocabulary has it as a Given only; *"),
+        (
+            'message "m" is sent to the queue with a delay of 2 s',
+            "the vocabulary has no such step; *",
+        ),
     ],
 )
 def test_a_step_that_names_nothing_is_told_in_a_sentence_with_its_place(
@@ -149,6 +224,14 @@ def test_a_step_that_names_nothing_is_told_in_a_sentence_with_its_place(
     result.stdout.fnmatch_lines(["own.feature:8", f"step: Then {instead}", says])
     result.stdout.no_fnmatch_line("*Error*")
     assert judged(pytester)["It arrives"]["verdict"] == "error"
+    assert "own.feature:8: " in judged(pytester)["It arrives"]["reason"]
+
+
+def test_a_wrong_option_of_a_step_is_named_with_the_closest(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT.replace("is sent to the queue", "is sent to the queue with a delay of 2 s"))
+    run(pytester, "--assay-out=out").assert_outcomes(failed=1)
+    reason = judged(pytester)["It arrives"]["reason"]
+    assert "own.feature:7: 'a delay of 2 s' is no option of a send; did you mean 'a delivery delay of 2 s'?" in reason
 
 
 def test_a_failure_names_feature_line_and_step(pytester: pytest.Pytester) -> None:

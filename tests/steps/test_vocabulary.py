@@ -12,7 +12,10 @@ import pytest
 from pytest_bdd.steps import StepFunctionContext, step_function_context_registry
 
 from assay_sdk.model.capabilities import Capability
+from assay_steps.handbook import handbook, rewritten
+from assay_steps.options import OPTION_PHRASES, SendOptions, read_options
 from assay_steps.parsing import TYPES
+from assay_steps.terms import read_terms
 from assay_steps.vocabulary import VOCABULARY
 
 pytest_plugins = ["pytester"]
@@ -34,6 +37,41 @@ def contexts(module: ModuleType) -> Iterator[StepFunctionContext]:
 
 
 STEPS = [context for name in VOCABULARY for context in contexts(importlib.import_module(name))]
+
+
+def test_the_pages_tables_say_what_the_command_says() -> None:
+    assert rewritten(PAGE) == PAGE
+
+
+def test_every_step_is_in_the_handbook_and_no_other() -> None:
+    shown = [phrase.partition(" ") for topic in handbook().topics for step in topic.steps for phrase in step.phrases]
+    assert sorted((keyword.lower(), text) for keyword, _, text in shown) == sorted(
+        (str(step.type), step.parser.name) for step in STEPS
+    )
+
+
+@pytest.mark.parametrize("example", [example for saying in handbook().options for example in saying.examples])
+def test_every_option_of_the_handbook_is_one(example: str) -> None:
+    assert read_options(example) != SendOptions()
+
+
+@pytest.mark.parametrize("example", [example for saying in handbook().terms for example in saying.examples])
+def test_every_term_of_the_handbook_is_one(example: str) -> None:
+    read_terms(example)
+
+
+@pytest.mark.parametrize(("pattern", "_"), OPTION_PHRASES, ids=lambda part: str(part)[:40])
+def test_every_option_is_in_the_handbook(pattern: str, _: object) -> None:
+    assert any(
+        re.fullmatch(pattern, one)
+        for saying in handbook().options
+        for example in saying.examples
+        for one in re.split(r", | and ", example)
+    )
+
+
+def test_every_word_of_a_step_is_in_the_handbook() -> None:
+    assert {word.name for word in handbook().words} == set(TYPES)
 
 
 def test_every_step_is_on_the_page_and_no_other() -> None:

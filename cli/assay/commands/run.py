@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -26,6 +26,7 @@ from assay_adapters.registry import BREAKABLE
 from assay_evidence.verdicts import Verdicts
 from assay_features import FeaturesError, feature_root, load_catalogue
 from assay_steps.asked import BackendUnavailableError
+from assay_steps.featurefile import feature_files
 from assay_steps.folder import LOG, VERDICTS, room
 from assay_steps.guards import rule_counts
 from assay_steps.run import Concluded
@@ -74,6 +75,7 @@ def run(
 ) -> int:
     """Try the rules on a broker, print a table, and write the evidence and its report."""
     names = list(dict.fromkeys(name.removesuffix("+amqp") for name in backend or [REFERENCE]))
+    for_pytest = tuple(with_features(pytest_args or ()))
     asked = [
         SuiteOptions(
             out=out if len(names) == 1 else out / name,
@@ -85,7 +87,7 @@ def run(
             store=store,
             face=face,
             defect=defect,
-            pytest_args=tuple(pytest_args or ()),
+            pytest_args=for_pytest,
         )
         for name in names
     ]
@@ -104,6 +106,28 @@ def run(
             return Exit.INCONCLUSIVE
 
 
+def with_features(arguments: Sequence[str]) -> Iterator[str]:
+    """What goes to pytest, with the feature files in a folder in the folder's place.
+
+    Args:
+        arguments: What stands behind ``--``.
+
+    Raises:
+        UsageProblem: A folder holds no feature file.
+    """
+    for before, argument in pairwise(("", *arguments)):
+        # Behind an option, a folder may be that option's value.
+        if before.startswith("-") or not Path(argument).is_dir():
+            yield argument
+            continue
+        files = feature_files(Path(argument))
+        if not files:
+            raise UsageProblem(
+                f"{argument} holds no feature file: name a folder with .feature files, or a test module."
+            )
+        yield from map(str, files)
+
+
 def check(options: SuiteOptions) -> None:
     """Refuse what cannot be run, before anything is started or written.
 
@@ -120,9 +144,6 @@ def check(options: SuiteOptions) -> None:
             raise UsageProblem(f"{argument} is this command's own business: give --workers NUMBER in front of --.")
     if idle := [argument for argument in options.pytest_args if argument in _IDLE]:
         raise UsageProblem(f"With {idle[0]} pytest tries nothing, and the report would be on nothing: leave it out.")
-    for before, argument in pairwise(("", *options.pytest_args)):
-        if Path(argument).is_dir() and not before.startswith("-"):  # else it is an option's value, or may be
-            raise UsageProblem(f"{argument} is a folder: name the feature files in it, such as {argument}/*.feature.")
     try:
         options.open()
     except BackendUnavailableError as problem:

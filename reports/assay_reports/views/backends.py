@@ -15,8 +15,9 @@ from assay_reports.presentation import FACES, Face
 from assay_reports.sources import KnownOutcome
 from assay_reports.text import seconds
 from assay_reports.views.matrix import rule_href
-from assay_reports.views.pairs import Names, Pair, scenarios_of
-from assay_reports.views.scenarios import ScenarioView, scenario_view, split_id
+from assay_reports.views.own import Own, OwnFeature, own_views
+from assay_reports.views.pairs import Pair, scenarios_of
+from assay_reports.views.scenarios import ScenarioView, split_id
 
 _MACHINE_FILES = (
     ("verdicts.json", "all verdicts, for machines"),
@@ -74,7 +75,7 @@ class BackendPage(Struct, frozen=True, kw_only=True):
     """The page."""
 
     pair: Pair
-    foreign: tuple[ScenarioView, ...]
+    own: tuple[tuple[OwnFeature, tuple[ScenarioView, ...]], ...]
     environment: tuple[tuple[str, str], ...]
     ours: str
     seed: str
@@ -93,11 +94,12 @@ class BackendPage(Struct, frozen=True, kw_only=True):
     files: tuple[FileView, ...]
 
 
-def backend_page(pair: Pair, site: Path) -> BackendPage:
+def backend_page(pair: Pair, own: Own, site: Path) -> BackendPage:
     """Lay out a pair's page.
 
     Args:
         pair: The pair.
+        own: The scenarios that are not the kit's, of every pair.
         site: The folder that the site is written to, from which links to the run's files lead.
     """
     run = pair.evidence
@@ -105,10 +107,9 @@ def backend_page(pair: Pair, site: Path) -> BackendPage:
     scenarios = scenarios_of(run.verdicts).values()
     waited = sum(scenario.waited_seconds for scenario in scenarios)
     span = _span_seconds(run.events)
-    names = Names()
     return BackendPage(
         pair=pair,
-        foreign=tuple(scenario_view(scenario, pair, {}, names) for scenario in run.verdicts.foreign),
+        own=own_views(own, pair),
         environment=tuple(sorted(begin.environment.items())) if begin else (),
         ours=" and ".join(begin.ours) if begin and begin.ours else "none",
         seed=str(begin.seed) if begin else "unknown",

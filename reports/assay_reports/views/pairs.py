@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -11,16 +11,9 @@ from assay_evidence.events import AnyEvent, Plan
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts
 from assay_features import Catalogue, UnknownRuleError
 from assay_reports.errors import SourceError
-from assay_reports.presentation import FACES, Count, Face, counts
+from assay_reports.presentation import Count, counts
 from assay_reports.sources import VERDICTS_FILE, KnownOutcome, RunEvidence
 from assay_reports.text import slug
-
-
-class Foreign(Struct, frozen=True):
-    """A scenario that decides no rule of the kit, for lists."""
-
-    face: Face
-    name: str
 
 
 class Pair(Struct, frozen=True, kw_only=True):
@@ -74,15 +67,22 @@ class Pair(Struct, frozen=True, kw_only=True):
         return sum(rule.left_out > 0 for rule in self.rules.values())
 
     @property
-    def foreign(self) -> tuple[Foreign, ...]:
-        """Scenarios of features that are not the kit's."""
-        found = self.evidence.verdicts.foreign
-        return tuple(Foreign(FACES[scenario.verdict], scenario.scenario) for scenario in found)
+    def own_counts(self) -> tuple[Count, ...]:
+        """How many scenarios of features that are not the kit's have which verdict."""
+        return counts(scenario.verdict for scenario in self.evidence.verdicts.foreign)
 
     @property
-    def kept(self) -> int:
-        """How many rules pass."""
-        return sum(rule.verdict is Verdict.PASS for rule in self.rules.values())
+    def lead(self) -> str:
+        """How many of the rules that were tried, and of the scenarios of one's own, passed, in a sentence."""
+        own = self.evidence.verdicts.foreign
+        rules = f"{_passed(self.rules.values())} rules tried were kept" if self.rules or not own else ""
+        passed = f"{_passed(own)} scenarios of your own passed" if own else ""
+        return f"{' and '.join(filter(None, (rules, passed)))}."
+
+
+def _passed(judged: Collection[RuleVerdict] | Collection[ScenarioVerdict]) -> str:
+    """``3 of 4``."""
+    return f"{sum(one.verdict is Verdict.PASS for one in judged)} of {len(judged)}"
 
 
 def scenarios_of(verdicts: Verdicts) -> dict[str, ScenarioVerdict]:

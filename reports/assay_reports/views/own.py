@@ -1,0 +1,149 @@
+"""Scenarios of a team's own features: a page for each feature, and their part of the start page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from assay_evidence.verdicts import ScenarioVerdict, Verdict, worst
+from assay_reports.presentation import FACES, NOT_RUN, READING_ORDER, Count, Face, counts
+from assay_reports.text import slug
+from assay_reports.views.pairs import Names, Pair
+from assay_reports.views.scenarios import ScenarioView, scenario_view, split_id
+
+_ATTENTION = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED)
+"""A scenario of one's own that demonstrates nothing needs a look: most often it claims nothing."""
+
+
+class OwnTried(Struct, frozen=True):
+    """A feature on one pair.
+
+    Args:
+        pair: The pair.
+        face: The worst verdict of its scenarios; not run where the pair's run has none.
+        scenarios: Its scenarios.
+    """
+
+    pair: Pair
+    face: Face
+    scenarios: tuple[ScenarioView, ...]
+
+
+class OwnFeature(Struct, frozen=True):
+    """The page of one feature.
+
+    Args:
+        name: The feature's file.
+        href: The page, from the root of the site.
+        tried: The feature on each pair.
+    """
+
+    name: str
+    href: str
+    tried: tuple[OwnTried, ...]
+
+    def link(self, view: ScenarioView) -> str:
+        """Where a scenario of this feature is shown, from the root of the site."""
+        return f"{self.href}#{view.anchor}"
+
+
+class OwnTotals(Struct, frozen=True):
+    """How a pair's scenarios of one's own ended."""
+
+    pair: Pair
+    scenarios: int
+    counts: tuple[Count, ...]
+
+
+class OwnAttention(Struct, frozen=True):
+    """A scenario that failed or was not decided, and why."""
+
+    name: str
+    feature: str
+    pair: Pair
+    face: Face
+    href: str
+    reason: str
+
+
+class Own(Struct, frozen=True):
+    """The part of the start page.
+
+    Args:
+        features: Every feature.
+        totals: Of each pair that has such scenarios.
+        attention: What needs a look, worst first.
+    """
+
+    features: tuple[OwnFeature, ...]
+    totals: tuple[OwnTotals, ...]
+    attention: tuple[OwnAttention, ...]
+
+
+def own_of(pairs: Sequence[Pair]) -> Own:
+    """Lay out every feature that is not the kit's."""
+    names = Names()
+    files = sorted({split_id(one.scenario)[0] for pair in pairs for one in pair.evidence.verdicts.foreign})
+    features = tuple(_feature(name, f"own/{names.unique(slug(name))}.html", pairs) for name in files)
+    totals = tuple(
+        OwnTotals(pair, len(found), counts(one.verdict for one in found))
+        for pair in pairs
+        if (found := pair.evidence.verdicts.foreign)
+    )
+    return Own(features, totals, tuple(_attention(features)))
+
+
+def headline(own: Own, pairs: Sequence[Pair], rules_tried: int, rules: int) -> str:
+    """What was tried, and how the scenarios of one's own ended: the first sentences of the start page.
+
+    Args:
+        own: The scenarios that are not the kit's.
+        pairs: The pairs.
+        rules_tried: How many rules the kit's scenarios have tried.
+        rules: How many rules the catalogue has.
+    """
+    where = f"on {_counted(len(pairs), 'pair')} of client and broker"
+    if not own.totals:
+        return f"{rules_tried} of {rules} rules tried {where}."
+    ended = counts(one.verdict for pair in pairs for one in pair.evidence.verdicts.foreign)
+    said = ", ".join(f"{count.count} {count.face.word}" for count in ended)
+    what = f"{_counted(sum(total.scenarios for total in own.totals), 'scenario')} of your own"
+    if not rules_tried:
+        return f"{what} tried {where}: {said}. No rule of the catalogue was tried."
+    return f"{rules_tried} of {rules} rules and {what} tried {where}. Your own: {said}."
+
+
+def own_views(own: Own, pair: Pair) -> tuple[tuple[OwnFeature, tuple[ScenarioView, ...]], ...]:
+    """The features of which a pair's run has scenarios, with these."""
+    found = ((feature, tried) for feature in own.features for tried in feature.tried)
+    return tuple((feature, tried.scenarios) for feature, tried in found if tried.pair is pair and tried.scenarios)
+
+
+def _feature(name: str, href: str, pairs: Sequence[Pair]) -> OwnFeature:
+    names = Names()
+    return OwnFeature(name, href, tuple(_tried(name, pair, names) for pair in pairs))
+
+
+def _tried(feature: str, pair: Pair, names: Names) -> OwnTried:
+    names.unique(pair.slug)
+    found: list[ScenarioVerdict] = [
+        one for one in pair.evidence.verdicts.foreign if split_id(one.scenario)[0] == feature
+    ]
+    face = FACES[worst(one.verdict for one in found)] if found else NOT_RUN
+    return OwnTried(pair, face, tuple(scenario_view(one, pair, {}, names) for one in found))
+
+
+def _attention(features: Sequence[OwnFeature]) -> Iterable[OwnAttention]:
+    for wanted in (verdict for verdict in READING_ORDER if verdict in _ATTENTION):
+        for feature in features:
+            for tried in feature.tried:
+                for view in tried.scenarios:
+                    if view.verdict.verdict is wanted:
+                        yield OwnAttention(
+                            view.name, feature.name, tried.pair, view.face, feature.link(view), view.verdict.reason
+                        )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
