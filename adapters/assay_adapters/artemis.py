@@ -78,6 +78,8 @@ CAPABILITIES: Mapping[Capability, Source] = {
     Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is offered.", _OFFERED),
     Capability.LOCAL_TRANSACTION: Source("A transaction coordinator is there.", _AMQP),
     Capability.CLIENT_ID: Source("sole-connection-for-container is offered.", _OFFERED),
+    Capability.QUEUE: SDK_CAPABILITIES[Capability.QUEUE],
+    Capability.SESSION: SDK_CAPABILITIES[Capability.SESSION],
     Capability.BATCH_LISTENER: SDK_CAPABILITIES[Capability.BATCH_LISTENER],
     Capability.CHECKS_OFF: SDK_CAPABILITIES[Capability.CHECKS_OFF],
     Capability.RESTART: _CONTAINER,

@@ -425,3 +425,12 @@ def test_an_own_scenario_that_claims_nothing_is_no_pass(assay: Assay, tmp_path: 
     ended = assay("run", "--out", tmp_path / "out", "--", tmp_path / "own.feature")
     assert ended.code is Exit.INCONCLUSIVE
     assert "1 scenario of your own (1 not-demonstrated)" in ended.out
+
+
+@pytest.mark.parametrize("rule", ["DD-56", "PD-01", "PD-12", "PD-18", "PD-20", "PD-27"])
+def test_what_mq_light_cannot_do_is_tried_in_a_face_that_can(assay: Assay, tmp_path: Path, rule: str) -> None:
+    ended = assay("run", "--face", "mqlight", "--rule", rule, "--out", tmp_path)
+    assert ended.code is Exit.AS_EXPECTED
+    (found,) = load_verdicts(tmp_path / "verdicts.json").rules
+    assert {scenario.verdict for scenario in found.scenarios} == {Verdict.PASS}
+    assert any("mqlight" not in scenario.client for scenario in found.scenarios)

@@ -30,6 +30,7 @@ Feature: A message whose time to live is over is not delivered
       Then the receiver sees "fresh" exactly once
       And the receiver never sees "stale"
 
+    @needs-queue
     Scenario: Without a delay, a receiver that comes 500 ms too late gets nothing
       Given an empty queue
       When message "stale" is sent to the queue with a time to live of 1 s
@@ -39,6 +40,7 @@ Feature: A message whose time to live is over is not delivered
       Then the receiver sees "fresh" exactly once
       And the receiver never sees "stale"
 
+    @needs-queue
     Scenario: A time to live of the send alone ends likewise
       Given an empty queue
       When message "stale" is sent to the queue with a time to live of 1 s for this send only

@@ -1,7 +1,7 @@
 Feature: The sender chooses whether a message is persistent
   Persistent and durable delivery, lines 2 to 10.
 
-  @PD-01
+  @PD-01 @needs-queue
   Rule: The delivery mode is chosen by the sender, and is persistent where nothing is chosen
     Line 2 leaves the mode to the client that sends; line 6 makes a message persistent for whoever says nothing.
 

@@ -1,7 +1,7 @@
 Feature: What becomes of a message on a queue, through restart and kill
   Persistent and durable delivery, lines 37 to 40 and 59.
 
-  @PD-20
+  @PD-20 @needs-queue
   Rule: A persistent message to a queue is on disk before its sender is answered, and is kept until a consumer has it
     Lines 38 and 39: it is dispatched to a connected consumer, or kept until there is one, through restart and kill.
     A kill spares the operating system's page cache: on disk is claimed only where the flush itself was seen.
@@ -143,7 +143,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       When message "heavy" is sent to the queue
       Then "heavy" was flushed to disk before its send was answered
 
-  @PD-21 @needs-non-persistent
+  @PD-21 @needs-queue @needs-non-persistent
   Rule: A non-persistent message to a queue is dispatched at once to a connected consumer, and never twice
     Lines 40 and 59.  At once means within the lateness that the run allows.
 
@@ -177,7 +177,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then "second" sees "after" exactly once
       And "second" never sees "taken"
 
-  @PD-22 @needs-non-persistent
+  @PD-22 @needs-queue @needs-non-persistent
   Rule: A non-persistent message that is on a queue when the broker restarts may be lost
     Line 40.  Reading: a permission, since line 59 speaks of what is not guaranteed, although line 40 says that the
     message is lost for ever.  Whether it was lost is recorded; twice or altered is not permitted.  Ours loses it.
@@ -274,7 +274,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then the data folder holds the body of "heavy"
       And the data folder holds nothing of the body of "light"
 
-  @PD-32 @needs-non-persistent
+  @PD-32 @needs-queue @needs-non-persistent
   Rule: A non-persistent message to a queue without a consumer is kept in memory until one connects
     Lines 40 and 59, and not guaranteed: whether it was kept is recorded; twice or altered is not permitted.
 

@@ -251,6 +251,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | persistent     | is killed and comes back |
         | non-persistent | is killed and comes back |
 
+    @needs-session
     Scenario Outline: It collects nothing after the broker <event>
       Given a topic
       And a non-durable subscriber "passer" on the topic

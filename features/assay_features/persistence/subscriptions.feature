@@ -115,9 +115,13 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Examples:
         | part       | ended  |
         | consumer   | closed |
-        | session    | closed |
         | connection | closed |
         | connection | lost   |
+
+      @needs-session
+      Examples: A part that not every client has
+        | part    | ended  |
+        | session | closed |
 
     @needs-client-id
     Scenario Outline: The same client finds nothing of its non-durable subscription whose <part> was <ended>
@@ -439,7 +443,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And a connection "second" asks for client id "twin"
       Then it is accepted
 
-  @PD-18
+  @PD-18 @needs-queue
   Rule: A queue acts as one built-in durable subscription that its consumers share
     Line 34.
 
