@@ -110,6 +110,7 @@ class History:
         events: The scenario's events that the claim may speak of (`visible_to`).
 
     Attributes:
+        consumers: Every call that made a consumer.
         watches: Every watch, except those of receives that were refused.
         faults: Every fault.
         disk: What storage did, in the order of each writer.
@@ -124,6 +125,7 @@ class History:
         self._sends: defaultdict[str, list[Call]] = defaultdict(list)
         self._seen: list[Seen] = []
         self._browses: list[Call] = []
+        self.consumers: list[Call] = []
         self._receives: list[Call] = []
         self.disk: list[Disk] = []
         self.callbacks: list[Callback] = []
@@ -171,6 +173,8 @@ class History:
     def _add_call(self, call: Call) -> None:
         if call.op == "send" and call.msg is not None:
             self._sends[call.msg.kid].append(call)
+        if call.op == "consumer":
+            self.consumers.append(call)
         if call.op == "browse":
             self._browses.append(call)
         if call.op == "receive":

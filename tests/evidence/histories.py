@@ -206,13 +206,14 @@ class Story:
         batch: int | None = None,
         body: str | None = None,
         fields: dict[str, ev.Scalar] | None = None,
+        of: str = QUEUE,
     ) -> ev.Seen:
         """An actor is handed a message."""
         return self.tell(
             ev.Seen,
             actor=actor,
             link=f"{actor}/1",
-            destination=QUEUE,
+            destination=of,
             msg=message(kid, body, fields),
             count=count,
             redelivered=redelivered,

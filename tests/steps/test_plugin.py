@@ -340,3 +340,51 @@ def test_a_folder_with_something_foreign_in_it_is_refused_by_the_plugins_own_opt
     result = run(pytester, "--assay-out=out")
     assert result.ret is pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*it holds 'thesis.tex', which no run wrote*folder with --assay-out."])
+
+
+LOST = """\
+Feature: Own
+  Scenario: What a lost receiver had comes again, marked
+    Given an empty queue
+    And receiver "receiver" is waiting on the queue in client mode
+    When message "m" is sent to the queue
+    And "receiver" has seen "m"
+    And "receiver"'s connection is lost
+    And receiver "after" starts to wait on the queue
+    Then "after" sees "m" exactly once
+    And what of "m" comes again to "after" is marked as redelivered
+
+  @needs-topic
+  Scenario: Another subscriber's copy needs no mark
+    Given a topic
+    And a non-durable subscriber "one" on the topic
+    And a non-durable subscriber "two" on the topic
+    When message "m" is sent to the topic
+    Then "one" sees "m" exactly once
+    And "two" sees "m" exactly once
+    And what of "m" comes again to "two" is marked as redelivered
+
+  Scenario: What nobody had before needs no mark
+    Given an empty queue
+    And receiver "first" is waiting on the queue
+    When message "m" is sent to the queue
+    And "first" has seen "m"
+    And "first"'s connection is closed
+    And message "n" is sent to the queue
+    And receiver "after" starts to wait on the queue
+    Then "after" sees "n" exactly once
+    And what of "m" and "n" comes again to "after" is marked as redelivered
+"""
+
+
+@pytest.mark.parametrize(("defect", "found"), [(None, "pass"), ("redelivered-unmarked", "fail")])
+def test_a_redelivery_without_its_mark_is_found_though_its_earlier_receiver_is_not_named(
+    pytester: pytest.Pytester, defect: str | None, found: str
+) -> None:
+    pytester.makefile(".feature", own=LOST)
+    run(pytester, "own.feature", "--assay-out=out", *([f"--assay-defect={defect}"] if defect else []))
+    assert {name: one["verdict"] for name, one in judged(pytester).items()} == {
+        "What a lost receiver had comes again, marked": found,
+        "Another subscriber's copy needs no mark": "pass",
+        "What nobody had before needs no mark": "pass",
+    }

@@ -26,21 +26,22 @@ from assay_evidence.verdicts import Finding
 from assay_evidence.watching import NS_PER_MS, Axis, Mark, release_marks, watchers_of
 
 DEFAULT_TIMES = 1
-DEFAULT_REDELIVERED_TIMES = 2
 FEWEST_FOR_AN_ORDER = 2
 
 
-def _by_kid(claim: Claim, history: History) -> dict[str, list[Seen]]:
+def by_kid(claim: Claim, history: History) -> dict[str, list[Seen]]:
+    """What the claim's actors were handed, by message."""
     kids = kids_of(claim)
     actors = actors_of(claim)
     return {kid: history.sightings({kid}, actors) for kid in kids}
 
 
-def _counts(seen: dict[str, list[Seen]]) -> str:
+def counts(seen: dict[str, list[Seen]]) -> str:
+    """How often each message was seen, for people."""
     return ", ".join(f"{kid} seen {len(sightings)} times" for kid, sightings in seen.items())
 
 
-def _silence(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> Span | None:
+def silence_of(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> Span | None:
     """A quiet watch behind the last sighting of these messages and everything that could still bring one."""
     marks = release_marks(history, tuple(seen))
     if not marks:
@@ -50,20 +51,21 @@ def _silence(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> Spa
     return Axis(history, claim, claim).quiet(watchers, marks, quiet_ns(claim))
 
 
-def _heard(silence: Span | None) -> str:
+def heard(silence: Span | None) -> str:
+    """How long nothing came afterwards, for people."""
     return f"then silence for {figure(silence[1] - silence[0])}" if silence else "no watch afterwards"
 
 
 def delivered_exactly(claim: Claim, history: History) -> Finding:
     """Decide whether each message came exactly so often."""
-    seen = _by_kid(claim, history)
+    seen = by_kid(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
     say = Saying(claim, f"each of {', '.join(seen)} is delivered exactly {times} times")
     unanswered = bool(claim.bounds.get("unanswered", 0))
     if open_send := say.unless_accepted(history, sends_of(claim, history), unanswered=unanswered):
         return open_send
-    silence = _silence(claim, history, seen)
-    observed = f"{_counts(seen)}; {_heard(silence)}"
+    silence = silence_of(claim, history, seen)
+    observed = f"{counts(seen)}; {heard(silence)}"
     if any(len(sightings) > times for sightings in seen.values()):
         return say.failed("A message came too often.", observed, certain=True)
     if silence is None:
@@ -75,14 +77,14 @@ def delivered_exactly(claim: Claim, history: History) -> Finding:
 
 def delivered_at_most(claim: Claim, history: History) -> Finding:
     """Decide whether no message came more often than permitted, or altered; kept or lost is disclosed."""
-    seen = _by_kid(claim, history)
+    seen = by_kid(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
     say = Saying(claim, f"each of {', '.join(seen)} is delivered at most {times} times")
     unanswered = bool(claim.bounds.get("unanswered", 0))
     if open_send := say.unless_accepted(history, sends_of(claim, history), unanswered=unanswered):
         return open_send
-    silence = _silence(claim, history, seen)
-    observed = f"{_counts(seen)}; {_heard(silence)}"
+    silence = silence_of(claim, history, seen)
+    observed = f"{counts(seen)}; {heard(silence)}"
     if any(len(sightings) > times for sightings in seen.values()):
         return say.failed("A message came too often.", observed, certain=True)
     altered = [sighting for sightings in seen.values() for sighting in sightings if _is_altered(sighting, history)]
@@ -135,36 +137,10 @@ def never_seen(claim: Claim, history: History) -> Finding:
     return say.not_demonstrated("Nobody watched long enough to tell.", observed)
 
 
-def redelivered(claim: Claim, history: History) -> Finding:
-    """Decide whether each message came again, marked as redelivered."""
-    seen = _by_kid(claim, history)
-    times = claim.bounds.get("times", DEFAULT_REDELIVERED_TIMES)
-    flagged = bool(claim.bounds.get("flagged", 1))
-    marked = ", marked as redelivered" if flagged else ""
-    say = Saying(claim, f"each of {', '.join(seen)} is delivered at least {times} times{marked}")
-    if open_send := say.unless_accepted(history, sends_of(claim, history)):
-        return open_send
-    bare = [sighting for sightings in seen.values() for sighting in sightings[1:] if not _is_flagged(sighting)]
-    if flagged and bare:
-        observed = ", ".join(f"{sighting.msg.kid} at {sighting.ref} is not marked" for sighting in bare)
-        return say.failed("A message came again without the mark of redelivery.", observed, certain=True)
-    if all(len(sightings) >= times for sightings in seen.values()):
-        return say.passed("Each message came again.", _counts(seen))
-    silence = _silence(claim, history, seen)
-    observed = f"{_counts(seen)}; {_heard(silence)}"
-    if silence is None:
-        return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
-    return say.failed("A message did not come again.", observed)
-
-
-def _is_flagged(seen: Seen) -> bool:
-    return seen.redelivered or seen.count > 1
-
-
 def in_order(claim: Claim, history: History) -> Finding:
     """Decide whether messages were first seen in the order that the claim lists."""
     say = Saying(claim, f"first seen in the order {', '.join(kids_of(claim))}")
-    firsts = [sightings[0] for sightings in _by_kid(claim, history).values() if sightings]
+    firsts = [sightings[0] for sightings in by_kid(claim, history).values() if sightings]
     observed = "seen in the order " + (", ".join(_order(firsts)) or "of none")
     if len(firsts) < FEWEST_FOR_AN_ORDER:
         return say.not_demonstrated("Fewer than two of the messages were seen.", observed)

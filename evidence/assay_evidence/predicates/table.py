@@ -6,7 +6,17 @@ from collections.abc import Callable, Mapping
 
 from assay_evidence.events import Claim, Predicate
 from assay_evidence.history import History
-from assay_evidence.predicates import answers, batches, delivery, fields, storage, timing, wholeness, wire
+from assay_evidence.predicates import (
+    answers,
+    batches,
+    delivery,
+    fields,
+    redelivery,
+    storage,
+    timing,
+    wholeness,
+    wire,
+)
 from assay_evidence.verdicts import Finding
 
 Decide = Callable[[Claim, History], Finding]
@@ -19,7 +29,7 @@ PREDICATES: Mapping[Predicate, Decide] = {
     "delivered-exactly": delivery.delivered_exactly,
     "delivered-at-most": delivery.delivered_at_most,
     "never-seen": delivery.never_seen,
-    "redelivered": delivery.redelivered,
+    "redelivered": redelivery.redelivered,
     "in-order": delivery.in_order,
     "equal-fields": fields.equal_fields,
     "mentions": fields.mentions,

@@ -214,4 +214,4 @@ def _(world: World, evidence: Evidence, name: str, label: str) -> None:
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], names: tuple[str, ...]) -> None:
     kids = world.kids(labels)
     world.observe(names, (), 1)
-    evidence.claim("redelivered", {"kids": listed(kids), "actors": listed(names)}, {"times": 1})
+    evidence.claim("redelivered", {"kids": listed(kids), "actors": listed(names)}, {"times": 0})

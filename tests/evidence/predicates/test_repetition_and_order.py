@@ -8,6 +8,7 @@ from tests.evidence.predicates.rows import Rows, Tell, check_row, received
 from assay_evidence.verdicts import Finding, Verdict
 
 rows = Rows()
+TOPIC = "topic://T"
 
 
 @rows.expect(Verdict.PASS)
@@ -34,6 +35,72 @@ def redelivered_fails_a_second_delivery_without_a_mark(story: Story) -> Finding:
 def redelivered_does_not_ask_for_the_mark_where_the_claim_does_not(story: Story) -> Finding:
     received(story, "m", "m")
     return story.finds("redelivered", {"kids": "m"}, flagged=0)
+
+
+@rows.expect(Verdict.FAIL)
+def redelivered_fails_an_unmarked_one_whose_earlier_receiver_the_claim_does_not_name(story: Story) -> Finding:
+    received(story, "m")
+    story.seen(actor="after")
+    return story.finds("redelivered", {"kids": "m", "actors": "after"}, times=0)
+
+
+@rows.expect(Verdict.PASS)
+def redelivered_passes_a_marked_one_whose_earlier_receiver_the_claim_does_not_name(story: Story) -> Finding:
+    received(story, "m")
+    story.seen(actor="after", redelivered=True)
+    return story.finds("redelivered", {"kids": "m", "actors": "after"}, times=0)
+
+
+@rows.expect(Verdict.PASS)
+def redelivered_asks_no_mark_of_what_comes_to_somebody_else_than_the_claim_names(story: Story) -> Finding:
+    received(story, "m")
+    story.seen(actor="after")
+    return story.finds("redelivered", {"kids": "m", "actors": "receiver"}, times=0)
+
+
+@rows.expect(Verdict.PASS)
+def redelivered_asks_no_mark_of_a_first_delivery_after_somebody_had_another_message(story: Story) -> Finding:
+    received(story, "n")
+    story.send("m")
+    story.seen("m", actor="after")
+    return story.finds("redelivered", {"kids": "m|n", "actors": "after"}, times=0)
+
+
+@rows.expect(Verdict.PASS)
+def redelivered_asks_no_mark_of_another_subscriptions_first_copy(story: Story) -> Finding:
+    story.send(to=TOPIC)
+    story.seen(of=TOPIC)
+    story.seen(actor="after", of=TOPIC)
+    return story.finds("redelivered", {"kids": "m", "actors": "receiver|after"}, times=0)
+
+
+@rows.expect(Verdict.PASS)
+def redelivered_asks_no_mark_of_a_copy_on_another_queue(story: Story) -> Finding:
+    received(story, "m")
+    story.seen(actor="after", of="queue://OTHER")
+    return story.finds("redelivered", {"kids": "m", "actors": "after"}, times=0)
+
+
+@rows.expect(Verdict.FAIL)
+def redelivered_asks_the_mark_of_whoever_shares_the_subscription(story: Story) -> Finding:
+    for actor in ("receiver", "after"):
+        story.call("consumer", actor, destination=TOPIC, args={"name": "club", "shared": True})
+    story.send(to=TOPIC)
+    story.seen(of=TOPIC)
+    story.seen(actor="after", of=TOPIC)
+    return story.finds("redelivered", {"kids": "m", "actors": "after"}, times=0)
+
+
+@rows.expect(Verdict.PASS)
+def redelivered_passes_what_need_not_come_again_and_does_not(story: Story) -> Finding:
+    received(story, "m")
+    return story.finds("redelivered", {"kids": "m", "actors": "after"}, times=0)
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def redelivered_is_not_tried_where_nobody_saw_anything(story: Story) -> Finding:
+    story.send()
+    return story.finds("redelivered", {"kids": "m", "actors": "after"}, times=0)
 
 
 @rows.expect(Verdict.FAIL)
