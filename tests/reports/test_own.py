@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,8 @@ def test_each_feature_has_a_page_with_its_scenarios_and_every_link_leads_somewhe
         page = Page(path)
         assert page.broken_links() == [], path
         assert len(page.ids) == len(set(page.ids)), path
+        steps = [later - earlier for earlier, later in pairwise(page.headings)]
+        assert max(steps) <= 1, (path, page.headings)
 
 
 def test_a_pairs_page_counts_and_lists_them(alone: Path) -> None:

@@ -60,8 +60,8 @@ def test_every_term_of_the_handbook_is_one(example: str) -> None:
     read_terms(example)
 
 
-@pytest.mark.parametrize(("pattern", "_"), OPTION_PHRASES, ids=lambda part: str(part)[:40])
-def test_every_option_is_in_the_handbook(pattern: str, _: object) -> None:
+@pytest.mark.parametrize("pattern", [pattern for pattern, _ in OPTION_PHRASES])
+def test_every_option_is_in_the_handbook(pattern: str) -> None:
     assert any(
         re.fullmatch(pattern, one)
         for saying in handbook().options
