@@ -158,6 +158,17 @@ class Administrator:
         own = {"TOPICSTR": name} if self._kinds[name] is ObjectKind.TOPIC else {}
         return self.execute(Define(self._kinds[name], name, {**own, **attributes}), place.member)
 
+    def topic_object(self, topic: Place) -> str:
+        """Name the topic object of a topic; where no step defined one, define it under a name that is no topic string."""
+        string = self.name_of(topic)
+        if string in self._kinds:
+            return string
+        name = self._names.own(f"{topic.name}.object")
+        if name not in self._kinds:
+            self._kinds[name] = ObjectKind.TOPIC
+            self.execute(Define(ObjectKind.TOPIC, name, {"TOPICSTR": string}), topic.member).needed()
+        return name
+
     def alter(self, place: Place, attributes: Mapping[str, Attribute]) -> Answer[None]:
         """Alter a place's attributes."""
         return self.execute(Alter(self.kind_of(place), self.name_of(place), dict(attributes)), place.member)

@@ -69,7 +69,8 @@ def limits_of_few(story: Story) -> None:
 def through_aliases(story: Story) -> None:
     office, one = Office(story), story.client("one")
     one.listen(3, TOPIC)
-    _alias(office, "NEWS", TARGTYPE="TOPIC", TARGET=TOPIC.name)
+    office.do(DefineObject(kind=Kind.TOPIC, name="OBJECT", attributes={"TOPICSTR": TOPIC.name}))
+    _alias(office, "NEWS", TARGTYPE="TOPIC", TARGET="OBJECT")
     office.do(DefineObject(kind=Kind.QLOCAL, name="Q", attributes={"CLUSTER": "SHOP", "DEFBIND": "NOTFIXED"}))
     _alias(office, "BOUND", TARGET="Q", DEFBIND="OPEN")
     _alias(office, "FRONT", TARGET="Q", DEFBIND="NOTFIXED")

@@ -65,6 +65,13 @@ def _reaches(rewrite: dict[str, str] | None = None, value: str | None = None) ->
     return changes(other)
 
 
+def _string_is_the_name(change: Change, _known: Known) -> Change | None:
+    """A topic object stands for the topic string that is equal to its name, whatever its TOPICSTR says."""
+    if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
+        return None
+    return replace(change, attributes={**change.attributes, "TOPICSTR": change.name})
+
+
 def _parents_skipped(change: Change, known: Known) -> Change | None:
     """A topic that does not say is as the base topic says, whatever is between."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
@@ -116,6 +123,12 @@ FAN_OUT_DEFECTS = (
         rules=("DD-80",),
         text="A delayed publication is staged for each of those who share a subscription.",
         apply=lambda: delayed_puts(_for_each_sharer),
+    ),
+    Defect(
+        name="topic-alias-target-as-string",
+        rules=("DD-80",),
+        text="An alias of a topic publishes to the topic string that is equal to the name of the topic object.",
+        apply=lambda: changes(_string_is_the_name),
     ),
     Defect(
         name="any-reach-will-do",

@@ -86,6 +86,14 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And "collector" sees "news" exactly once
       And one of "left" and "right" sees "news", exactly once
 
+    Scenario: A publication through an alias of a topic is staged for that topic's subscriptions
+      Given a topic
+      And an alias "front" for the topic
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to alias "front" with a delivery delay of 2 s
+      Then the staging queue holds 1 copies of "news"
+      And "reader" sees "news" exactly once
+
     @needs-durable-subscription @needs-restart
     Scenario: After a restart each durable subscription still has its own copy
       Given a topic

@@ -52,9 +52,10 @@ def _(world: World, attributes: dict[str, Scalar], name: str = "topic") -> None:
 @given(phrase("an alias {name:Name} for {target:Place}"))
 @given(phrase("an alias {name:Name} for {target:Place} with {attributes:Attributes}"))
 def _(world: World, name: str, target: Place, attributes: dict[str, Scalar] = NONE) -> None:
-    attributes = {"TARGET": world.administrator.name_of(target), **attributes}
     if target.kind == "topic":
-        attributes["TARGTYPE"] = "TOPIC"
+        attributes = {"TARGET": world.administrator.topic_object(target), "TARGTYPE": "TOPIC", **attributes}
+    else:
+        attributes = {"TARGET": world.administrator.name_of(target), **attributes}
     alias = Place("queue", name, member=target.member)
     world.administrator.define(alias, attributes, ObjectKind.ALIAS).needed()
 

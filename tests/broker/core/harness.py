@@ -72,6 +72,11 @@ def queue(name: str, **attributes: Value) -> Definition:
     return Definition(Kind.QLOCAL, name, defaults(Kind.QLOCAL) | attributes)
 
 
+def topic(name: str, string: str, **attributes: Value) -> Definition:
+    """A topic object; its name is not its topic string."""
+    return Definition(Kind.TOPIC, name, {**defaults(Kind.TOPIC), "TOPICSTR": string, **attributes})
+
+
 def alias(name: str, target: str, **attributes: Value) -> Definition:
     """An alias."""
     return Definition(Kind.QALIAS, name, defaults(Kind.QALIAS) | {"TARGET": target} | attributes)

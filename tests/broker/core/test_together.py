@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.broker.core.harness import QUEUE, T0, TOPIC, Bench, alias, limited, message, queue
+from tests.broker.core.harness import QUEUE, T0, TOPIC, Bench, alias, limited, message, queue, topic
 
 from assay_broker.core import commands
 from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
@@ -106,7 +106,8 @@ def test_a_copy_that_is_not_recorded_does_not_leave_before_its_release_is_stored
     bench.define(queue("Q"), alias("A", "Q"))
     bench.sender(1, 3, Address(AddressKind.QUEUE, "A"))
     bench.put(1, 3, message("a", delivery_time_ms=T0 + 10))
-    bench.alter("A", TARGET="T", TARGTYPE="TOPIC")
+    bench.define(topic("OBJECT", TOPIC.name))
+    bench.alter("A", TARGET="OBJECT", TARGTYPE="TOPIC")
     bench.auto = False
     bench.tick(T0 + 10)
     assert bench.bodies() == []

@@ -10,7 +10,7 @@ from assay_broker.core.networks.onward import TRANSMISSION, onward, onward_home
 from assay_broker.core.networks.sharing import is_shared_definition, shared_home
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import LOCAL_DEFAULT, MODEL_DEFAULT, STAGING_QUEUE
-from assay_broker.core.objects.model import Definition, Kind
+from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.queues.queues import Queue, home_of, name_at
 from assay_broker.core.refusals import refusal
 from assay_broker.core.state import State
@@ -125,7 +125,7 @@ def _unknown(state: State, name: str, choice: Choice) -> Target:
 def _behind(state: State, first: Definition, choice: Choice) -> Target:
     """What an alias stands for."""
     if first.says("TARGTYPE", "TOPIC"):
-        return Target((first,), topic=Address(AddressKind.TOPIC, first.text("TARGET")))
+        return Target((first,), topic=_topic_behind(state, first))
     base = state.objects.queue(first.text("TARGET"))
     if base is None:
         elsewhere = _elsewhere(state, first.text("TARGET"), first, choice)
@@ -144,6 +144,23 @@ def _behind(state: State, first: Definition, choice: Choice) -> Target:
             base.name,
         )
     return Target((first, base), _local(state, base))
+
+
+def _topic_behind(state: State, alias: Definition) -> Address:
+    """Find the topic string of the topic object that an alias names: TARGET is the object's name, not the string.
+
+    Raises:
+        RefusalError: There is no such topic object.
+    """
+    named = state.objects.find(Namespace.TOPIC, alias.text("TARGET"))
+    if named is None:
+        raise refusal(
+            Mqrc.UNKNOWN_ALIAS_BASE_Q,
+            f"The alias {alias.name} stands for the topic {alias.text('TARGET') or 'of no name'}, and there is no such "
+            "TOPIC object; define it, or name another one in TARGET.",
+            alias.name,
+        )
+    return Address(AddressKind.TOPIC, named.text("TOPICSTR"))
 
 
 def _elsewhere(state: State, name: str, alias: Definition | None, choice: Choice) -> Target | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.broker.core.harness import T0, TOPIC, Bench, alias, message, queue
+from tests.broker.core.harness import T0, TOPIC, Bench, alias, message, queue, topic
 
 from assay_broker.core.administration.changes import NativeBrowse, NativePut, NativeTake
 from assay_broker.core.messages.descriptor import native_id
@@ -18,7 +18,7 @@ DUE = T0 + 10
 @pytest.fixture
 def bench() -> Bench:
     made = Bench()
-    made.define(queue("Q"), alias("A", "Q"), alias("TA", "T", TARGTYPE="TOPIC"))
+    made.define(queue("Q"), alias("A", "Q"), topic("T", "T"), alias("TA", "T", TARGTYPE="TOPIC"))
     made.connect(1)
     made.sender(1, 1)
     return made
@@ -62,6 +62,7 @@ def test_a_native_put_is_never_delayed(bench: Bench, delay_ms: int) -> None:
 )
 def test_a_native_put_is_checked_like_any_other(bench: Bench, put: NativePut, reason: Mqrc) -> None:
     bench.define(queue("FULL", MAXDEPTH=0))
+    bench.alter("ASSAY", MAXMSGL=4_194_304)
     before = list(bench.disk)
     refused = bench.administer(put).refused
     assert refused is not None

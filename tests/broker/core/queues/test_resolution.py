@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.broker.core.harness import T0, Bench, alias, limited, message, queue
+from tests.broker.core.harness import T0, Bench, alias, limited, message, queue, topic
 
 from assay_broker.core.administration.authority import ADMINISTRATOR
 from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, LOCAL_DEFAULT, STAGING_QUEUE
@@ -86,26 +86,56 @@ def test_a_name_that_has_gone_is_dead_lettered(bench: Bench) -> None:
 def test_a_name_that_has_become_an_alias_of_a_topic_is_published_to_who_subscribes_now(
     bench: Bench, *, durable: bool
 ) -> None:
-    topic = Address(AddressKind.TOPIC, "T")
+    string = Address(AddressKind.TOPIC, "sport/football")
+    bench.define(topic("T", string.name))
     bench.put(1, 1, message("later", durable=durable, delivery_time_ms=DUE))
     bench.alter("A", TARGET="T", TARGTYPE="TOPIC")
-    bench.receiver(1, 2, topic)
-    bench.receiver(1, 3, topic, shared="S")
-    bench.receiver(1, 4, topic, shared="S")
+    bench.receiver(1, 2, string)
+    bench.receiver(1, 3, string, shared="S")
+    bench.receiver(1, 4, string, shared="S")
     bench.tick(DUE)
     assert (bench.bodies(2), bench.bodies(3) + bench.bodies(4)) == (["later"], ["later"])
     assert (bench.browse(DEAD), bench.browse(STAGED)) == ([], [])
 
 
 def test_a_delayed_message_to_an_alias_of_a_topic_is_a_publication(bench: Bench) -> None:
-    topic = Address(AddressKind.TOPIC, "T")
+    string = Address(AddressKind.TOPIC, "sport/football")
+    bench.define(topic("T", string.name))
     bench.alter("A", TARGET="T", TARGTYPE="TOPIC")
-    bench.receiver(1, 2, topic)
+    bench.receiver(1, 2, string)
     bench.put(1, 1, message("later", delivery_time_ms=DUE))
-    bench.receiver(1, 3, topic)
+    bench.receiver(1, 3, string)
     bench.alter("A", TARGET="X", TARGTYPE="QUEUE")
     bench.tick(DUE)
     assert (bench.bodies(2), bench.bodies(3), bench.browse(X)) == (["later"], [], [])
+
+
+def test_an_alias_of_a_topic_publishes_to_the_topic_objects_string_and_not_to_its_name(bench: Bench) -> None:
+    bench.define(topic("T", "sport/football"))
+    bench.alter("A", TARGET="T", TARGTYPE="TOPIC")
+    bench.receiver(1, 2, Address(AddressKind.TOPIC, "sport/football"))
+    bench.receiver(1, 3, Address(AddressKind.TOPIC, "T"))
+    bench.put(1, 1, message("at once"))
+    bench.put(1, 1, message("later", delivery_time_ms=DUE))
+    bench.tick(DUE)
+    assert (bench.bodies(2), bench.bodies(3)) == (["at once", "later"], [])
+
+
+def test_an_alias_of_a_topic_object_that_does_not_exist_is_refused(bench: Bench) -> None:
+    bench.alter("A", TARGET="T", TARGTYPE="TOPIC")
+    for due in (None, DUE):
+        refused = bench.answers[bench.put(1, 1, message("a", delivery_time_ms=due))].refused
+        assert refused is not None
+        assert (refused.mqrc, refused.objects) == (int(Mqrc.UNKNOWN_ALIAS_BASE_Q), ("A",))
+        assert "no such TOPIC object" in refused.text
+
+
+def test_a_topic_object_that_goes_during_the_delay_leads_to_the_dead_letter_queue(bench: Bench) -> None:
+    """A message that was staged for a queue is resolved again when its delay is over (DD-50)."""
+    bench.put(1, 1, message("later", delivery_time_ms=DUE))
+    bench.alter("A", TARGET="T", TARGTYPE="TOPIC")
+    bench.tick(DUE)
+    assert bench.shown(DEAD_LETTER_QUEUE)[0].headers[0]["Reason"] == Mqrc.UNKNOWN_ALIAS_BASE_Q
 
 
 @pytest.mark.parametrize("delayed", [True, False])
@@ -187,7 +217,7 @@ def test_a_dead_letter_queue_may_be_named_by_an_alias_of_a_queue(bench: Bench) -
     ],
 )
 def test_a_dead_letter_queue_that_is_none_keeps_the_message_staged(bench: Bench, dead: dict[str, Value]) -> None:
-    bench.define(alias("DLQ", "T", TARGTYPE="TOPIC"), alias("CHAIN", "A"))
+    bench.define(topic("T", "T"), alias("DLQ", "T", TARGTYPE="TOPIC"), alias("CHAIN", "A"))
     bench.alter("ASSAY", **dead)
     bench.receiver(1, 2, Address(AddressKind.TOPIC, "T"))
     bench.put(1, 1, message("a", delivery_time_ms=DUE))

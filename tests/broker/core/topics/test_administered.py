@@ -191,6 +191,7 @@ def test_a_destination_that_cannot_take_it_fails_a_publication_that_must_reach_i
     bench = ready(limited(dead_letters=False))
     define(bench, Kind.QLOCAL, "FULL", MAXDEPTH=0)
     define(bench, Kind.QALIAS, "MISSING", TARGET="NOTHING")
+    define(bench, Kind.TOPIC, "T", TOPICSTR="elsewhere")
     define(bench, Kind.QALIAS, "TO.TOPIC", TARGET="T", TARGTYPE="TOPIC")
     reach(bench, PMSGDLV="ALLDUR")
     sub(bench, DEST=destination)
