@@ -159,7 +159,7 @@ class Administrator:
         return self.execute(Define(self._kinds[name], name, {**own, **attributes}), place.member)
 
     def topic_object(self, topic: Place) -> str:
-        """Name the topic object of a topic; where no step defined one, define it under a name that is no topic string."""
+        """Name the topic object of a topic; define one where no step did, under a name that is no topic string."""
         string = self.name_of(topic)
         if string in self._kinds:
             return string
