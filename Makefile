@@ -29,6 +29,7 @@ lint: $(VENV)/.dev ## style, types, layers
 
 mypy: $(VENV)/.dev
 	$(BIN)/mypy
+	$(BIN)/mypy tests/typing  # not with the packages: mypy takes either packages or files
 
 pyright: $(VENV)/.dev
 	$(BIN)/pyright --pythonpath $(BIN)/python

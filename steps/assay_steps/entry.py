@@ -102,7 +102,10 @@ def _listed(words: Sequence[str]) -> str:
 
 @pytest.fixture
 def reference_broker(request: pytest.FixtureRequest) -> Generator[ReferenceBroker]:
-    """A fresh reference broker: ``connect(reference_broker.url, login=reference_broker.login)``."""
+    """A fresh reference broker: ``connect(reference_broker.url, login=reference_broker.login)``.
+
+    Its type is ``assay_steps.ReferenceBroker``.
+    """
     place = _place(request.config)
     lack = _lack(place)
     if lack is not None:

@@ -10,6 +10,7 @@ import pytest
 
 import assay_broker.server.wiring
 import assay_sdk.drivers.amqp  # proton's modules bear only one import, and pytester takes back what a run imports
+import assay_steps
 from assay_sdk import drivers
 from assay_sdk.drivers import GROUP
 from assay_steps import entry
@@ -121,6 +122,22 @@ def test_a_test_that_asks_for_its_broker_later_fails_in_one_sentence(
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["assay_reference_broker: a server needs *"])
     result.stdout.no_fnmatch_line("*Error*")
+
+
+def test_a_test_annotates_the_fixture_with_its_public_type(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        "import typing\n"
+        "from assay_steps import ReferenceBroker\n\n"
+        "def test_it(reference_broker: ReferenceBroker) -> None:\n"
+        "    assert isinstance(reference_broker, typing.get_type_hints(test_it)['reference_broker'])\n"
+    )
+    pytester.runpytest_inprocess(*PLUGINS).assert_outcomes(passed=1)
+
+
+def test_the_package_of_the_fixture_has_no_other_public_name() -> None:
+    assert assay_steps.__all__ == ["ReferenceBroker"]
+    with pytest.raises(AttributeError, match="module 'assay_steps' has no attribute 'RefBroker'"):
+        getattr(assay_steps, "RefBroker")  # noqa: B009  the type checker knows that there is none
 
 
 def test_nothing_of_the_kit_is_imported_before_a_test_asks(

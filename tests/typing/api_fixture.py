@@ -1,0 +1,25 @@
+"""How a user's type checker sees the pytest fixture; checked by mypy and pyright, never run."""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+from assay_sdk import Context, Login, Queue, connect
+from assay_steps import ReferenceBroker
+
+
+def test_an_order_is_sent(reference_broker: ReferenceBroker) -> None:
+    """A user's test."""
+    assert_type(reference_broker.url, str)
+    assert_type(reference_broker.login, Login | None)
+    assert_type(reference_broker.http_url, str | None)
+    assert_type(reference_broker.admin, Login | None)
+    with connect(reference_broker.url, login=reference_broker.login) as context:
+        assert_type(context, Context)
+        context.create_producer(Queue("ORDERS", str)).send("nails")
+
+
+def wrong(reference_broker: ReferenceBroker) -> None:
+    """Values are frozen, and an unknown attribute is a mistake."""
+    reference_broker.url = "amqp://127.0.0.1"  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+    reference_broker.port  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  # noqa: B018
