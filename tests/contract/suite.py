@@ -494,6 +494,43 @@ class DriverContract(ABC):
             consumer.receive(10)
         ctx.close()
 
+    def test_a_loop_over_a_consumer_receives_in_order_until_the_timeout(self, world: World) -> None:
+        with world.connect() as ctx:
+            producer, consumer = ctx.create_producer(world.queue()), ctx.create_consumer(world.queue())
+            for body in "abc":
+                producer.send(body)
+            assert [message.body for message in consumer.messages(timeout=QUIET_MS)] == ["a", "b", "c"]
+            assert not list(consumer.messages(timeout=0)), "each message was acknowledged"
+
+    def test_a_loop_over_a_consumer_waits_for_a_delayed_message(self, world: World) -> None:
+        with world.connect() as ctx:
+            ctx.create_producer(world.queue(), delivery_delay=QUIET_MS).send("late")
+            for message in ctx.create_consumer(world.queue()):
+                assert message.body == "late"
+                break
+
+    def test_a_loop_over_a_consumer_ends_when_its_body_closes_the_context(self, world: World) -> None:
+        with world.connect() as ctx:
+            producer, consumer = ctx.create_producer(world.queue()), ctx.create_consumer(world.queue())
+            producer.send("a")
+            producer.send("b")
+            got = []
+            for message in consumer:
+                got.append(message.body)
+                ctx.close()
+            assert got == ["a"]
+        with world.connect() as ctx:
+            assert [message.body for message in ctx.create_consumer(world.queue()).messages(QUIET_MS)] == ["b"]
+
+    def test_a_loop_over_a_consumer_raises_when_the_connection_is_lost(self, world: World) -> None:
+        with world.connect() as ctx:
+            ctx.create_producer(world.queue()).send("a")
+            loop = iter(ctx.create_consumer(world.queue()))
+            assert next(loop).body == "a"
+            ctx.abort()
+            with pytest.raises(ConnectionLostRuntimeError):
+                next(loop)
+
     def test_a_closed_context_is_an_illegal_state(self, world: World) -> None:
         ctx = world.connect(mode=AckMode.TRANSACTED)
         ctx.close()

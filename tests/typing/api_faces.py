@@ -58,6 +58,9 @@ def simplified() -> None:
             message = consumer.receive(timeout=10_000)
             assert_type(message, Message[Order] | None)
             assert_type(consumer.receive_body(timedelta(seconds=1)), Order | None)
+            for one in consumer:
+                assert_type(one, Message[Order])
+            assert_type(list(consumer.messages(timeout=timedelta(seconds=1))), list[Message[Order]])
             if message is not None:
                 assert_type(message.body, Order)
                 assert_type(message.delivery_mode, DeliveryMode)
@@ -79,6 +82,7 @@ def classic() -> None:
     assert_type(session, Session)
     assert_type(session.create_producer(orders), MessageProducer[Order])
     assert_type(session.create_durable_consumer(news, "S"), MessageConsumer[str])
+    assert_type(list(session.create_consumer(orders)), list[Message[Order]])
     try:
         session.commit()
     except MessagingError as error:
@@ -94,6 +98,7 @@ def mqlight() -> None:
         subscription = client.subscribe("prices/#", qos=1, auto_confirm=False, ttl=60_000)
         assert_type(subscription, Subscription)
         assert_type(subscription.receive(timeout=1_000), Delivery | None)
+        assert_type(list(subscription.messages(timeout=1_000)), list[Delivery])
 
         def handle(delivery: Delivery) -> None:
             assert_type(delivery.data, object)

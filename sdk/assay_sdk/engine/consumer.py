@@ -57,6 +57,11 @@ class Consumer:
         """Its link's state."""
         return self._link.state
 
+    @property
+    def closed(self) -> bool:
+        """Whether the application has closed it, its session or its connection."""
+        return self._ended is None and self.state not in {Link.ATTACHING, Link.ATTACHED, Link.LOST}
+
     def attached(self) -> None:
         """The link is attached."""
         self._link.take(LinkEvent.ATTACHED)

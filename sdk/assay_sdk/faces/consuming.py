@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from assay_sdk.engine.consumer import Consumer as EngineConsumer
 from assay_sdk.engine.deliveries import Delivery
+from assay_sdk.errors import JmsError
 from assay_sdk.faces.calling import Caller, Duration
 from assay_sdk.faces.message import Message, received
 from assay_sdk.model.converters import Converter
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 T = TypeVar("T")
+ReceivedT = TypeVar("ReceivedT")
 
 
 class ConsumerBase(Generic[T]):
@@ -61,6 +63,26 @@ class ConsumerBase(Generic[T]):
             JmsError: As `receive`.
         """
         return self.receive(0)
+
+    def messages(self, timeout: Duration | None = None) -> Iterator[Message[T]]:
+        """Iterate over the messages: each step is a `receive` call, so each message is acknowledged as `receive` says.
+
+        The iteration ends when no message came within the timeout, or when the consumer, its session or its connection
+        is closed, by the loop's body or by another thread.
+
+        Args:
+            timeout: How long each step waits; None waits for ever, 0 takes what is there.
+
+        Raises:
+            JmsError: The timeout is none (at once); or as `receive` (at a step).
+            StalledError: In virtual time, a step without a timeout waits for a message that nothing can bring.
+        """
+        self._caller.optional_milliseconds(timeout, "a receive timeout")
+        return iterate(lambda: self.receive(timeout), lambda: self._engine.closed)
+
+    def __iter__(self) -> Iterator[Message[T]]:
+        """Iterate over the messages until the consumer is closed: `messages` without a timeout."""
+        return self.messages()
 
     def set_message_listener(self, listener: Callable[[Message[T]], None] | None) -> None:
         """Have a callback called with each message, one at a time and in order; None takes it away.
@@ -125,3 +147,27 @@ class ConsumerBase(Generic[T]):
         if isinstance(batch_size, bool) or not isinstance(batch_size, int):
             text = f"a batch size is an integer of at least 1, not {batch_size!r}"
             raise self._caller.error(Refused(JmsErrorKind.MESSAGING, text))
+
+
+def iterate(receive: Callable[[], ReceivedT | None], ended: Callable[[], bool]) -> Iterator[ReceivedT]:
+    """Give what a receiver receives, until it receives nothing or is closed after the first step.
+
+    Args:
+        receive: Waits for one message; None when none came.
+        ended: Whether the application has closed the receiver.
+
+    Raises:
+        JmsError: `receive` raised it, unless it says that the application has closed the receiver during the loop.
+    """
+    received_any = False
+    while True:
+        try:
+            message = receive()
+        except JmsError as error:
+            if received_any and ended() and error.refused.kind is JmsErrorKind.ILLEGAL_STATE:
+                return
+            raise
+        if message is None:
+            return
+        received_any = True
+        yield message

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
@@ -11,6 +11,7 @@ from assay_sdk.engine.subscribing import LightDelivery, LightSubscription, OnDel
 from assay_sdk.errors import MessageFormatError
 from assay_sdk.faces.arguments import credit_of
 from assay_sdk.faces.calling import Caller, Duration
+from assay_sdk.faces.consuming import iterate
 from assay_sdk.model.converters import JSON
 from assay_sdk.model.message import Property
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -172,6 +173,25 @@ class Subscription:
         timeout_ms = self._caller.optional_milliseconds(timeout, "timeout")
         found = self._caller(self._host.receive(self._engine, timeout_ms))
         return None if found is None else Delivery(self._caller, found)
+
+    def messages(self, timeout: Duration | None = None) -> Iterator[Delivery]:
+        """Iterate over the messages: each step is a `receive` call.
+
+        The iteration ends when no message came within the timeout, or when the subscription has ended.
+
+        Args:
+            timeout: How long each step waits; None waits for ever, 0 takes what is here.
+
+        Raises:
+            MessagingError: The timeout is none (at once); or as `receive` (at a step).
+            StalledError: In virtual time, a step without a timeout waits for a message that nothing can bring.
+        """
+        self._caller.optional_milliseconds(timeout, "timeout")
+        return iterate(lambda: self.receive(timeout), lambda: self.ended)
+
+    def __iter__(self) -> Iterator[Delivery]:
+        """Iterate over the messages until the subscription has ended: `messages` without a timeout."""
+        return self.messages()
 
     def unsubscribe(self, *, ttl: int | None = None) -> None:
         """End it, at once where `ttl` is 0, and otherwise when its time to live is over."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.sdk.faces.mqlight.worlds import SECOND, World, bodies
 
-from assay_sdk import Delivery, IllegalStateError
+from assay_sdk import Delivery, IllegalStateError, MessagingError
 from assay_sdk.observer import Settled
 
 
@@ -154,3 +154,33 @@ def test_callbacks_come_one_at_a_time(world: World) -> None:
             client.send("t", str(number))
         world.let(10 * SECOND)
     assert order == ["0", "1", "2"]
+
+
+def test_a_loop_over_a_subscription_goes_on_until_no_message_comes_in_time(world: World) -> None:
+    with world.client() as client:
+        subscription = client.subscribe("t")
+        client.send("t", "1")
+        client.send("t", "2")
+        assert [delivery.data for delivery in subscription.messages(timeout=5)] == ["1", "2"]
+        with pytest.raises(MessagingError, match="timeout"):
+            subscription.messages(timeout=-1)
+
+
+@pytest.mark.parametrize("how", ["unsubscribe", "stop"])
+def test_a_loop_over_a_subscription_ends_with_it(world: World, how: str) -> None:
+    with world.client() as client:
+        subscription = client.subscribe("t")
+        client.send("t", "1")
+        got = []
+        for delivery in subscription:
+            got.append(delivery.data)
+            subscription.unsubscribe() if how == "unsubscribe" else client.close()
+        assert got == ["1"]
+
+
+def test_a_loop_over_a_subscription_of_a_stopped_client_is_refused(world: World) -> None:
+    client = world.client()
+    subscription = client.subscribe("t")
+    client.close()
+    with pytest.raises(IllegalStateError):
+        next(iter(subscription))
