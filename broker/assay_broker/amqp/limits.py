@@ -11,6 +11,7 @@ class AmqpLimits(Struct, frozen=True, kw_only=True):
     Args:
         connections: Connections at a time, those that have not logged in, or are in TLS's handshake, included.
         login_ms: How long a connection may take to log in and open, in milliseconds.
+        logins: Passwords (PLAIN) checked at a time; each check is made costly on purpose, and the others wait.
         close_ms: How long an orderly close waits for the peer's, in milliseconds.
         sessions: Sessions of one connection.
         links: Links of one connection.
@@ -29,6 +30,7 @@ class AmqpLimits(Struct, frozen=True, kw_only=True):
 
     connections: int = 10_000
     login_ms: int = 10_000
+    logins: int = 2
     close_ms: int = 5_000
     sessions: int = 256
     links: int = 1_000

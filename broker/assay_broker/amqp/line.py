@@ -18,7 +18,7 @@ from assay_broker.amqp.engine import Engine, Events
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.amqp.sasl import Phase, SaslServer
 from assay_broker.amqp.screen import Screen, ScreenError
-from assay_broker.security import Security
+from assay_broker.security import PasswordChecks, Security
 from assay_broker.shell import QueueManager
 from assay_sdk.time import Cancel, Runner
 
@@ -35,6 +35,8 @@ class Owner(Protocol):
     queue_manager: QueueManager
     runner: Runner
     security: Security
+    passwords: PasswordChecks | None
+    """What checks passwords; None where nobody needs to log in."""
     limits: AmqpLimits
     idle_timeout_ms: int
     login: Deadlines
@@ -94,6 +96,7 @@ class Line(asyncio.BufferedProtocol):
         self._tick: Cancel | None = None
         self._beats = False
         self._limit: Deadline | None = None
+        self._checking: Cancel | None = None
         self._over = False
         self._answer = b""
         """What the login has to say, for the next write."""
@@ -203,6 +206,7 @@ class Line(asyncio.BufferedProtocol):
             if job is not None:
                 job()
         self._tick = self._limit = None
+        self._forget_check()
         connection, self.connection = self.connection, None  # what is over must not wait for the collector of cycles
         if connection is not None:
             connection.gone()
@@ -250,7 +254,10 @@ class Line(asyncio.BufferedProtocol):
         if self.connection is not None:
             self._feed(data)
             return
-        answer = sasl.receive(data)
+        self._log_in(sasl, sasl.receive(data))
+
+    def _log_in(self, sasl: SaslServer, answer: bytes) -> None:
+        """Go on as the login's phase says."""
         if sasl.phase is Phase.DONE:
             self._answer = answer  # it goes with our header
             self.user = sasl.user
@@ -260,9 +267,23 @@ class Line(asyncio.BufferedProtocol):
         if answer and self._transport is not None:
             self._transport.write(answer)
         if sasl.phase is Phase.REFUSED:
+            self._forget_check()
             _LOG.warning("%s was not let in: %s", self.peer, sasl.refusal)
             if self._transport is not None:
                 self._finish(self._transport, parted=False)
+        elif sasl.asked is not None and self._checking is None and self._owner.passwords is not None:
+            self._checking = self._owner.passwords.start(sasl.asked.user, sasl.asked.password, self._checked)
+
+    def _checked(self, right: bool) -> None:
+        """The password has been checked."""
+        self._checking = None
+        if self._sasl is not None and self._transport is not None and not self._transport.is_closing():
+            self._log_in(self._sasl, self._sasl.checked(right))
+
+    def _forget_check(self) -> None:
+        if self._checking is not None:
+            self._checking()
+            self._checking = None
 
     # --- AMQP
 

@@ -14,7 +14,7 @@ from assay_broker.amqp.deadlines import Deadlines
 from assay_broker.amqp.door import Door
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.amqp.line import READ, Line
-from assay_broker.security import Security
+from assay_broker.security import PasswordChecks, Security
 from assay_broker.shell import QueueManager
 from assay_sdk.time import Runner
 
@@ -79,6 +79,9 @@ class AmqpListener:
         self.limits = limits
         self.login = Deadlines(runner, limits.login_ms)
         self.closing = Deadlines(runner, limits.close_ms)
+        self.passwords = (
+            None if security.users is None else PasswordChecks(security.users, limits.logins, runner.call_soon)
+        )
         self.buffer = memoryview(bytearray(READ))
         self.idle_timeout_ms = idle_timeout_ms
         self._lines: dict[Line | Door, None] = {}
@@ -167,6 +170,8 @@ class AmqpListener:
             line.drop()
         if self._lines and self._empty is not None:
             await self._empty.wait()
+        if self.passwords is not None:
+            self.passwords.close()
         if self._server is not None:
             server, self._server = self._server, None
             await server.wait_closed()

@@ -1,7 +1,8 @@
 """SASL frames of a server (OASIS AMQP 1.0, 5.3), in front of the engine and without it.
 
 ANONYMOUS (RFC 4505), PLAIN (RFC 4616) and SCRAM-SHA-256 (RFC 5802, RFC 7677).  Pure: octets in, octets out; who may log
-in is the `Security`'s to say.  Mirror of `assay_sdk.drivers.amqp.sasl`.
+in is the `Security`'s to say.  Checking a password takes long, so the caller does that elsewhere (`SaslServer.asked`).
+Mirror of `assay_sdk.drivers.amqp.sasl`.
 
 The table: what comes in which phase, and what follows it.
 
@@ -10,11 +11,13 @@ HEADER    SASL's header          the same and the mechanisms; MECHANISM
 HEADER    AMQP's header          DONE where nobody needs to log in, or REFUSED
 MECHANISM sasl-init              the mechanism's first step
 CHALLENGE sasl-response          the mechanism's next step
+CHECKING  what a client that does not wait for the outcome sends: kept
 any       anything else          REFUSED
 ========= ====================== =============================================
 
-A step ends in another challenge (CHALLENGE), in an outcome that lets the client in (DONE), or in one that does not
-(REFUSED); after that nothing is read.  Why a login failed is not told: not whether the user exists.
+A step ends in another challenge (CHALLENGE), in a password that the caller has to check (CHECKING), in an outcome that
+lets the client in (DONE), or in one that does not (REFUSED); after that nothing is read.  Why a login failed is not
+told: not whether the user exists.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from enum import IntEnum, StrEnum
 from functools import lru_cache
 from typing import cast
 
+from msgspec import Struct
 from scramp import ScramException, ScramMechanism
 
 from assay_broker.security import ScramKeys, Security, Users
@@ -42,17 +46,24 @@ MAX_ROUNDS = 8
 """Responses of one client.  SCRAM needs two, an empty one at the beginning included three."""
 
 
+MAX_AHEAD = 32_768
+"""Octets that a client may send before it has the outcome, while its password is checked."""
+
+
 class Phase(StrEnum):
     """How far the negotiation has come."""
 
     HEADER = "header"
     MECHANISM = "mechanism"
     CHALLENGE = "challenge"
+    CHECKING = "checking"
+    """The caller has to check the password in `SaslServer.asked`, and to tell the result by `SaslServer.checked`."""
     DONE = "done"
     REFUSED = "refused"
 
 
 _OVER = frozenset((Phase.DONE, Phase.REFUSED))
+_NOT_READING = _OVER | {Phase.CHECKING}
 
 
 class Code(IntEnum):
@@ -66,8 +77,25 @@ class _RefusedError(Exception):
     """The login has failed."""
 
 
-_Steps = Generator[bytes, bytes, tuple[str | None, bytes | None]]
-"""A mechanism: takes responses, gives challenges, and returns the user and what goes with the outcome."""
+class Asked(Struct, frozen=True):
+    """A password that a client has sent.
+
+    Args:
+        user: Whose it is said to be.
+        password: The password.
+    """
+
+    user: str
+    password: str
+
+    def __repr__(self) -> str:
+        """Never the password."""
+        return f"Asked({self.user!r})"
+
+
+_Steps = Generator[bytes, bytes, tuple[str | None, bytes | None] | Asked]
+"""A mechanism: takes responses, gives challenges, and returns the user and what goes with the outcome, or a password
+that decides."""
 
 
 class SaslServer:
@@ -89,6 +117,8 @@ class SaslServer:
         self._rounds_left = max_rounds
         self._received = bytearray()
         self._steps: _Steps | None = None
+        self.asked: Asked | None = None
+        """What is to be checked, in phase CHECKING."""
         self.phase = Phase.HEADER
         self.user: str | None = None
         """Who has logged in, in phase DONE; None for nobody."""
@@ -100,19 +130,37 @@ class SaslServer:
     def receive(self, octets: bytes) -> bytes:
         """Take octets of the client.
 
-        Call it until `phase` is DONE or REFUSED; then send what it returned, and go on with `rest` or close.
+        Call it until `phase` is DONE or REFUSED; then send what it returned, and go on with `rest` or close.  In phase
+        CHECKING have `asked` checked, and call `checked`.
 
         Returns:
             What to answer.
         """
+        return self._go_on(octets, None)
+
+    def checked(self, right: bool) -> bytes:
+        """Take the result of the check in phase CHECKING; in any other it says nothing any more.
+
+        Args:
+            right: Whether the password is the user's.
+
+        Returns:
+            What to answer.
+        """
+        return self._go_on(b"", right)
+
+    def _go_on(self, octets: bytes, right: bool | None) -> bytes:
         self._received += octets
         answer = b""
         try:
-            while self.phase not in _OVER:
+            if right is not None:
+                answer += self._take_check(right)
+            while self.phase not in _NOT_READING:
                 part = self._part()
                 if part is None:
                     break
                 answer += self._take(part)
+            self._check_ahead()
         except DecodeError as error:
             # What is no negotiation has no outcome: a header says what is spoken here, and anything else is hung up on.
             answer += SASL_HEADER if self.phase is Phase.HEADER else b""
@@ -125,6 +173,10 @@ class SaslServer:
         if self.phase in _OVER:
             self._received.clear()
         return answer
+
+    def _check_ahead(self) -> None:
+        if self.phase is Phase.CHECKING and len(self._received) > MAX_AHEAD:
+            raise DecodeError(f"more than {MAX_AHEAD} octets before the login's outcome")
 
     def _part(self) -> bytes | None:
         """The next header or frame, once it is complete."""
@@ -189,15 +241,32 @@ class SaslServer:
             return self._end(end)
 
     def _end(self, end: StopIteration) -> bytes:
-        self.user, last = cast("tuple[str | None, bytes | None]", end.value)
+        value = cast("tuple[str | None, bytes | None] | Asked", end.value)
+        if isinstance(value, Asked):
+            self.asked, self.phase = value, Phase.CHECKING
+            users = self._security.users
+            remembered = users is not None and users.remembers(value.user, value.password)
+            return self._take_check(right=True) if remembered else b""
+        self.user, last = value
         self.phase = Phase.DONE
         return _LET_IN if last is None else _outcome(Code.OK, last)
+
+    def _take_check(self, right: bool) -> bytes:
+        asked, self.asked = self.asked, None
+        if asked is None:
+            return b""
+        if not right:
+            raise _RefusedError(f"wrong name or password of {asked.user[:40]!r}")
+        self.user = prepared(asked.user)
+        self.phase = Phase.DONE
+        return _LET_IN
 
     def _challenge(self, octets: bytes) -> bytes:
         return frame(types.described(_CHALLENGE, types.fields((types.binary(octets),))), sasl=True)
 
     def _refuse(self, why: str) -> None:
         self.refusal = why
+        self.asked = None
         self.phase = Phase.REFUSED
 
 
@@ -222,7 +291,7 @@ def _offer(mechanisms: tuple[str, ...]) -> bytes:
 def _steps(mechanism: str, users: Users | None) -> _Steps:
     if mechanism == ANONYMOUS or users is None:
         return _anonymous()
-    return {PLAIN: _plain, SCRAM: _scram}[mechanism](users)
+    return _plain() if mechanism == PLAIN else _scram(users)
 
 
 def _anonymous() -> _Steps:
@@ -231,7 +300,7 @@ def _anonymous() -> _Steps:
     return None, None
 
 
-def _plain(users: Users) -> _Steps:
+def _plain() -> _Steps:
     """Whom to act for, who it is, and the password, with a zero between each."""
     response = yield b""
     try:
@@ -241,11 +310,9 @@ def _plain(users: Users) -> _Steps:
     if len(parts) != 3:  # noqa: PLR2004  as said above
         raise _RefusedError("PLAIN without two zeros")
     act_for, user, password = parts
-    if not users.check(user, password):
-        raise _RefusedError(f"wrong name or password of {user[:40]!r}")
     if act_for not in {"", user}:
         raise _RefusedError(f"{user[:40]!r} may not act for {act_for[:40]!r}")
-    return prepared(user), None
+    return Asked(user, password)
 
 
 def _scram(users: Users) -> _Steps:

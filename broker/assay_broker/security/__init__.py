@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay_broker.security.addresses import is_loopback
+from assay_broker.security.checking import PasswordChecks
 from assay_broker.security.errors import ExposedError, SecurityError, TlsError, UsersError
 from assay_broker.security.security import Security
 from assay_broker.security.tls import server_context
@@ -10,6 +11,7 @@ from assay_broker.security.users import ScramKeys, Users, entry, keys_of
 
 __all__ = [
     "ExposedError",
+    "PasswordChecks",
     "ScramKeys",
     "Security",
     "SecurityError",

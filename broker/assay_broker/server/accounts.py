@@ -8,18 +8,20 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay_broker.security import SecurityError, Users, entry
+from assay_broker.security.users import ITERATIONS
 from assay_broker.server.errors import MachineError, OptionsError
 
 _MODE = 0o600
 
 
-def add_user(path: Path, user: str, password: str) -> bool:
+def add_user(path: Path, user: str, password: str, iterations: int = ITERATIONS) -> bool:
     """Write a user into a file, which is made where there is none; what else it says stays as it is.
 
     Args:
         path: The file.
         user: The name; an entry of that name is replaced.
         password: The password.
+        iterations: How often it is hashed.
 
     Returns:
         Whether there was an entry of that name.
@@ -32,7 +34,7 @@ def add_user(path: Path, user: str, password: str) -> bool:
         there = path.exists()
         known = Users.read(path).names if there else ()
         text = path.read_text(encoding="utf-8") if there else ""
-        kept, lines = _without(text, user), entry(user, password)
+        kept, lines = _without(text, user), entry(user, password, iterations)
         new = f"{kept}\n\n{lines}" if kept else lines
         tomllib.loads(new)
         _write(path, new)
@@ -45,16 +47,17 @@ def add_user(path: Path, user: str, password: str) -> bool:
     return user in known
 
 
-def users_text(passwords: Mapping[str, str]) -> str:
+def users_text(passwords: Mapping[str, str], iterations: int = ITERATIONS) -> str:
     """A users' file.
 
     Args:
         passwords: By the users' names.
+        iterations: How often each is hashed.
 
     Raises:
         SecurityError: A name or a password cannot be used.
     """
-    return "\n".join(entry(user, password) for user, password in passwords.items())
+    return "\n".join(entry(user, password, iterations) for user, password in passwords.items())
 
 
 def _without(text: str, user: str) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scramp import ScramClient, ScramException
 
-from assay_broker.amqp.sasl import MAX_FRAME, Phase, SaslServer
+from assay_broker.amqp.sasl import MAX_AHEAD, MAX_FRAME, Asked, Phase, SaslServer
 from assay_broker.security import Security, Users, keys_of
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import PROTOCOL_HEADER, SASL_HEADER, Splitter, frame
@@ -18,6 +18,21 @@ CLOSED = Security(Users({"alice": keys_of("secret", 4096)}))
 
 def server(security: Security = CLOSED, *, private: bool = True) -> SaslServer:
     return SaslServer(security, private=private)
+
+
+def fresh() -> Security:
+    """Nobody has logged in yet, so each password has to be checked."""
+    return Security(Users({"alice": keys_of("secret", 4096)}))
+
+
+def told(one: SaslServer, octets: bytes) -> bytes:
+    """What is answered, once the password that it holds is checked."""
+    answer = one.receive(octets)
+    if one.phase is Phase.CHECKING:
+        assert one.asked is not None
+        assert CLOSED.users is not None
+        answer += one.checked(CLOSED.users.check(one.asked.user, one.asked.password))
+    return answer
 
 
 def init(mechanism: str, response: bytes | None = None) -> bytes:
@@ -52,7 +67,7 @@ def outcome(octets: bytes) -> list[object]:
 
 def refused(one: SaslServer, octets: bytes) -> int:
     """The code of the outcome."""
-    code = outcome(one.receive(octets))[0]
+    code = outcome(told(one, octets))[0]
     assert one.phase is Phase.REFUSED
     assert one.user is None
     assert one.rest == b""
@@ -118,15 +133,53 @@ def greeted(security: Security = CLOSED, *, private: bool = True) -> SaslServer:
 @pytest.mark.parametrize("sent", [b"\0alice\0secret", b"alice\0alice\0secret", "\0\uff41lice\0secret".encode()])
 def test_plain_lets_in_who_knows_his_password(sent: bytes) -> None:
     one = greeted()
-    assert outcome(one.receive(init("PLAIN", sent) + PROTOCOL_HEADER)) == [0]
+    assert outcome(told(one, init("PLAIN", sent) + PROTOCOL_HEADER)) == [0]
     assert (one.phase, one.user, one.rest) == (Phase.DONE, "alice", PROTOCOL_HEADER)
 
 
 def test_plain_may_wait_to_be_asked() -> None:
     one = greeted()
     assert parts(one.receive(init("PLAIN"))) == [(0x42, [b""])]
-    assert outcome(one.receive(response(b"\0alice\0secret"))) == [0]
+    assert outcome(told(one, response(b"\0alice\0secret"))) == [0]
     assert one.user == "alice"
+
+
+def test_a_password_is_the_callers_to_check_and_shown_nowhere() -> None:
+    one = greeted(fresh())
+    assert one.receive(init("PLAIN", b"\0alice\0secret")) == b""
+    assert (one.phase, one.user, one.asked) == (Phase.CHECKING, None, Asked("alice", "secret"))
+    assert repr(one.asked) == "Asked('alice')"
+    assert outcome(one.checked(right=True)) == [0]
+    assert (one.phase, one.user, one.asked) == (Phase.DONE, "alice", None)
+
+
+def test_a_password_that_was_right_before_is_not_checked_again() -> None:
+    security = fresh()
+    assert security.users is not None
+    assert security.users.check("alice", "secret")
+    one = greeted(security)
+    assert outcome(one.receive(init("PLAIN", b"\0alice\0secret"))) == [0]
+    assert (one.phase, one.user) == (Phase.DONE, "alice")
+    other = greeted(security)
+    assert other.receive(init("PLAIN", b"\0alice\0wrong")) == b""
+    assert other.phase is Phase.CHECKING
+
+
+def test_what_comes_before_the_outcome_is_kept_within_limits() -> None:
+    one = greeted(fresh())
+    one.receive(init("PLAIN", b"\0alice\0secret") + PROTOCOL_HEADER)
+    assert one.receive(b"more") == b""
+    one.checked(right=True)
+    assert (one.phase, one.rest) == (Phase.DONE, PROTOCOL_HEADER + b"more")
+
+    one = greeted(fresh())
+    one.receive(init("PLAIN", b"\0alice\0secret"))
+    one.receive(b"x" * MAX_AHEAD)
+    assert one.phase is Phase.CHECKING
+    one.receive(b"x")
+    assert (one.phase, one.refusal) == (Phase.REFUSED, "more than 32768 octets before the login's outcome")
+    assert one.checked(right=True) == b""
+    assert (one.phase, one.user) == (Phase.REFUSED, None)
 
 
 @pytest.mark.parametrize(
@@ -270,7 +323,7 @@ def test_octets_may_come_in_any_pieces(cuts: list[int]) -> None:
         if one.phase is Phase.DONE:
             rest += part
         else:
-            answer += one.receive(part)
+            answer += told(one, part)
     assert one.phase is Phase.DONE
     assert answer.startswith(greeting())
     assert one.rest + rest == b"rest"

@@ -70,6 +70,35 @@ def test_a_user_who_is_none_seems_to_have_the_same_salt_each_time() -> None:
     assert USERS.scram("mallory") is None
 
 
+def test_iterations_do_not_tell_users_from_others_in_a_file_with_old_and_new_entries() -> None:
+    old, new = keys_of("one", FEW), keys_of("two", FEW + 1)
+    users = Users({"old": old, "new": new})
+    seen = [users.decoy(f"nobody {number}").iterations for number in range(200)]
+    assert set(seen) == {FEW, FEW + 1}
+    assert seen == [users.decoy(f"nobody {number}").iterations for number in range(200)]
+    assert users.check("old", "one")
+    assert users.check("new", "two")
+
+
+def test_what_is_remembered_is_one_users_one_password() -> None:
+    users = Users({"alice": ALICE, "bob": keys_of("secret", FEW)})
+    assert not users.remembers("alice", "secret")
+    assert users.check("alice", "secret")
+    assert users.remembers("alice", "secret")
+    assert users.remembers("\uff41lice", "secret")
+    assert not users.remembers("bob", "secret")
+    assert not users.remembers("alice", "Secret")
+    assert not users.remembers("", "")
+    assert not users.check("mallory", "secret")
+    assert not users.remembers("mallory", "secret")
+
+
+def test_a_new_entry_has_as_many_iterations_as_owasp_recommends_and_can_be_used(tmp_path: Path) -> None:
+    text = entry("alice", "secret")
+    assert "iterations = 600000\n" in text
+    assert Users.read(written(tmp_path, text)).check("alice", "secret")
+
+
 @pytest.mark.parametrize(("name", "password"), [("", "x"), ("\0", "x"), ("alice", ""), ("alice", "\0")])
 def test_a_name_or_password_that_no_client_can_send_makes_no_entry(name: str, password: str) -> None:
     with pytest.raises(UsersError, match=r"choose another|choose one"):

@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay_broker.security import Users
+from assay_broker.security.users import LEAST_ITERATIONS
 from assay_broker.server.accounts import add_user, users_text
 from assay_broker.server.errors import MachineError, OptionsError
+
+FEW = LEAST_ITERATIONS
 
 
 @pytest.fixture
@@ -22,15 +25,16 @@ def path(tmp_path: Path) -> Path:
 def test_a_user_is_written_and_the_password_is_not(path: Path) -> None:
     assert not add_user(path, "alice", "pencil")
     assert "pencil" not in path.read_text()
+    assert "iterations = 600000\n" in path.read_text()
     assert Users.read(path).check("alice", "pencil")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_another_user_leaves_the_first_and_every_remark_as_they_are(path: Path) -> None:
-    add_user(path, "alice", "pencil")
+    add_user(path, "alice", "pencil", FEW)
     path.write_text(f"# ours\n{path.read_text()}")
     path.chmod(0o640)
-    add_user(path, "bob.b", "rubber")
+    add_user(path, "bob.b", "rubber", FEW)
     users = Users.read(path)
     assert users.check("alice", "pencil")
     assert users.check("bob.b", "rubber")
@@ -40,8 +44,8 @@ def test_another_user_leaves_the_first_and_every_remark_as_they_are(path: Path) 
 
 def test_a_user_who_is_there_gets_another_password(path: Path) -> None:
     for name in ("alice", "bob", "carol"):
-        add_user(path, name, "first")
-    assert add_user(path, "bob", "second")
+        add_user(path, name, "first", FEW)
+    assert add_user(path, "bob", "second", FEW)
     users = Users.read(path)
     assert users.names == ("alice", "carol", "bob")
     assert users.check("bob", "second")
@@ -55,7 +59,7 @@ def test_whatever_users_are_called_the_file_stays_one(
 ) -> None:
     path = tmp_path_factory.mktemp("users") / "users.toml"
     for number, name in enumerate(names):
-        add_user(path, name, f"p{number}")
+        add_user(path, name, f"p{number}", FEW)
     users = Users.read(path)
     assert set(users.names) == set(names)
 
@@ -72,7 +76,7 @@ def test_what_cannot_be_used_is_said(path: Path) -> None:
 
 
 def test_an_entry_in_another_form_of_toml_is_left_alone(path: Path) -> None:
-    add_user(path, "alice", "pencil")
+    add_user(path, "alice", "pencil", FEW)
     fields = ", ".join(path.read_text().splitlines()[1:])
     path.write_text(f"users.alice = {{ {fields} }}\n")
     with pytest.raises(OptionsError, match="take that entry out"):
@@ -86,5 +90,5 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 
 def test_a_whole_file_can_be_had_as_text(path: Path) -> None:
-    path.write_text(users_text({"app": "one", "mqm": "two"}))
+    path.write_text(users_text({"app": "one", "mqm": "two"}, FEW))
     assert Users.read(path).check("mqm", "two")

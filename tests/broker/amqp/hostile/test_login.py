@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.broker.amqp.hostile.peers import last_words
 from tests.broker.amqp.serving import DETACH, LIMIT_S, SENDER, Raw, Serving, performative, serving, target
+from tests.waiting import until
 
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.core.administration.changes import SetAuthority
@@ -91,6 +93,85 @@ def test_many_wrong_passwords_keep_nobody_from_coming_in_with_the_right_one(guar
     client, code = login(guarded, "alice", "secret")
     client.socket.close()
     assert code == 0
+
+
+class HeldUsers(Users):
+    """Users whose passwords take to check until the test lets them go; names are checked in the order they came."""
+
+    def __init__(self) -> None:
+        super().__init__({"alice": keys_of("secret", 4_096), "bob": keys_of("hidden", 4_096)})
+        self.begun: list[str] = []
+        self.go = threading.Event()
+
+    def check(self, user: str, password: str) -> bool:
+        self.begun.append(password)
+        assert self.go.wait(LIMIT_S)
+        return super().check(user, password)
+
+
+@contextmanager
+def asking(server: Serving, user: str, password: str) -> Iterator[Raw]:
+    """A client that has sent its password."""
+    with Raw(server.port, header=SASL_HEADER) as client:
+        client.wait(0x40)
+        client.raw(plain(user, password))
+        yield client
+
+
+def test_others_log_in_and_work_while_a_password_is_checked() -> None:
+    users = HeldUsers()
+    users.go.set()
+    assert users.check("bob", "hidden")  # bob has logged in before
+    users.go.clear()
+    with serving(security=Security(users)) as server, asking(server, "alice", "secret") as slow:
+        until(lambda: "secret" in users.begun, "alice's password is being checked")
+        other, code = login(server, "bob", "hidden")
+        with other:
+            assert code == 0
+            other.raw(PROTOCOL_HEADER)
+            other.open()
+            other.begin()
+            other.attach("in", SENDER, 0, target=target("Q"))
+            other.close()
+        users.go.set()
+        assert slow.wait(0x44).at(0) == 0
+
+
+def test_passwords_are_checked_a_few_at_a_time_and_not_for_those_who_have_gone() -> None:
+    users = HeldUsers()
+    with (
+        serving(security=Security(users), limits=AmqpLimits(logins=2)) as server,
+        asking(server, "alice", "guess 1") as first,
+        asking(server, "alice", "guess 2") as second,
+    ):
+        until(lambda: len(users.begun) == 2, "two passwords are being checked")
+        with asking(server, "alice", "guess 3"), asking(server, "alice", "guess 4"):
+            until(lambda: server.do(lambda: len(server.listener._lines)) == 4, "four clients are there")
+        until(lambda: server.do(lambda: len(server.listener._lines)) == 2, "the server has seen that two have gone")
+        with asking(server, "alice", "secret") as last:
+            users.go.set()
+            assert [client.wait(0x44).at(0) for client in (first, second, last)] == [1, 1, 0]
+    assert users.begun == ["guess 1", "guess 2", "secret"]
+
+
+def test_a_client_that_goes_while_its_password_is_checked_leaves_nothing_behind() -> None:
+    users = HeldUsers()
+    with serving(security=Security(users)) as server:
+        with asking(server, "alice", "secret"):
+            until(lambda: bool(users.begun), "the password is being checked")
+        until(lambda: server.do(lambda: not server.listener._lines), "the server has seen that the client has gone")
+        users.go.set()
+        with asking(server, "bob", "hidden") as other:
+            assert other.wait(0x44).at(0) == 0
+
+
+def test_a_server_can_be_stopped_while_a_password_is_checked() -> None:
+    users = HeldUsers()
+    with serving(security=Security(users)) as server, asking(server, "alice", "secret") as client:
+        until(lambda: bool(users.begun), "the password is being checked")
+        server.run(server.listener.close())
+        assert client.read() is None
+        users.go.set()
 
 
 def test_whoever_does_not_log_in_is_told_to(guarded: Serving) -> None:

@@ -152,8 +152,8 @@ def said(sent: bytes, descriptor: int) -> str:
 class Broker:
     """The broker's side, as far as the proof that the client has given."""
 
-    def __init__(self, client: SaslClient, *offered: str) -> None:
-        salt, stored_key, server_key, iterations = KEYS
+    def __init__(self, client: SaslClient, *offered: str, keys: tuple[bytes, bytes, bytes, int] = KEYS) -> None:
+        salt, stored_key, server_key, iterations = keys
         self.server = ScramMechanism("SCRAM-SHA-256").make_server(
             lambda _user: (salt, stored_key, server_key, iterations)
         )
@@ -169,6 +169,14 @@ def test_scram_is_taken_on_any_line_and_its_proof_comes_with_the_outcome(private
     assert client.receive(proven(0, broker.server.get_server_final()) + PROTOCOL_HEADER) == b""
     assert client.is_done()
     assert client.rest == PROTOCOL_HEADER
+
+
+def test_a_broker_may_ask_for_as_many_iterations_as_owasp_recommends() -> None:
+    client = SaslClient(LOGIN, private=False)
+    keys = ScramMechanism("SCRAM-SHA-256").make_auth_info("secret", iteration_count=600_000)
+    broker = Broker(client, "SCRAM-SHA-256", keys=keys)
+    client.receive(proven(0, broker.server.get_server_final()))
+    assert client.is_done()
 
 
 def test_the_brokers_proof_may_come_before_the_outcome() -> None:

@@ -1,0 +1,60 @@
+"""Checks passwords on threads, because each check is costly on purpose and nobody else may wait for it.
+
+OpenSSL's PBKDF2 runs without the interpreter's lock, so the loop that moves messages goes on meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from assay_broker.security.users import Users
+
+
+class PasswordChecks:
+    """Checks the passwords of one listener's clients; those that find no free thread wait in the order they came.
+
+    Args:
+        users: Who may log in.
+        threads: How many passwords are checked at a time.
+        call_soon: Runs a job on the listener's loop; may be called from any thread.
+    """
+
+    def __init__(self, users: Users, threads: int, call_soon: Callable[[Callable[[], None]], None]) -> None:
+        self._users = users
+        self._call_soon = call_soon
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="assay-login")
+
+    def start(self, user: str, password: str, then: Callable[[bool], None]) -> Callable[[], None]:
+        """Check a password.
+
+        Args:
+            user: The name.
+            password: The password.
+            then: Called on the loop with whether it is the user's, unless the check was taken back.
+
+        Returns:
+            Takes the check back: one that waits is never made.
+        """
+        taken_back = False
+        found: Future[bool] = self._pool.submit(self._users.check, user, password)
+
+        def done(_: Future[bool]) -> None:
+            if not taken_back:  # what was taken back has perhaps no loop any more
+                self._call_soon(tell)
+
+        def tell() -> None:
+            if not taken_back:
+                then(found.result())
+
+        def take_back() -> None:
+            nonlocal taken_back
+            taken_back = True
+            found.cancel()
+
+        found.add_done_callback(done)
+        return take_back
+
+    def close(self) -> None:
+        """Begin no more checks; the threads end with what they are doing."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
