@@ -62,6 +62,9 @@ class Wiring:
                 tls = server_context(options.tls_certificate, options.tls_key)
         if users is not None and users.exposed:
             _LOG.warning("everybody on this machine can read %s; take that right away (chmod o-r)", options.users)
+        unencrypted = _unencrypted(options)
+        if unencrypted is not None:
+            _LOG.warning(unencrypted)
         self._security = Security(users, tls, options.clear_passwords)
 
     def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> AmqpGate:
@@ -124,6 +127,23 @@ class HttpGate(HttpListener):
         """
         with complaints():
             await super().start(host, port)
+
+
+def _unencrypted(options: ServerOptions) -> str | None:
+    """Say which listeners other machines can reach without TLS; None when there is none.
+
+    Without users the server listens on this machine only (`options.check`), so only a server with users can be meant.
+    """
+    asked = (("AMQP", options.amqp), ("HTTP", options.http))
+    open_to_others = [f"{name} at {place}" for name, place in asked if place is not None and not place.loopback]
+    if not open_to_others or options.tls_key is not None:
+        return None
+    where = " and ".join(open_to_others)
+    exposed = "messages and passwords" if options.clear_passwords else "messages"
+    return (
+        f"other machines can reach {where} without TLS, so {exposed} can be read on the network: "
+        "give --tls-certificate and --tls-key, or listen on 127.0.0.1"
+    )
 
 
 @contextmanager
