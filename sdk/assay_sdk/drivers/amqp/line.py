@@ -119,6 +119,7 @@ class Line:
         self._socket: socket.socket | None = None
         self._addresses: _Addresses = []
         self._connecting = True
+        self._proving = False
         self._gone = False
         self._heard = False
         self._unsent = bytearray()
@@ -177,7 +178,7 @@ class Line:
         self._tell(lambda: self._try_next(addresses, None))
 
     def _tell(self, job: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the runner was closed during the look-up: nobody is left to be told
+        with suppress(RuntimeError):  # the runner was closed meanwhile: nobody is left to be told
             self._runner.call_soon(job)
 
     def _try_next(self, addresses: _Addresses, error: int | None) -> None:
@@ -285,7 +286,10 @@ class Line:
         if sasl.is_done():
             self._feed(octets)
             return
-        answer = sasl.receive(octets)
+        self._log_in(sasl, sasl.receive(octets))
+
+    def _log_in(self, sasl: SaslClient, answer: bytes) -> None:
+        """Go on as the login says."""
         if answer:
             self._say(answer)
             self._write()
@@ -294,6 +298,22 @@ class Line:
         elif sasl.is_done():
             self._owner.line_ready()
             self._feed(sasl.rest)
+        elif sasl.prove is not None and not self._proving:
+            self._proving = True
+            threading.Thread(target=self._prove, args=(sasl, sasl.prove), name="assay-login", daemon=True).start()
+
+    def _prove(self, sasl: SaslClient, prove: Callable[[], bytes]) -> None:
+        """Compute a proof; on a thread of its own, because other connections do not wait for it."""
+        proof = prove()
+        self._tell(lambda: self._proved(sasl, proof))
+
+    def _proved(self, sasl: SaslClient, proof: bytes) -> None:
+        if self._gone:
+            return
+        try:
+            self._log_in(sasl, sasl.proved(proof))
+        except OSError as error:
+            self._lose(error)
 
     def _feed(self, octets: bytes) -> None:
         """Hand octets to the engine, never more than it has room for."""

@@ -2,12 +2,13 @@
 
 What proton can do depends on how it was compiled; ANONYMOUS (RFC 4505) and PLAIN (RFC 4616) need no library, and
 SCRAM-SHA-256 (RFC 5802, RFC 7677) is scramp's.  SCRAM is taken wherever it is offered: it sends no password, so it may
-go over any line, and it shows that the broker knows the user.  Pure: octets in, octets out.
+go over any line, and it shows that the broker knows the user.  Pure: octets in, octets out.  A proof that takes long is
+left to the caller, who computes it where no other connection waits (`SaslClient.prove`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import cast
 
@@ -29,6 +30,9 @@ _MAX_FRAME = 65_536
 _MAX_ITERATIONS = 1_000_000
 """How often a broker may have the password hashed: about half a second.  A hostile one could ask for hours."""
 
+_QUICK_ITERATIONS = 20_000
+"""Up to here a proof takes some milliseconds, less than a thread is worth."""
+
 _ANONYMOUS, _PLAIN, _SCRAM = "ANONYMOUS", "PLAIN", "SCRAM-SHA-256"
 
 
@@ -37,6 +41,8 @@ class Phase(StrEnum):
 
     HEADER = "header"
     MECHANISMS = "mechanisms"
+    PROVING = "proving"
+    """The caller has to call `SaslClient.prove`, on any thread, and then `SaslClient.proved`."""
     OUTCOME = "outcome"
     DONE = "done"
     REFUSED = "refused"
@@ -56,6 +62,8 @@ class SaslClient:
         self._scram: Scram | None = None
         self._received = bytearray()
         self.phase = Phase.HEADER
+        self.prove: Callable[[], bytes] | None = None
+        """Computes the proof that the broker has asked for, in phase PROVING; takes up to half a second."""
         self.refused: Refused | None = None
         """Why it failed, in phase REFUSED."""
         self.rest = b""
@@ -76,10 +84,14 @@ class SaslClient:
         """
         self._received += octets
         answer = b""
+        if self.phase is Phase.PROVING:
+            if len(self._received) > _MAX_FRAME:
+                self._refuse(_broken("it goes on before the login does"))
+            return answer
         try:
             for part in self._parts():
                 answer += self._take(part)
-                if self.phase in {Phase.DONE, Phase.REFUSED}:
+                if self.phase in {Phase.DONE, Phase.REFUSED, Phase.PROVING}:
                     break
         except DecodeError as error:
             self._refuse(_broken(f"its SASL frames are malformed: {error}"))
@@ -92,6 +104,17 @@ class SaslClient:
             self.rest = bytes(self._received)
             self._received.clear()
         return answer
+
+    def proved(self, proof: bytes) -> bytes:
+        """Take what `prove` has computed; returns what to answer.
+
+        Does nothing in another phase than PROVING.
+        """
+        if self.phase is not Phase.PROVING:
+            return b""
+        self.prove = None
+        self.phase = Phase.OUTCOME
+        return _response(proof) + self.receive(b"")
 
     def _parts(self) -> Iterator[bytes]:
         """Complete headers and frames, leaving in place what comes after the one in hand."""
@@ -166,8 +189,13 @@ class SaslClient:
         return self._scram.first()
 
     def _take_challenge(self, scram: Scram, fields: list[object]) -> bytes:
-        response = scram.respond(_octets(fields, 0) or b"")
-        return frame(types.described(_RESPONSE, types.fields((types.binary(response),))), sasl=True)
+        if not scram.challenged(_octets(fields, 0) or b""):
+            return _response(b"")
+        if scram.iterations <= _QUICK_ITERATIONS:
+            return _response(scram.prove())
+        self.prove = scram.prove
+        self.phase = Phase.PROVING
+        return b""
 
     def _take_outcome(self, fields: list[object]) -> bytes:
         code = fields[0] if fields else None
@@ -187,6 +215,7 @@ class SaslClient:
 
     def _refuse(self, why: Refused) -> None:
         self.refused = why
+        self.prove = None
         self.phase = Phase.REFUSED
 
 
@@ -209,8 +238,16 @@ class Scram:
         """The name, and a nonce."""
         return str(self._client.get_client_first()).encode()
 
-    def respond(self, challenge: bytes) -> bytes:
-        """The proof, to the broker's salt; nothing to the broker's proof, where that does not come with the outcome.
+    @property
+    def iterations(self) -> int:
+        """How often the password is to be hashed, once the broker has said so."""
+        return int(self._client.iterations)
+
+    def challenged(self, challenge: bytes) -> bool:
+        """Take a challenge: the salt, or the broker's proof, where that does not come with the outcome.
+
+        Returns:
+            Whether a proof is due.
 
         Raises:
             ScramException: The challenge is none, or the broker's proof is wrong.
@@ -218,10 +255,14 @@ class Scram:
         self._rounds += 1
         if self._rounds > 1:
             self.verify(challenge)
-            return b""
+            return False
         self._client.set_server_first(_text(challenge))
-        if int(self._client.iterations) > _MAX_ITERATIONS:
-            raise ScramException(f"it asks for {self._client.iterations} iterations")
+        if self.iterations > _MAX_ITERATIONS:
+            raise ScramException(f"it asks for {self.iterations} iterations")
+        return True
+
+    def prove(self) -> bytes:
+        """Compute the proof: the password is hashed, outside of the interpreter's lock."""
         return str(self._client.get_client_final()).encode()
 
     def verify(self, proof: bytes | None) -> None:
@@ -236,6 +277,10 @@ class Scram:
             raise ScramException("it gives no proof")
         self._client.set_server_final(_text(proof))
         self._verified = True
+
+
+def _response(octets: bytes) -> bytes:
+    return frame(types.described(_RESPONSE, types.fields((types.binary(octets),))), sasl=True)
 
 
 def _text(octets: bytes) -> str:

@@ -159,7 +159,11 @@ class Broker:
         )
         client.start()
         self.server.set_client_first(said(client.receive(SASL_HEADER + offer(*offered)), 0x41))
-        self.server.set_client_final(said(client.receive(challenge(self.server.get_server_first())), 0x43))
+        answer = client.receive(challenge(self.server.get_server_first()))
+        if client.prove is not None:
+            assert answer == b""
+            answer = client.proved(client.prove())
+        self.server.set_client_final(said(answer, 0x43))
 
 
 @pytest.mark.parametrize("private", [False, True])
@@ -177,6 +181,36 @@ def test_a_broker_may_ask_for_as_many_iterations_as_owasp_recommends() -> None:
     broker = Broker(client, "SCRAM-SHA-256", keys=keys)
     client.receive(proven(0, broker.server.get_server_final()))
     assert client.is_done()
+
+
+def proving() -> SaslClient:
+    """A client that has been asked for a proof that takes long."""
+    client = SaslClient(LOGIN, private=False)
+    client.start()
+    nonce = said(client.receive(SASL_HEADER + offer("SCRAM-SHA-256")), 0x41).partition("r=")[2]
+    assert client.receive(challenge(f"r={nonce}y,s=QUFBQUFBQUFBQUFB,i=20001")) == b""
+    assert client.phase is Phase.PROVING
+    return client
+
+
+def test_what_the_broker_says_while_the_client_computes_is_read_afterwards() -> None:
+    client = proving()
+    assert client.receive(outcome(1)) == b""
+    assert client.phase is Phase.PROVING
+    assert client.prove is not None
+    assert said(client.proved(client.prove()), 0x43).startswith("c=biws,r=")
+    assert "wrong name or password" in refusal(client).text
+
+
+def test_a_broker_that_says_too_much_while_the_client_computes_is_refused() -> None:
+    client = proving()
+    prove = client.prove
+    assert prove is not None
+    client.receive(b"x" * 70_000)
+    assert "goes on before the login does" in refusal(client).text
+    assert client.prove is None
+    assert client.proved(prove()) == b""
+    assert client.phase is Phase.REFUSED
 
 
 def test_the_brokers_proof_may_come_before_the_outcome() -> None:
