@@ -141,7 +141,7 @@ def _unencrypted(options: ServerOptions) -> str | None:
     where = " and ".join(open_to_others)
     exposed = "messages and passwords" if options.clear_passwords else "messages"
     return (
-        f"other machines can reach {where} without TLS, so {exposed} can be read on the network: "
+        f"other machines may reach {where} without TLS, so {exposed} can be read on the network: "
         "give --tls-certificate and --tls-key, or listen on 127.0.0.1"
     )
 

@@ -121,7 +121,10 @@ class VirtualRunner:
             self._drop_taken_back()
             if not self._heap or (deadline_ns is not None and self._heap[0][0] > deadline_ns):
                 if deadline_ns is None:
-                    raise StalledError("waiting without a limit in a virtual world in which nothing is left to happen")
+                    raise StalledError(
+                        "this wait would never end: it has no timeout, and nothing is scheduled in this broker's "
+                        "virtual time that could end it; give a timeout, or send first"
+                    )
                 self._pass_to(deadline_ns)
                 return False
             due_ns, _, entry = heapq.heappop(self._heap)

@@ -51,7 +51,7 @@ def warnings(options: ServerOptions, caplog: pytest.LogCaptureFixture) -> list[s
 def test_a_listener_that_other_machines_reach_without_tls_is_warned_of_once(
     options: ServerOptions, where: str, what: str, users: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    said = f"other machines can reach {where} without TLS, so {what} can be read on the network: {ADVICE}"
+    said = f"other machines may reach {where} without TLS, so {what} can be read on the network: {ADVICE}"
     assert warnings(_with(options, users), caplog) == [said]
 
 
