@@ -31,6 +31,7 @@ COMMANDS = (
     "mqsc",
     "send",
     "receive",
+    "cancel",
     "crash",
 )
 """Each is the function of that name in the module of that name (`assay.commands`)."""

@@ -8,6 +8,7 @@ import ssl
 import sys
 from base64 import b64encode
 from getpass import getpass
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +20,8 @@ import typer
 from msgspec import Struct
 
 from assay.exits import CannotRunError, UsageProblem
+from assay_broker.core.messages.descriptor import native_id
+from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_sdk import Login
 
 PASSWORD = "ASSAY_PASSWORD"  # noqa: S105 - the variable's name
@@ -35,6 +38,7 @@ Authority = Annotated[
 T = TypeVar("T")
 
 _PATH = "/ibmmq/rest/v2/admin"
+_MESSAGING = "/ibmmq/rest/v2/messaging"
 _TIMEOUT_S = 60.0
 _MOST = 256 * 1024 * 1024
 
@@ -158,7 +162,28 @@ class RemoteManager:
         name = quote(self.name, safe="").replace(".", "%2E")
         return self._decoded(self._ask("POST", f"{_PATH}/action/qmgr/{name}/mqsc", body), Answer)
 
-    def _ask(self, method: str, path: str, body: str | None = None) -> bytes:
+    def take_staged(self, handle: str) -> bool:
+        """Take a delayed message off the staging queue, every copy of it, as an administrator does (DD-38).
+
+        Args:
+            handle: The message id as its sender knows it: its bytes are the CorrelId on the staging queue (DD-37).
+
+        Returns:
+            Whether there was one.
+
+        Raises:
+            CannotRunError: Nobody answers, not as a queue manager does, or the user is no administrator.
+        """
+        name, queue = quote(self.name, safe="").replace(".", "%2E"), quote(STAGING_QUEUE, safe="")
+        wanted = native_id(handle).hex()
+        path = f"{_MESSAGING}/qmgr/{name}/queue/{queue}/message?correlationId={wanted}"
+        taken = False
+        while self._ask("DELETE", path) is not None:
+            taken = True
+        return taken
+
+    def _ask(self, method: str, path: str, body: str | None = None) -> bytes | None:
+        """Ask, and return the answer's body; None for 204, which says that there is none."""
         try:
             self._line.request(method, path, None if body is None else body.encode(), self._headers)
             answer = self._line.getresponse()
@@ -168,16 +193,18 @@ class RemoteManager:
             raise CannotRunError(
                 f"{self._url} does not answer ({_plain(why)}): see that the server runs, and where."
             ) from error
-        if answer.status == 200:  # noqa: PLR2004  OK
+        if answer.status == HTTPStatus.OK:
             return octets
+        if answer.status == HTTPStatus.NO_CONTENT:
+            return None
         what = f"{self._url} has refused the request ({answer.status}): {_said(octets, answer.reason)}"
-        if answer.status == 401 and "Authorization" not in self._headers:  # noqa: PLR2004  nobody has logged in
+        if answer.status == HTTPStatus.UNAUTHORIZED and "Authorization" not in self._headers:
             what = f"{what.removesuffix('.')}; log in with --user NAME."
         raise CannotRunError(what)
 
-    def _decoded(self, octets: bytes, kind: type[T]) -> T:
+    def _decoded(self, octets: bytes | None, kind: type[T]) -> T:
         try:
-            return msgspec.json.decode(octets, type=kind)
+            return msgspec.json.decode(octets or b"", type=kind)
         except msgspec.DecodeError as error:
             raise CannotRunError(
                 f"{self._url} does not answer as IBM MQ's REST interface does ({error}): see what the URL leads to."

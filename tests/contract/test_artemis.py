@@ -12,6 +12,7 @@ from tests.contract.suite import DriverContract, World
 from assay_adapters.artemis import ArtemisBackend
 from assay_adapters.backend import Needs, Unavailable, Unsupported
 from assay_adapters.client import Endpoint
+from assay_sdk import UnsupportedRuntimeError
 from assay_sdk.drivers.amqp import AmqpDriver
 from assay_sdk.runners.real import RealRunner
 
@@ -41,6 +42,14 @@ class TestArtemis(DriverContract):
             url=endpoint.url, runner=runner, driver=AmqpDriver, token=uuid.uuid4().hex[:8], login=endpoint.login
         )
         runner.close()
+
+    def test_taking_a_message_back_is_refused_before_anything_is_sent(self, world: World) -> None:
+        with world.connect() as ctx:
+            receipt = ctx.create_producer(world.queue(), delivery_delay=100).send("x")
+            with pytest.raises(UnsupportedRuntimeError, match="this connection has no cancel"):
+                receipt.cancel()
+            with pytest.raises(UnsupportedRuntimeError, match="this connection has no cancel"):
+                ctx.cancel(receipt.message_id)
 
     @pytest.mark.xfail(strict=False, reason="Artemis may answer a drain before its browser has sent everything")
     def test_a_browser_shows_and_leaves(self, world: World) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.contract.suite import DriverContract, World
+from tests.contract.suite import CancelContract, DriverContract, World
 
 from assay_broker.inprocess import InProcessDriver
 from assay_broker.shell import QueueManager
@@ -20,7 +20,7 @@ def world_of(runner: Runner) -> World:
     return World(url="in-process://qm", runner=runner, driver=lambda: InProcessDriver(queue_manager), token="x")
 
 
-class TestInVirtualTime(DriverContract):
+class TestInVirtualTime(DriverContract, CancelContract):
     """One thread, no waiting."""
 
     @pytest.fixture
@@ -28,7 +28,7 @@ class TestInVirtualTime(DriverContract):
         return world_of(VirtualRunner())
 
 
-class TestInRealTime(DriverContract):
+class TestInRealTime(DriverContract, CancelContract):
     """The engine's jobs on the loop's own thread, the application on another: real time is what is tested."""
 
     @pytest.fixture

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.contract.suite import DriverContract, World
+from tests.contract.suite import CancelContract, DriverContract, World
 
 from assay_broker.inprocess import InProcessDriver
 from assay_broker.local import LocalServer
@@ -16,7 +16,7 @@ from assay_sdk.drivers.local import LocalDriver
 from assay_sdk.runners.real import RealRunner
 
 
-class TestLocal(DriverContract):
+class TestLocal(DriverContract, CancelContract):
     """Real time and a real socket; broker and client turn cranks of their own."""
 
     @pytest.fixture

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
-from tests.contract.suite import DriverContract, World
+from tests.contract.suite import CancelContract, DriverContract, World
 
 from assay_adapters.backend import Needs, Unsupported
 from assay_adapters.client import Endpoint
@@ -24,7 +24,7 @@ def endpoint() -> Iterator[Endpoint]:
     backend.close()
 
 
-class TestReferenceServer(DriverContract):
+class TestReferenceServer(DriverContract, CancelContract):
     """Real time, a real wire, a process of its own."""
 
     @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.broker.amqp.serving import serving
-from tests.contract.suite import DriverContract, World
+from tests.contract.suite import CancelContract, DriverContract, World
 
 from assay_broker.stores.memory import MemoryStore
 from assay_broker.stores.sqlite import SqliteStore
@@ -16,7 +16,7 @@ from assay_sdk.drivers.amqp import AmqpDriver
 from assay_sdk.runners.real import RealRunner
 
 
-class TestServer(DriverContract):
+class TestServer(DriverContract, CancelContract):
     """Real time, a real wire, and both ends from here."""
 
     @pytest.fixture(params=["memory", "sqlite"])

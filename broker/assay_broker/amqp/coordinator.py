@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING, cast
 from assay_broker.amqp import attach_frames, engine
 from assay_broker.amqp.attaches import AttachEnd, Coordinator
 from assay_broker.amqp.conditions import (
-    DECODE_ERROR,
     NOT_IMPLEMENTED,
     ROLLED_BACK,
-    TRANSFER_LIMIT,
     UNKNOWN_TRANSACTION,
     Condition,
     condition,
     encode_error,
 )
 from assay_broker.amqp.engine import Delivery, State
-from assay_broker.amqp.links import LinkEnd
-from assay_broker.amqp.links import State as LinkState
 from assay_broker.amqp.outcomes import Said
+from assay_broker.amqp.requests import RequestEnd
 from assay_broker.amqp.termini import senders
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer
@@ -37,8 +34,6 @@ _CAPABILITIES = (LOCAL_TRANSACTIONS, "amqp:multi-txns-per-ssn", "amqp:multi-ssns
 _VALUES = {0x77, "amqp:amqp-value:*"}
 _DECLARES = {0x31, "amqp:declare:list"}
 _DISCHARGES = {0x32, "amqp:discharge:list"}
-_MAX_OCTETS = 4_096
-"""A declare or discharge is far shorter."""
 
 
 class Unit:
@@ -113,14 +108,10 @@ def transactional(unit: bytes, why: Condition | None = None) -> bytes:
     return types.fields((types.binary(unit), outcome))
 
 
-class CoordinatorEnd(LinkEnd):
+class CoordinatorEnd(RequestEnd):
     """A link to the coordinator: each message on it begins or ends a unit of work."""
 
-    _parts = b""
-
-    def begin(self) -> None:
-        """It needs nobody's leave."""
-        self.asked(Answer(self.context.number, 0))
+    what = "a declare or discharge"
 
     def end(self, answer: Answer) -> AttachEnd:
         """Ourselves as the coordinator, with what we can do."""
@@ -135,53 +126,14 @@ class CoordinatorEnd(LinkEnd):
             snd_settle_mode=self.attach.snd_settle_mode,
         )
 
-    def opened(self) -> None:
-        """Units may be declared."""
-        self.engine.flow(self.context.limits.credit)
-
     def tell_left(self) -> None:
         """Whoever declares units and goes has given them up (4.2)."""
         for unit in [unit for unit in self.context.units.values() if unit.owner is self]:
             self._back_out(unit, None)
 
-    def leave(self) -> None:
-        """The queue manager does not know of this link."""
-        self.tell_left()
-        self.released(Answer(self.context.number, 0))
-
-    def changed(self, delivery: Delivery) -> None:
-        """Something is asked of the coordinator."""
-        if self.state is LinkState.EXPELLED or self.engine.overdrawn:
-            self.expel(Condition(TRANSFER_LIMIT, "More was sent than there was credit for: wait for a flow."))
-            self.engine.drop(delivery)
-            return
-        self._parts += self.engine.read(delivery)
-        if engine.is_aborted(delivery):
-            self._parts = b""
-            self.engine.advance()
-            engine.settle(delivery)
-            return
-        if len(self._parts) > _MAX_OCTETS:
-            self.expel(Condition(DECODE_ERROR, "What the coordinator is sent is neither a declare nor a discharge."))
-            return
-        if engine.is_partial(delivery) or not self.engine.is_current(delivery):
-            return
-        octets, self._parts = self._parts, b""
-        self.engine.advance()
-        if self.engine.credit < self.context.limits.credit // 2:
-            self.engine.flow(self.context.limits.credit - self.engine.credit)
-        if engine.is_settled(delivery):
-            engine.settle(delivery)
-            self.expel(
-                Condition("amqp:not-allowed", "What the coordinator is asked must be sent unsettled (4.2, 4.3).")
-            )
-            return
-        try:
-            self._ask(delivery, _asked(octets))
-        except DecodeError as error:
-            self.reject(delivery, Condition(DECODE_ERROR, str(error)))
-
-    def _ask(self, delivery: Delivery, asked: Described) -> None:
+    def ask(self, delivery: Delivery, octets: bytes) -> None:
+        """Begin or end a unit of work."""
+        asked = _asked(octets)
         fields = cast("list[object]", asked.value)
         if asked.descriptor in _DECLARES:
             if fields and fields[0] is not None:

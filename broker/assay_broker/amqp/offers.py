@@ -8,6 +8,7 @@ from assay_broker.wire import PRODUCT, product_version
 from assay_sdk.amqp import types
 from assay_sdk.amqp.terms import (
     ANONYMOUS_RELAY,
+    CANCEL_DELAYED,
     DELAYED_DELIVERY,
     OPEN_FAILED,
     OWN_UNCOMMITTED,
@@ -21,7 +22,7 @@ _Plain = tuple[tuple[str, str | bool], ...]
 
 _FAILED: _Plain = ((OPEN_FAILED, True),)
 _OFFERED = (DELAYED_DELIVERY, SHARED_SUBSCRIPTIONS, ANONYMOUS_RELAY)
-_IF_DESIRED = (SOLE_CONNECTION, OWN_UNCOMMITTED)
+_IF_DESIRED = (SOLE_CONNECTION, OWN_UNCOMMITTED, CANCEL_DELAYED)
 """What holds for those only who ask for it."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from assay_broker.amqp.attaches import Attach, AttachEnd, Coordinator
+from assay_broker.amqp.attaches import Attach, AttachEnd, Coordinator, Terminus
 from assay_broker.amqp.browsing import BrowserEnd, LookupEnd
 from assay_broker.amqp.conditions import RESOURCE_LIMIT, STOLEN, Condition
 from assay_broker.amqp.coordinator import CoordinatorEnd
@@ -13,9 +13,11 @@ from assay_broker.amqp.engine import EngineLink, EngineSession
 from assay_broker.amqp.incoming import IncomingEnd
 from assay_broker.amqp.links import Context, LinkEnd
 from assay_broker.amqp.outgoing import OutgoingEnd
+from assay_broker.amqp.requests import CancelEnd
 from assay_broker.amqp.screen import Fault
 from assay_broker.amqp.termini import reception
 from assay_broker.core.effects import Answer
+from assay_sdk.amqp.terms import CANCEL_NODE
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 
 _SHOWN = 80
@@ -176,14 +178,19 @@ class Sessions:
 
 def _end_for(context: Context, link: EngineLink, attach: Attach, session: int) -> LinkEnd:
     if not attach.receives:
-        kind = CoordinatorEnd if isinstance(attach.target, Coordinator) else IncomingEnd
-        return kind(context, link, attach, session)
+        return _kind_of_sender(attach.target)(context, link, attach, session)
     if attach.source is None:
         return LookupEnd(context, link, attach, session)
     plan = reception(attach, attach.source, context.kind_of)
     if isinstance(plan, Refused):
         return _RefusedEnd(context, link, attach, session, plan)
     return (BrowserEnd if plan.browse else OutgoingEnd)(context, link, attach, session, plan)
+
+
+def _kind_of_sender(target: Terminus | Coordinator | None) -> type[LinkEnd]:
+    if isinstance(target, Coordinator):
+        return CoordinatorEnd
+    return CancelEnd if target is not None and target.address == CANCEL_NODE else IncomingEnd
 
 
 class _RefusedEnd(LinkEnd):

@@ -11,7 +11,7 @@ from typing import cast
 from assay_broker.core import commands
 from assay_broker.core.administration.administering import administer
 from assay_broker.core.administration.administrators import check_administration, shown_to
-from assay_broker.core.administration.permitting import check_connect, check_permitted
+from assay_broker.core.administration.permitting import check_cancel, check_connect, check_permitted
 from assay_broker.core.clients.attaching import attach, attach_sender, close_link, delete_temporary, parse_selector
 from assay_broker.core.clients.branches import Branch
 from assay_broker.core.clients.branching import (
@@ -39,13 +39,14 @@ from assay_broker.core.networks.clustering import check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.queues.arriving import join, place
 from assay_broker.core.queues.delivery import annotate, consume, expire_due, give_back, pump
+from assay_broker.core.queues.queues import name_at
 from assay_broker.core.queues.resolution import resolve
 from assay_broker.core.queues.sending import prepare
 from assay_broker.core.refusals import illegal_state, refusal
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.driver import Outcome
-from assay_sdk.model.message import AddressKind
+from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 
 _PUTS = LinkInput.PUT
@@ -260,8 +261,12 @@ def _as_browsed(state: State, entry: Entry) -> Browsed:
 
 
 def _cancel(state: State, turn: Turn, command: commands.Cancel) -> None:
-    state.connections.get(command.connection)
+    user = state.connections.get(command.connection).user
     copies = state.staging.copies(command.message_id)
+    for entry in copies:
+        name = name_at(entry.home)
+        queue = None if name is None else Address(AddressKind.QUEUE, name)
+        check_cancel(state, user, entry.message.to or queue)
     if not copies:
         raise refusal(Mqrc.NO_MSG_AVAILABLE, f"No delayed message {command.message_id} is staged.", STAGING_QUEUE)
     with turn.together():

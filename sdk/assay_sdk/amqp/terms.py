@@ -15,6 +15,12 @@ DELAYED_DELIVERY = "DELAYED_DELIVERY"
 ANONYMOUS_RELAY = "ANONYMOUS-RELAY"
 SHARED_SUBSCRIPTIONS = "SHARED-SUBS"
 
+CANCEL_DELAYED = "CANCEL-DELAYED"
+"""Desired and offered of an open: the broker takes delayed messages back at `CANCEL_NODE`."""
+CANCEL_NODE = "$cancel"
+"""Target of a link each of whose messages has the id of a delayed message as its body, an amqp-value with a string.
+The outcome is the answer: accepted, taken back; rejected with ``amqp:not-found``, no such message is staged."""
+
 OPEN_FAILED = "amqp:connection-establishment-failed"
 """A property of an Open that only comes before a close with the reason."""
 INVALID_FIELD = "invalid-field"

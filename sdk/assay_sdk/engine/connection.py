@@ -29,6 +29,7 @@ from assay_sdk.driver import (
 from assay_sdk.engine.acknowledgement import BEHAVIOURS, AckMode
 from assay_sdk.engine.calls import Calls, Pending, RefusedError, lost
 from assay_sdk.engine.checks import need
+from assay_sdk.engine.identity import message_id
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.session import Session
 from assay_sdk.engine.settings import ConnectionOptions
@@ -211,7 +212,7 @@ class Connection:
     def next_message_id(self) -> str:
         """A JMSMessageID (JMS 3.4.3)."""
         self._messages += 1
-        return f"ID:{self.options.id_prefix}-{self._messages}"
+        return message_id(self.options.id_prefix, self._messages)
 
     def route(self, link: int, owner: LinkOwner) -> None:
         """Send a link's events to its owner."""

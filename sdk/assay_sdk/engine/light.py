@@ -11,6 +11,7 @@ import msgspec
 from assay_sdk.driver import Arrived, OpenSender, Send, Unsubscribe
 from assay_sdk.engine.callbacks import Callbacks
 from assay_sdk.engine.calls import Pending, RefusedError, lost
+from assay_sdk.engine.identity import message_id
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.reconnecting import Attempt, Backoff, Dialler, Reconnecting
 from assay_sdk.engine.settings import Qos
@@ -295,7 +296,7 @@ class LightClient:
         self._messages += 1
         return msgspec.structs.replace(
             draft,
-            message_id=f"ID:{self._id_prefix}-{self._messages}",
+            message_id=message_id(self._id_prefix, self._messages),
             to=to,
             durable=None,
             ttl_ms=ttl_ms,

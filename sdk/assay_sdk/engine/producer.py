@@ -131,6 +131,10 @@ class Producer:
         )
         return message
 
+    def cancel(self, message_id: str) -> Operation[bool]:
+        """Take a delayed message back; as `Session.cancel`."""
+        return self._session.cancel(message_id)
+
     def close(self) -> Operation[None]:
         """Close it; closing again does nothing."""
         if self._life.take(LifeEvent.CLOSE) is not Act.GO:

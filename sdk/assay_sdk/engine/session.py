@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay_sdk.driver import (
     Browse,
+    Cancel,
     CloseSession,
     Done,
     Durability,
@@ -213,6 +214,28 @@ class Session:
         if (yield from self.unit.rollback()):
             # The broker leaves what was enlisted with the link: it counts as failed only once we say so.
             yield from self._draw_back(tuple(self.consumers.values()), tuple(self._unsettled))
+
+    def cancel(self, message_id: str) -> Operation[bool]:
+        """Take a delayed message back.
+
+        Args:
+            message_id: The id that its send gave, on this connection or another.
+
+        Returns:
+            Whether it was taken back; False when it is not staged (any more, or not yet: before its commit).
+
+        Raises:
+            RefusedError: The session is closed or lost, the broker has no such operation, or the user no authority.
+        """
+        self.use()
+        need(Capability.CANCEL, self.connection.capabilities)
+        try:
+            yield from result_of(self.connection.submit(lambda token: Cancel(token, self.number, message_id)))
+        except RefusedError as error:
+            if error.refused.mqrc == Mqrc.NO_MSG_AVAILABLE:
+                return False
+            raise
+        return True
 
     def close(self, caller: int) -> Operation[None]:
         """Close: what was not handed over goes back untouched, the rest as the mode says (JMS 6.2.15, 8.8).

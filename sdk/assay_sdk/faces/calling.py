@@ -14,6 +14,7 @@ from assay_sdk.driver import Driver, Homebound, Login, Target
 from assay_sdk.drivers import find_driver
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.connection import Connection
+from assay_sdk.engine.identity import fresh_prefix
 from assay_sdk.engine.operations import Operation, perform
 from assay_sdk.engine.settings import LISTENER_WINDOW, ConnectionOptions
 from assay_sdk.errors import JmsError, XAError
@@ -145,7 +146,7 @@ def dial(options: Dial, errors: Mapping[JmsErrorKind, type[JmsError]]) -> tuple[
         ),
         caller.runner,
         ConnectionOptions(
-            id_prefix=options.id_prefix or fresh_id(),
+            id_prefix=options.id_prefix or fresh_prefix(),
             checks=options.checks,
             prefetch=options.prefetch,
             listener_window=options.listener_window,
@@ -154,11 +155,6 @@ def dial(options: Dial, errors: Mapping[JmsErrorKind, type[JmsError]]) -> tuple[
     )
     caller(connection.open())
     return caller, connection
-
-
-def fresh_id() -> str:
-    """Make an id that no other client has: 32 hexadecimal digits, as unlikely to repeat as a random UUID's."""
-    return os.urandom(16).hex()
 
 
 def error_for(refused: Refused, errors: Mapping[JmsErrorKind, type[JmsError]]) -> JmsError:

@@ -21,6 +21,7 @@ from assay_sdk.driver import Driver, Login, Target
 from assay_sdk.drivers import find_driver
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.connection import Connection
+from assay_sdk.engine.identity import fresh_prefix
 from assay_sdk.engine.light import LightClient
 from assay_sdk.engine.reconnecting import Backoff
 from assay_sdk.engine.settings import ConnectionOptions, Qos
@@ -39,7 +40,7 @@ from assay_sdk.faces.arguments import (
     span_of,
     topic_of,
 )
-from assay_sdk.faces.calling import Caller, Duration, crank, error_for, fresh_id
+from assay_sdk.faces.calling import Caller, Duration, crank, error_for
 from assay_sdk.faces.subscribing import Delivery, Subscription, handing
 from assay_sdk.model.message import Property
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -256,7 +257,7 @@ def connect_mqlight(
     caller = Caller(runner or crank(drivers[services[0]], services[0], CHECKED), CHECKED)
     luck = chance or random.SystemRandom()
     name = f"AUTO_{luck.getrandbits(28):07x}" if client_id is None else client_id_of(caller, client_id)
-    prefix = id_prefix or fresh_id()
+    prefix = id_prefix or fresh_prefix()
 
     def dial(url: str, told: Observer) -> Connection:
         target = Target(url=url, client_id=name, login=login, ca_file=ca_file, trace=trace)

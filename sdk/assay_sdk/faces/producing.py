@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Generic, Self, TypeVar
-
-from msgspec import Struct
 
 from assay_sdk.engine.producer import Producer as EngineProducer
 from assay_sdk.engine.settings import DeliveryMode
@@ -21,7 +21,8 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-class Receipt(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receipt:
     """What a send gives back.
 
     Args:
@@ -39,6 +40,20 @@ class Receipt(Struct, frozen=True, kw_only=True):
     expiration: int | None
     delivery_mode: DeliveryMode
     priority: int
+    _cancel: Callable[[str], bool] = field(repr=False, compare=False)
+
+    def cancel(self) -> bool:
+        """Take the message back while its delay lasts; the same as `cancel` of its session or context.
+
+        Returns:
+            Whether it was taken back.  False when it is not staged: it was delivered, cancelled or has expired, it had
+            no delay, or its unit of work is not committed yet.
+
+        Raises:
+            JmsError: The broker cannot take messages back (`JmsErrorKind.UNSUPPORTED`, before anything is sent), the
+                session is closed, or the user has lost the authority.
+        """
+        return self._cancel(self.message_id)
 
 
 class ProducerBase(Generic[T]):
@@ -145,6 +160,9 @@ class ProducerBase(Generic[T]):
             time_to_live=time_to_live,
         )
 
+    def _cancel(self, message_id: str) -> bool:
+        return self._caller(self._engine.cancel(message_id))
+
     def close(self) -> None:
         """Close it."""
         self._caller(self._engine.close())
@@ -185,4 +203,5 @@ class ProducerBase(Generic[T]):
             expiration=sent.expiry_ms,
             delivery_mode=message.delivery_mode,
             priority=message.priority,
+            _cancel=self._cancel,
         )

@@ -92,6 +92,27 @@ class SessionBase:
         """
         self._caller(self._engine.acknowledge())
 
+    def cancel(self, handle: str) -> bool:
+        """Take a delayed message back before it is delivered: all copies of a publication, too.
+
+        Args:
+            handle: The message id that its send gave (`Receipt.message_id`): a string that outlives this process, the
+                connection and, for a persistent message, the broker's restart.
+
+        Returns:
+            Whether it was taken back.  False when no such message is staged: it was delivered, cancelled or has
+            expired, it had no delay, or its unit of work is not committed yet.
+
+        Raises:
+            JmsError: The broker cannot take messages back (`JmsErrorKind.UNSUPPORTED`, before anything is sent), the
+                user may neither send to its destination nor administer the staging queue, or the handle is no string.
+        """
+        given: object = handle  # callers without a type checker pass anything
+        if not isinstance(given, str) or not given:
+            text = f"the handle is {handle!r}: give the message id of a receipt, such as 'ID:414D51…'"
+            raise self._caller.error(Refused(JmsErrorKind.MESSAGING, text))
+        return self._caller(self._engine.cancel(handle))
+
     def unsubscribe(self, name: str, *, shared: bool = False) -> None:
         """Remove a durable subscription.
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay_broker.core.administration.authority import QUEUE_MANAGER_PROFILE
-from assay_broker.core.objects.factory import BASE_TOPIC
+from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.refusals import RefusalError, refusal
 from assay_broker.core.state import State
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
+
+_TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 
 
 def check_connect(state: State, user: str | None) -> None:
@@ -47,6 +49,27 @@ def check_permitted(state: State, user: str | None, address: Address, authority:
         permitted = True
     if not permitted:
         raise not_authorised(user, authority, address.name)
+
+
+def check_cancel(state: State, user: str | None, sent_to: Address | None) -> None:
+    """Refuse a user who may not take a delayed message back.
+
+    An administrator of the staging queue may (DD-38), and so may a user who could have sent the message: with authority
+    for its destination and knowledge of its id, which nobody guesses.
+
+    Args:
+        state: The queue manager.
+        user: Who; None for one who has not said who he is.
+        sent_to: The message's destination; None where it is not known any more.
+
+    Raises:
+        RefusalError: As said.
+    """
+    if state.authorities.allowed(user, "QUEUE", STAGING_QUEUE, "GET"):
+        return
+    if sent_to is None:
+        raise not_authorised(user, "GET", STAGING_QUEUE)
+    check_permitted(state, user, sent_to, "PUB" if sent_to.kind in _TOPICS else "PUT")
 
 
 def not_authorised(user: str | None, authority: str, name: str) -> RefusalError:

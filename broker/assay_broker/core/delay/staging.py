@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from assay_broker.core.messages.descriptor import native_id
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.queues.copies import weight
 from assay_broker.core.schedule import Schedule
@@ -19,7 +20,8 @@ class Staging:
         self._weights: dict[int, int] = {}
         self.schedule: Schedule[Entry] = Schedule()
         """When each copy falls due."""
-        self._by_id: defaultdict[str, dict[int, Entry]] = defaultdict(dict)
+        self._by_id: defaultdict[bytes, dict[int, Entry]] = defaultdict(dict)
+        """Copies by key, by the bytes that are their CorrelId on the staging queue (DD-37)."""
 
     @property
     def octets(self) -> int:
@@ -38,22 +40,25 @@ class Staging:
         entry.place = Place.STAGED
         self._weights[entry.key] = weight(entry)
         self.schedule.add(entry.key, due_ms, entry)
-        if entry.message.message_id is not None:
-            self._by_id[entry.message.message_id][entry.key] = entry
+        self._by_id[native_id(entry.message.message_id)][entry.key] = entry
 
     def unstage(self, entry: Entry) -> None:
         """Let a copy go; its place is the caller's to set."""
         self.schedule.discard(entry.key)
         self._weights.pop(entry.key, None)
-        message_id = entry.message.message_id
-        if message_id is not None and message_id in self._by_id:
-            self._by_id[message_id].pop(entry.key, None)
-            if not self._by_id[message_id]:
-                del self._by_id[message_id]
+        found = native_id(entry.message.message_id)
+        if found in self._by_id:
+            self._by_id[found].pop(entry.key, None)
+            if not self._by_id[found]:
+                del self._by_id[found]
 
     def copies(self, message_id: str) -> tuple[Entry, ...]:
-        """All staged copies of one message."""
-        return tuple(self._by_id.get(message_id, {}).values())
+        """Find all staged copies of one message.
+
+        Args:
+            message_id: Its id as its sender knows it, or ``ID:`` and the 48 digits of the staged copies' CorrelId.
+        """
+        return tuple(self._by_id.get(native_id(message_id), {}).values())
 
     def due(self, now_ms: int) -> Entry | None:
         """The next copy whose delay is over (DD-02: not a moment before); it stays.  None when there is none."""

@@ -71,6 +71,11 @@ def made_id(manager: str, moment_ms: int, number: int) -> str:
     return _PREFIX + octets.hex().upper()
 
 
+def own_id(message: Message, manager: str, entry: Entry) -> str:
+    """The message id: the sender's, or where the sender gave none the one that the queue manager gives the copy."""
+    return message.message_id or made_id(manager, entry.arrived_ms, entry.key)
+
+
 def staged_id(manager: str, entry: Entry) -> str:
     """The new message id under which a copy is staged (DD-37)."""
     return made_id(manager, entry.arrived_ms, entry.key)
@@ -80,8 +85,8 @@ def shown_ids(entry: Entry, manager: str) -> tuple[bytes, bytes]:
     """MsgId and CorrelId of a message as it stands on its queue: a staged one has a new MsgId (DD-37)."""
     message = entry.message
     if entry.due_ms is None:
-        return native_id(message.message_id), native_id(message.correlation_id)
-    return native_id(staged_id(manager, entry)), native_id(message.message_id)
+        return native_id(own_id(message, manager, entry)), native_id(message.correlation_id)
+    return native_id(staged_id(manager, entry)), native_id(own_id(message, manager, entry))
 
 
 def describe(entry: Entry, manager: str, now_ms: int) -> Described:
@@ -89,9 +94,9 @@ def describe(entry: Entry, manager: str, now_ms: int) -> Described:
     message = opened(entry.message)
     fields = _descriptor(message, entry, now_ms)
     headers: list[dict[str, Value]] = []
+    message_id, correlation_id = shown_ids(entry, manager)
+    fields["MsgId"] = message_id.hex()
     if entry.due_ms is not None:
-        message_id, correlation_id = shown_ids(entry, manager)
-        fields["MsgId"] = message_id.hex()
         fields["CorrelId"] = correlation_id.hex()
         fields["Format"] = "MQDDH"
         headers.append(_delay_header(entry, entry.due_ms, manager))
@@ -120,7 +125,7 @@ def _delay_header(entry: Entry, due_ms: int, manager: str) -> dict[str, Value]:
         "DestQMgrName": manager,
         "DeliveryDelay": due_ms - (entry.message.creation_ms or entry.arrived_ms),
         "DeliveryTime": due_ms,
-        "MsgId": native_id(entry.message.message_id).hex(),
+        "MsgId": native_id(own_id(entry.message, manager, entry)).hex(),
         "CorrelId": native_id(entry.message.correlation_id).hex(),
         "StagingQName": STAGING_QUEUE,
     }

@@ -8,6 +8,7 @@ from assay_broker.core.administration.permitting import check_permitted
 from assay_broker.core.clients.connections import Connection
 from assay_broker.core.clients.links import Sender
 from assay_broker.core.clients.units import Pending
+from assay_broker.core.messages.descriptor import made_id
 from assay_broker.core.messages.reports import check_options
 from assay_broker.core.networks.clustering import check_bound
 from assay_broker.core.objects.factory import STAGING_QUEUE
@@ -46,6 +47,7 @@ def prepare(state: State, connection: Connection, sender: Sender, message: Messa
     if route is not None and target and queue and _is_plain(message, route.longest) and not queue.full:
         return Pending(_as_defined(message, target.path[0]), route.homes, route.queues, None, 0)
     _check(state, message)
+    message = _identified(state, message, now_ms)
     address = sender.address or message.to
     if address is None:
         raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, "Neither the sender nor the message names a destination.")
@@ -210,6 +212,16 @@ def _check(state: State, message: Message) -> None:
     if (message.ttl_ms or 0) < 0 or (message.expiry_ms or 0) < 0 or (message.delivery_time_ms or 0) < 0:
         raise refusal(Mqrc.EXPIRY_ERROR, "Time to live, expiry and delivery time cannot be negative.")
     check_options(message)
+
+
+def _identified(state: State, message: Message, now_ms: int) -> Message:
+    """Give a message an id where its sender gave none: its staged copies and reports are known by it (DD-37).
+
+    What a sender of AMQP has encoded stays as it is: the bare message is immutable (OASIS AMQP 1.0, 3.2).
+    """
+    if message.message_id is not None:
+        return message
+    return replace(message, message_id=made_id(state.settings.name, now_ms, state.next_key()))
 
 
 def _check_level(state: State) -> None:

@@ -37,6 +37,7 @@ from assay_sdk.drivers.amqp.ends import LinkEnd
 from assay_sdk.drivers.amqp.links import (
     QPID_DEFAULT_OUTCOME,
     make_browser,
+    make_canceller,
     make_coordinator,
     make_lookup,
     make_receiver,
@@ -44,9 +45,11 @@ from assay_sdk.drivers.amqp.links import (
 )
 from assay_sdk.drivers.amqp.mending import Mend
 from assay_sdk.drivers.amqp.receiving import ReceiverEnd
+from assay_sdk.drivers.amqp.requests import Canceller
 from assay_sdk.drivers.amqp.sending import SenderEnd
 from assay_sdk.drivers.amqp.sessions import SessionEnd
 from assay_sdk.drivers.amqp.transactions import Coordinator, Unit
+from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 if TYPE_CHECKING:
@@ -92,7 +95,7 @@ class Commands:
             RecoverXa: self._unsupported,
             ForgetXa: self._unsupported,
             Unsubscribe: self._unsubscribe,
-            Cancel: self._unsupported,
+            Cancel: self._cancel,
             Browse: self._browse,
             Close: self._close,
         }
@@ -251,6 +254,16 @@ class Commands:
             self._wire.mend(name, Mend(desired=(SHARED, GLOBAL)))
         end = LookupEnd(self._wire, engine, session=command.session, token=command.token, name=command.name)
         self._start(end, command.token)
+
+    def _cancel(self, command: Cancel) -> None:
+        if Capability.CANCEL not in self._wire.capabilities:
+            self._unsupported(command)
+            return
+        session = self._session(command.session)
+        if session.canceller is None or not session.canceller.usable:
+            session.canceller = Canceller(self._wire, make_canceller(session.engine), session=session.number)
+            self._start(session.canceller)
+        session.canceller.cancel(command.message_id, command.token)
 
     # --- units of work
 

@@ -28,6 +28,7 @@ from proton import (
 
 from assay_sdk.amqp.codec import Prefixes, wire_name
 from assay_sdk.amqp.terms import (
+    CANCEL_NODE,
     DELIMITER,
     GLOBAL,
     LOCAL_TRANSACTIONS,
@@ -217,6 +218,16 @@ def make_coordinator(session: Session) -> Sender:
     link.rcv_settle_mode = Link.RCV_FIRST
     link.target.type = Terminus.COORDINATOR
     _put_symbols(link.target.capabilities, (LOCAL_TRANSACTIONS,))
+    _put_symbols(link.source.outcomes, _OUTCOMES)
+    return link
+
+
+def make_canceller(session: Session) -> Sender:
+    """Make a sender's link to the node at which delayed messages are taken back (`CANCEL_NODE`)."""
+    link: Sender = session.sender(f"assay:cancel:{uuid.uuid4()}")
+    link.snd_settle_mode = Link.SND_UNSETTLED
+    link.rcv_settle_mode = Link.RCV_FIRST
+    link.target.address = CANCEL_NODE
     _put_symbols(link.source.outcomes, _OUTCOMES)
     return link
 

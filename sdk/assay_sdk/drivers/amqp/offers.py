@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from assay_sdk.amqp.terms import (
     ANONYMOUS_RELAY,
+    CANCEL_DELAYED,
     DELAYED_DELIVERY,
     OWN_UNCOMMITTED,
     SHARED_SUBSCRIPTIONS,
@@ -18,7 +19,7 @@ from assay_sdk.amqp.terms import (
 )
 from assay_sdk.model.capabilities import Capability
 
-DESIRED = (SOLE_CONNECTION, DELAYED_DELIVERY, ANONYMOUS_RELAY, SHARED_SUBSCRIPTIONS, OWN_UNCOMMITTED)
+DESIRED = (SOLE_CONNECTION, DELAYED_DELIVERY, ANONYMOUS_RELAY, SHARED_SUBSCRIPTIONS, OWN_UNCOMMITTED, CANCEL_DELAYED)
 """What Qpid JMS desires (``AmqpConnectionBuilder``), of which the first makes a broker refuse a client id in use; and
 what this client desires besides, as IBM MQ's applications may have it."""
 
@@ -26,6 +27,7 @@ OFFERED: Mapping[str, Capability] = {
     DELAYED_DELIVERY: Capability.DELIVERY_DELAY,
     SHARED_SUBSCRIPTIONS: Capability.SHARED_SUBSCRIPTION,
     OWN_UNCOMMITTED: Capability.OWN_UNCOMMITTED,
+    CANCEL_DELAYED: Capability.CANCEL,
 }
 """What a broker says that it can when it opens."""
 

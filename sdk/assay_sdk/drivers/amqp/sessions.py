@@ -6,6 +6,7 @@ from proton import Session
 
 from assay_sdk.drivers.amqp.ends import LinkEnd
 from assay_sdk.drivers.amqp.errors import Condition, refusal
+from assay_sdk.drivers.amqp.requests import Canceller
 from assay_sdk.drivers.amqp.transactions import Coordinator, Unit
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -27,6 +28,7 @@ class SessionEnd:
         self.ends: dict[LinkEnd, None] = {}
         self.units: dict[int, Unit] = {}
         self.coordinator: Coordinator | None = None
+        self.canceller: Canceller | None = None
         self._answers = answers
         self._opening = opening
         self._closing: int | None = None

@@ -11,18 +11,16 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
-from proton import Delivery, Message, Sender, Terminus, ulong
+from proton import Delivery, Sender, Terminus, ulong
 from proton import Described as EngineDescribed
 
-from assay_sdk.drivers.amqp.ends import Context, LinkEnd, State
-from assay_sdk.drivers.amqp.errors import Condition, refusal
+from assay_sdk.drivers.amqp.ends import Context
 from assay_sdk.drivers.amqp.links import DECLARED
+from assay_sdk.drivers.amqp.requests import RequestLink
 from assay_sdk.drivers.answers import UNKNOWN
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 _DECLARE, _DISCHARGE = 0x31, 0x32
-
-_Answer = Callable[[Delivery | None, Refused | None], None]
 
 
 class UnitState(StrEnum):
@@ -126,7 +124,7 @@ class Unit:
             end()
 
 
-class Coordinator(LinkEnd):
+class Coordinator(RequestLink):
     """A session's link to the transaction coordinator.
 
     Args:
@@ -136,16 +134,7 @@ class Coordinator(LinkEnd):
     """
 
     def __init__(self, context: Context, engine: Sender, *, session: int) -> None:
-        super().__init__(context, engine, number=None, session=session, opening=None, what="a unit of work")
-        self._waiting: deque[tuple[bytes, _Answer]] = deque()
-        self._sent: dict[str, _Answer] = {}
-        self._last_tag = 0
-        self._why: Refused | None = None
-
-    @property
-    def usable(self) -> bool:
-        """Whether units can still be declared over it."""
-        return self.state in {State.ATTACHING, State.OPEN}
+        super().__init__(context, engine, session=session, what="units of work", rejected=_LOST)
 
     def declare(self, unit: Unit, token: int) -> None:
         """Begin a unit of work."""
@@ -155,7 +144,7 @@ class Coordinator(LinkEnd):
                 unit.declared(bytes(delivery.remote.data[0]))
                 self.answers.done(token)
                 if unit.failed is not None:  # it was given up meanwhile
-                    self._ask(EngineDescribed(ulong(_DISCHARGE), [unit.txn_id, True]), _nobody_waits)
+                    self.ask(EngineDescribed(ulong(_DISCHARGE), [unit.txn_id, True]), _nobody_waits)
                 return
             refusal_ = why or Refused(
                 JmsErrorKind.MESSAGING, "the broker answered the begin of a unit of work with no id"
@@ -168,7 +157,7 @@ class Coordinator(LinkEnd):
             return "there is no unit of work"
 
         self.answers.at_limit(token, give_up)
-        self._ask(EngineDescribed(ulong(_DECLARE), [None]), answer)
+        self.ask(EngineDescribed(ulong(_DECLARE), [None]), answer)
 
     def discharge(self, unit: Unit, token: int, *, fail: bool) -> None:
         """End a unit of work: commit it, or back it out."""
@@ -192,57 +181,11 @@ class Coordinator(LinkEnd):
                 text = "the broker did not say that it took the end of a unit of work"
                 self.answers.fail(token, why or Refused(JmsErrorKind.MESSAGING, text))
 
-        self._ask(EngineDescribed(ulong(_DISCHARGE), [unit.txn_id, fail]), answer)
+        self.ask(EngineDescribed(ulong(_DISCHARGE), [unit.txn_id, fail]), answer)
 
     def has_terminus(self) -> bool:
         """The peer's coordinator."""
         return bool(self.engine.remote_target.type == Terminus.COORDINATOR)
-
-    def opened(self) -> None:
-        """Units can be declared."""
-        self.flow()
-
-    def refused(self, condition: Condition | None) -> Refused:
-        """A broker that refuses the coordinator has no units of work."""
-        return refusal(condition, "units of work", otherwise=JmsErrorKind.UNSUPPORTED)
-
-    def flow(self) -> None:
-        """Send what waits, as far as there is credit."""
-        while self.state is State.OPEN and self._waiting and self.engine.credit > 0:
-            octets, answer = self._waiting.popleft()
-            self._last_tag += 1
-            tag = str(self._last_tag)
-            self._sent[tag] = answer
-            self.engine.delivery(tag)
-            self.engine.stream(octets)
-            self.engine.advance()
-
-    def delivery(self, delivery: Delivery) -> None:
-        """The coordinator has answered."""
-        if not delivery.updated or not (delivery.settled or int(delivery.remote_state)):
-            return
-        answer = self._sent.pop(str(delivery.tag), None)
-        if answer is not None:
-            rejected = int(delivery.remote_state) == int(Delivery.REJECTED)
-            what = "the end of a unit of work"
-            answer(delivery, refusal(delivery.remote.condition, what, otherwise=_LOST) if rejected else None)
-        delivery.settle()
-
-    def ended(self, why: Refused) -> None:
-        """What was asked has no answer: the broker backs open units out (4.2)."""
-        self._why = why
-        open_answers = [*self._sent.values(), *(answer for _, answer in self._waiting)]
-        self._sent.clear()
-        self._waiting.clear()
-        for answer in open_answers:
-            answer(None, why)
-
-    def _ask(self, body: EngineDescribed, answer: _Answer) -> None:
-        if not self.usable:
-            answer(None, self._why or Refused(JmsErrorKind.ILLEGAL_STATE, "the session is closed"))
-            return
-        self._waiting.append((Message(body=body).encode(), answer))
-        self.flow()
 
 
 def _nobody_waits(_delivery: Delivery | None, _why: Refused | None) -> None:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from tests.broker.core.harness import T0, TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
 from assay_broker.core.administration.authority import ADMINISTRATOR
+from assay_broker.core.administration.changes import SetAuthority
 from assay_broker.core.effects import Browsed
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -119,8 +121,8 @@ def test_a_restart_keeps_the_order_in_which_messages_came_to_the_queue(bench: Be
 def test_a_delayed_message_can_be_taken_back_with_all_its_copies(bench: Bench) -> None:
     bench.receiver(1, 3, TOPIC)
     bench.receiver(1, 4, TOPIC, durable="d")
-    bench.put(1, 2, delayed("a", 100))
-    bench.put(1, 2, delayed("b", 100))
+    bench.put(1, 2, delayed("a", 100, to=TOPIC))
+    bench.put(1, 2, delayed("b", 100, to=TOPIC))
     token = bench.token()
     assert bench.ask(commands.Cancel(1, token, "a"), token) is None
     bench.tick(T0 + 100)
@@ -129,6 +131,55 @@ def test_a_delayed_message_can_be_taken_back_with_all_its_copies(bench: Bench) -
     refused = bench.ask(commands.Cancel(1, token, "b"), token)
     assert refused is not None
     assert refused.mqrc == Mqrc.NO_MSG_AVAILABLE
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_delayed_message_is_taken_back_for_good(bench: Bench, durable: bool) -> None:
+    bench.put(1, 1, delayed("a", 100, durable=durable))
+    assert bench.ask(commands.Cancel(1, token := bench.token(), "a"), token) is None
+    bench.restart()
+    bench.connect(1)
+    bench.tick(T0 + 100)
+    assert bench.browse() == []
+
+
+def test_the_id_of_a_staged_message_lasts_over_a_restart(bench: Bench) -> None:
+    bench.put(1, 1, delayed("a", 100))
+    bench.restart()
+    bench.connect(1)
+    assert bench.ask(commands.Cancel(1, token := bench.token(), "a"), token) is None
+    bench.tick(T0 + 100)
+    assert bench.browse() == []
+
+
+def test_only_who_could_send_a_delayed_message_takes_it_back(bench: Bench) -> None:
+    bench.put(1, 1, delayed("a", 100))
+    everybody = SetAuthority(profile="Q", object_type="QUEUE", groups=("nobody",), add=("NONE",), remove=("ALL",))
+    assert bench.administer(everybody).refused is None
+    refused = bench.ask(commands.Cancel(1, token := bench.token(), "a"), token)
+    assert refused is not None
+    assert (refused.mqrc, refused.objects) == (int(Mqrc.NOT_AUTHORIZED), ("Q",))
+    bench.tick(T0 + 100)
+    assert len(bench.shown("Q")) == 1
+
+
+@pytest.mark.parametrize("due", [None, 100])
+def test_messages_without_an_id_are_given_one_each(bench: Bench, due: int | None) -> None:
+    """An administrator can tell them apart, and take one back by its CorrelId on the staging queue (DD-37, DD-38)."""
+    for text in "ab":
+        plain = message(text) if due is None else delayed(text, due)
+        bench.put(1, 1, replace(plain, message_id=None))
+    name, which = ("Q", "MsgId") if due is None else (STAGING_QUEUE, "CorrelId")
+    first, second = (shown.descriptor[which] for shown in bench.shown(name))
+    assert len({first, second, "0" * 48}) == 3
+    bench.restart()
+    bench.connect(1)
+    assert [shown.descriptor[which] for shown in bench.shown(name)] == [first, second]
+    if due:
+        assert bench.ask(commands.Cancel(1, token := bench.token(), f"ID:{first}"), token) is None
+        bench.tick(T0 + due)
+        (left,) = bench.shown("Q")
+        assert (left.message.body, left.descriptor["MsgId"]) == ("b", second)
 
 
 def test_every_full_queue_is_named_and_nothing_is_left_behind() -> None:
