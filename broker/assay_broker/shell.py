@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import Command, Connect, Disconnect, Put, StoreFailed, Tick, WorkerDied
 from assay_broker.core.core import Core
-from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist, ToMember
+from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist, ToMember, Trace
 from assay_broker.core.networks.parcels import Gone
 from assay_broker.core.queues.homes import homes_named
 from assay_broker.core.settings import Opmode, Settings
@@ -72,6 +72,8 @@ class QueueManager:
         """Told each message whose send is about to be answered."""
         self.after_answer: list[AnswerHook] = []
         """Told each message whose send has just been answered."""
+        self.traces: list[Callable[[Trace], None]] = []
+        """Called with what an administrator may want to know and nobody is answered: a report that nobody got."""
         self.after_turn: list[Callable[[], None]] = []
         """Called after each command that was carried out, by whom that may have made a difference to."""
         self._runner = runner
@@ -331,8 +333,11 @@ class QueueManager:
             self._facility.log.drop_held(failed.batch)  # the core's answer to the failure replaces what waits for it
             self._run(life, failed)
 
-    def _send(self, life: Life, effect: Held | CloseLink) -> None:
-        if isinstance(effect, CloseLink):
+    def _send(self, life: Life, effect: Held | CloseLink | Trace) -> None:
+        if isinstance(effect, Trace):
+            for trace in tuple(self.traces):
+                trace(effect)
+        elif isinstance(effect, CloseLink):
             peer = self._facility.peers.get(effect.connection)
             if peer is not None:
                 self._telling = True

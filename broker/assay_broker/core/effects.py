@@ -109,4 +109,16 @@ class ToMember(Struct, frozen=True, tag=True):
     after: int | None = None
 
 
-Effect = Persist | Deliver | Answer | CloseLink | ToMember
+class Trace(Struct, frozen=True, tag=True):
+    """Something that no answer tells anybody and that an administrator may want to know; the shell has it logged.
+
+    Args:
+        text: One sentence, without a body or any other content of a message.
+        objects: Names of the objects that it is about.
+    """
+
+    text: str
+    objects: tuple[str, ...] = ()
+
+
+Effect = Persist | Deliver | Answer | CloseLink | ToMember | Trace

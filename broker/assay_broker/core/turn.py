@@ -11,7 +11,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from assay_broker.core.clients.units import Work
-from assay_broker.core.effects import NOTHING_TOLD, Answer, CloseLink, Deliver, Effect, Persist, ToMember, Value
+from assay_broker.core.effects import NOTHING_TOLD, Answer, CloseLink, Deliver, Effect, Persist, ToMember, Trace, Value
 from assay_broker.core.messages.entries import Delivery, Entry
 from assay_broker.core.networks.parcels import Parcel
 from assay_broker.core.queues.queues import Queue
@@ -199,6 +199,10 @@ class Turn:
         """
         after = self.number if self._records else gate
         self._effects.append(ToMember(member, parcel, after or None))
+
+    def trace(self, text: str, *objects: str) -> None:
+        """Have something logged."""
+        self._effects.append(Trace(text, objects))
 
     def touch(self, queue: Queue) -> None:
         """A queue may have something for a receiver: to be looked at before the turn ends."""

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from assay_broker.core.effects import Trace
 from assay_broker.defects import DEFECTS
 from assay_broker.seams import NO_SEAMS
 from assay_broker.server.addresses import HostPort
@@ -167,10 +168,14 @@ class BrokerServer:
             self._queue_manager = QueueManager(
                 self._runner, self._store, settings, seams, flush_ns=0, aside=self._aside
             )
+            self._queue_manager.traces.append(self._trace)
         except (ForeignError, NoDatabaseError) as error:
             raise OptionsError(str(error)) from error
         except StoreError as error:
             raise MachineError(str(error)) from error
+
+    def _trace(self, trace: Trace) -> None:
+        _LOG.warning(trace.text, queue_manager=self.options.name, objects=list(trace.objects))
 
     async def _open(self) -> None:
         """Let clients in first, and then administrators, who see them."""

@@ -171,6 +171,20 @@ def test_destinations_are_of_the_kind_that_annotations_say_or_else_of_the_links(
     assert came(BODY, None).to is None
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("queue://ANSWERS", Address(AddressKind.QUEUE, "ANSWERS")),
+        ("topic://ANSWERS", Address(AddressKind.TOPIC, "ANSWERS")),
+        ("AMQ.TEMPORARY.QUEUE.1", Address(AddressKind.TEMPORARY_QUEUE, "AMQ.TEMPORARY.QUEUE.1")),
+        ("http://answers", Address(AddressKind.QUEUE, "http://answers")),
+    ],
+)
+def test_a_reply_to_is_written_as_a_links_address_is(written: str, meant: Address) -> None:
+    names = section(sections.PROPERTIES, NULL, NULL, NULL, NULL, types.string(written))
+    assert came(names + BODY).reply_to == meant
+
+
 def test_names_mean_what_the_server_says_they_mean() -> None:
     asked: list[tuple[str, AddressKind | None]] = []
 

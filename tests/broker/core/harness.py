@@ -14,7 +14,7 @@ from assay_broker.core.administration.authority import ADMINISTRATOR
 from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, NativeBrowse
 from assay_broker.core.commands import Command
 from assay_broker.core.core import Core
-from assay_broker.core.effects import Answer, Browsed, CloseLink, Deliver, Effect, Persist
+from assay_broker.core.effects import Answer, Browsed, CloseLink, Deliver, Effect, Persist, Trace
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import (
@@ -159,6 +159,8 @@ class Bench:
                 self.buffer.append(effect)
             elif isinstance(effect, CloseLink):
                 self.closed.append(effect)
+            elif isinstance(effect, Trace):
+                continue
             elif effect.after is None:
                 self._out(effect)
             else:

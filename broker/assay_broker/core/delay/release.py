@@ -15,6 +15,7 @@ from assay_broker.core.delay.putting import Puts
 from assay_broker.core.messages.descriptor import made_id
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.messages.reports import FEEDBACK, options, report, wants
+from assay_broker.core.messages.undeliverable import undeliverable
 from assay_broker.core.queues.placing import stage_again
 from assay_broker.core.queues.queues import SUBSCRIPTION_HOME, name_at
 from assay_broker.core.queues.resolution import onward_queue, staging_queue
@@ -49,6 +50,8 @@ class Plan:
         self._kind, self._feedback = Mqro.EXCEPTION, 0
         self._given_up = False
         self._report: Message | None = None
+        self.lost: tuple[str, int, int | None] | None = None
+        """The reply-to of a report that could not be put there, why, and why it could not be dead-lettered either."""
         steps = {
             Step.PUT: self._put,
             Step.DEAD_LETTER: self._dead_letter,
@@ -116,6 +119,7 @@ class Plan:
         refused = self.puts.to_dead_letter_queue(
             message, message.expiry_ms, reason=self._feedback, target=message.to.name
         )
+        self.lost = message.to.name, self._feedback, refused
         if refused is None:
             return Result.DONE
         again = self._entry.message.durable and not self._given_up  # DD-77 goes before DD-74
@@ -137,6 +141,8 @@ def release(state: State, turn: Turn, entry: Entry) -> None:
     with turn.together():
         unstage(state, turn, entry, _restage_and_fail)
         plan.puts.carry_out(turn)
+        if plan.lost is not None:
+            undeliverable(turn, *plan.lost)
 
 
 Undo = Callable[[State, Entry, Turn], None]

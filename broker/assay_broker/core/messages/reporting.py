@@ -6,6 +6,7 @@ from assay_broker.core.delay.putting import Puts
 from assay_broker.core.messages.descriptor import made_id
 from assay_broker.core.messages.entries import Entry
 from assay_broker.core.messages.reports import FEEDBACK, report, wants
+from assay_broker.core.messages.undeliverable import undeliverable
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.report_options import Mqro
@@ -34,5 +35,6 @@ def send_report(state: State, turn: Turn, entry: Entry, kind: Mqro) -> None:
     puts = Puts(state, turn.now_ms)
     refused = puts.to_reply_queue(message)
     if refused is not None and message.to is not None:
-        puts.to_dead_letter_queue(message, message.expiry_ms, reason=refused, target=message.to.name)
+        dead = puts.to_dead_letter_queue(message, message.expiry_ms, reason=refused, target=message.to.name)
+        undeliverable(turn, message.to.name, refused, dead)
     puts.carry_out(turn)

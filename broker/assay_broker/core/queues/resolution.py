@@ -150,7 +150,7 @@ def _topic_behind(state: State, alias: Definition) -> Address:
     """Find the topic string of the topic object that an alias names: TARGET is the object's name, not the string.
 
     Raises:
-        RefusalError: There is no such topic object.
+        RefusalError: There is no such topic object, or it has no topic string.
     """
     named = state.objects.find(Namespace.TOPIC, alias.text("TARGET"))
     if named is None:
@@ -160,6 +160,9 @@ def _topic_behind(state: State, alias: Definition) -> Address:
             "TOPIC object; define it, or name another one in TARGET.",
             alias.name,
         )
+    if not named.text("TOPICSTR"):  # the base topic, or the object from which others are made
+        why = f"The alias {alias.name} stands for the TOPIC object {named.name}, which has no topic string."
+        raise refusal(Mqrc.TOPIC_STRING_ERROR, f"{why} Name another one in TARGET.", alias.name)
     return Address(AddressKind.TOPIC, named.text("TOPICSTR"))
 
 

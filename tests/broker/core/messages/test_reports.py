@@ -7,9 +7,11 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.broker.core.harness import QUEUE, T0, Bench, message, queue
+from tests.broker.core.harness import QUEUE, T0, Bench, alias, message, queue
 
+from assay_broker.core.effects import Trace
 from assay_broker.core.messages.reports import FEEDBACK, check_options, options, report, wants
+from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE
 from assay_broker.core.refusals import RefusalError
 from assay_sdk.driver import Outcome
 from assay_sdk.model.message import Address, AddressKind, Body, Message
@@ -203,6 +205,26 @@ def test_a_report_on_a_staged_message_is_on_the_original_whatever_the_processor_
     (shown,) = bench.shown("REPLY")
     assert (shown.headers, shown.message.body, shown.descriptor["Feedback"]) == ((), "a", 258)
     bench.at_rest()
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["dead-lettered", "lost"])
+@pytest.mark.parametrize("delayed", [True, False])
+def test_a_report_whose_reply_to_leads_nowhere_is_logged(bench: Bench, *, delayed: bool, kept: bool) -> None:
+    if not kept:
+        bench.alter("ASSAY", DEADQ="")
+    bench.define(alias("NOWHERE", "NOTHING"))
+    asked = {WHOLE_REPORT: int(Mqro.EXPIRATION)}
+    to = Address(AddressKind.QUEUE, "NOWHERE")
+    due = T0 + 10 if delayed else None
+    bench.put(1, 1, message("a", durable=False, reply_to=to, properties=asked, ttl_ms=50, delivery_time_ms=due))
+    if delayed:
+        bench.alter("SYSTEM.DDELAY.LOCAL.QUEUE", GET="DISABLED")
+    bench.tick(T0 + 60)
+    (trace,) = [effect for effect in bench.effects if isinstance(effect, Trace)]
+    assert trace.objects == ("NOWHERE",)
+    assert "(MQRC 2082)" in trace.text
+    assert ("it is on the dead-letter queue" in trace.text, "it is lost" in trace.text) == (kept, not kept)
+    assert len(bench.shown(DEAD_LETTER_QUEUE)) == int(kept)
 
 
 def test_a_report_for_a_temporary_queue_comes(bench: Bench) -> None:

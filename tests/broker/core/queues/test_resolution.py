@@ -130,6 +130,13 @@ def test_an_alias_of_a_topic_object_that_does_not_exist_is_refused(bench: Bench)
         assert "no such TOPIC object" in refused.text
 
 
+def test_an_alias_of_a_topic_object_without_a_topic_string_is_refused(bench: Bench) -> None:
+    bench.alter("A", TARGET="SYSTEM.BASE.TOPIC", TARGTYPE="TOPIC")
+    refused = bench.answers[bench.put(1, 1, message("a"))].refused
+    assert refused is not None
+    assert (refused.mqrc, refused.objects) == (int(Mqrc.TOPIC_STRING_ERROR), ("A",))
+
+
 def test_a_topic_object_that_goes_during_the_delay_leads_to_the_dead_letter_queue(bench: Bench) -> None:
     """A message that was staged for a queue is resolved again when its delay is over (DD-50)."""
     bench.put(1, 1, message("later", delivery_time_ms=DUE))
