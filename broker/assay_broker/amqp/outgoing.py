@@ -12,6 +12,7 @@ from assay_broker.amqp.coordinator import Unit
 from assay_broker.amqp.engine import Delivery, EngineLink, SettleMode
 from assay_broker.amqp.engine import State as Outcomes
 from assay_broker.amqp.links import Context, LinkEnd, State
+from assay_broker.amqp.offers import properties
 from assay_broker.amqp.outcomes import BARE, Said, outcome_of, read_state
 from assay_broker.amqp.termini import Reception
 from assay_broker.core import commands
@@ -87,9 +88,8 @@ class OutgoingEnd(LinkEnd):
         )
 
     def end(self, answer: Answer) -> AttachEnd:
-        """The source as it is understood."""
-        del answer
-        return receiving_end(self.attach, self.plan.source)
+        """The source as it is understood, with what there is to know of its queue."""
+        return receiving_end(self.attach, self.plan.source, properties(answer.properties))
 
     def opened(self) -> None:
         """Credit may have come with the attach."""
@@ -358,7 +358,7 @@ class OutgoingEnd(LinkEnd):
         self._enlisted = dict.fromkeys(self._enlisted)
 
 
-def receiving_end(attach: attaches.Attach, source: Terminus) -> AttachEnd:
+def receiving_end(attach: attaches.Attach, source: Terminus, told: bytes = b"") -> AttachEnd:
     """Our attach to a receiver of the peer's."""
     target = attach.target
     mode = attach.snd_settle_mode
@@ -367,6 +367,7 @@ def receiving_end(attach: attaches.Attach, source: Terminus) -> AttachEnd:
         source=attach_frames.encode_terminus(source, attaches.SOURCE, termini.OUTCOMES),
         target=attach_frames.encode_terminus(target, attaches.TARGET) if isinstance(target, Terminus) else b"",
         offered=_OFFERED,
+        properties=told,
         snd_settle_mode=SettleMode.SETTLED if mode == SettleMode.SETTLED else SettleMode.UNSETTLED,
         rcv_settle_mode=attach.rcv_settle_mode,
     )

@@ -25,7 +25,7 @@ from assay_broker.core.clients.branching import (
     recover_branches,
 )
 from assay_broker.core.clients.ending import batch_failed, batch_stored, end_connection, end_unit
-from assay_broker.core.clients.links import LinkAction, LinkInput
+from assay_broker.core.clients.links import LinkAction, LinkInput, Receiver
 from assay_broker.core.clients.subscribing import end_subscriptions, find_subscription, unsubscribe
 from assay_broker.core.clients.units import Unit, UnitInput, Work
 from assay_broker.core.commands import Command
@@ -38,6 +38,7 @@ from assay_broker.core.networks.channels import from_member, try_again
 from assay_broker.core.networks.clustering import check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.queues.arriving import join, place
+from assay_broker.core.queues.backout import backout
 from assay_broker.core.queues.delivery import annotate, consume, expire_due, give_back, pump
 from assay_broker.core.queues.queues import name_at
 from assay_broker.core.queues.resolution import resolve
@@ -75,8 +76,12 @@ def _attach_sender(state: State, turn: Turn, command: commands.AttachSender) -> 
 
 
 def _attach(state: State, turn: Turn, command: commands.Attach) -> None:
-    made_by = attach(state, turn, state.connections.get(command.connection), command)
-    turn.answer(command.connection, command.token, gate=state.gate(made_by))  # PD-13: durable before anybody is told
+    connection = state.connections.get(command.connection)
+    made_by = attach(state, turn, connection, command)
+    receiver = connection.links[command.link]
+    told = backout(state, receiver.queue) if isinstance(receiver, Receiver) else None
+    # PD-13: durable before anybody is told
+    turn.answer(command.connection, command.token, gate=state.gate(made_by), properties=told)
 
 
 def _detach(state: State, turn: Turn, command: commands.Detach) -> None:

@@ -33,7 +33,10 @@ from assay_sdk.driver._commands import (
     Unsubscribe,
 )
 from assay_sdk.driver._events import (
+    BOQNAME_PROPERTY,
+    BOTHRESH_PROPERTY,
     CLUSTERED_PROPERTY,
+    DEADQ_PROPERTY,
     DEFBIND_PROPERTY,
     LEVEL_PROPERTY,
     PLATFORM_PROPERTY,
@@ -59,7 +62,10 @@ from assay_sdk.driver._port import (
 )
 
 __all__ = [
+    "BOQNAME_PROPERTY",
+    "BOTHRESH_PROPERTY",
     "CLUSTERED_PROPERTY",
+    "DEADQ_PROPERTY",
     "DEFBIND_PROPERTY",
     "LEVEL_PROPERTY",
     "PLATFORM_PROPERTY",

@@ -27,6 +27,16 @@ CLUSTERED_PROPERTY = "x-opt-mq-clustered"
 """Of a destination, when a sender attaches: whether it is in a cluster."""
 
 
+BOTHRESH_PROPERTY = "x-opt-mq-bothresh"
+"""Of a queue, when a receiver attaches: after how many deliveries in vain a message is moved away; absent for never."""
+
+BOQNAME_PROPERTY = "x-opt-mq-boqname"
+"""Of a queue, when a receiver attaches: where such messages are moved; empty for the dead-letter queue."""
+
+DEADQ_PROPERTY = "x-opt-mq-deadq"
+"""Of a queue manager, when a receiver attaches to a queue with BOTHRESH: its dead-letter queue; empty for none."""
+
+
 class Opened(Struct, frozen=True, tag=True):
     """The connection is open.
 

@@ -6,18 +6,21 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from assay_sdk.driver import Arrived, CloseLink, Credit, Done, Drain, Outcome
+from assay_sdk.driver import Arrived, CloseLink, Credit, Done, Drain, Outcome, PeerProperties
 from assay_sdk.engine.batches import BatchFeed
 from assay_sdk.engine.calls import Pending, RefusedError, lost
 from assay_sdk.engine.deliveries import Delivery
 from assay_sdk.engine.listening import Feed, Handing, MessageFeed
-from assay_sdk.engine.operations import Operation, Wait
+from assay_sdk.engine.moving import move_away
+from assay_sdk.engine.operations import Operation, Wait, spawn
+from assay_sdk.engine.poison import NO_LIMIT, limit_of, pause_ms
 from assay_sdk.engine.settings import Source
 from assay_sdk.engine.states import LINK, USE, Act, Link, LinkEvent, Machine, Use, UseEvent
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 if TYPE_CHECKING:
     from assay_sdk.engine.session import Session
+    from assay_sdk.time import Cancel
 
 _NS_PER_MS = 1_000_000
 
@@ -51,6 +54,12 @@ class Consumer:
         self._draining: Pending[None] | None = None
         self._batches = 0
         self._ended: Refused | None = None
+        self.poison = NO_LIMIT
+        """How often a message is delivered at most, and where it is moved then."""
+        self._failures = 0
+        """How often its listener has raised in a row."""
+        self._rest: Cancel | None = None
+        """Ends the pause that follows a listener's failure."""
 
     @property
     def state(self) -> Link:
@@ -62,8 +71,13 @@ class Consumer:
         """Whether the application has closed it, its session or its connection."""
         return self._ended is None and self.state not in {Link.ATTACHING, Link.ATTACHED, Link.LOST}
 
-    def attached(self) -> None:
-        """The link is attached."""
+    def attached(self, told: PeerProperties) -> None:
+        """The link is attached.
+
+        Args:
+            told: What the broker says of the source.
+        """
+        self.poison = limit_of(self.source.poison, told)
         self._link.take(LinkEvent.ATTACHED)
 
     # -- operations ------------------------------------------------------------------------------------------------
@@ -167,6 +181,9 @@ class Consumer:
             if delivery.expired_here(self._connection.clock.wall_ns()):
                 self.session.settle((delivery,), Outcome.ACCEPTED)
                 delivery = None
+            elif self.poison.is_poison(delivery.count):
+                spawn(self._connection.runner, move_away(self.session, delivery))
+                delivery = None
         self.replenish()
         return delivery
 
@@ -206,6 +223,26 @@ class Consumer:
         """Undo a `pause`."""
         self._paused -= 1
         self.resume()
+
+    def failed(self) -> None:
+        """Its listener has raised, or a poison message could not be moved: rest, longer each time."""
+        self._failures += 1
+        span_ms = pause_ms(self._failures)
+        if span_ms and self._rest is None and self.state is Link.ATTACHED:
+            self.pause()
+            due_ns = self._connection.clock.monotonic_ns() + span_ms * _NS_PER_MS
+            self._rest = self._connection.runner.call_at(due_ns, self.rested)
+
+    def succeeded(self) -> None:
+        """Its listener has returned: the next failure is the first one in a row."""
+        self._failures = 0
+
+    def rested(self) -> None:
+        """End the pause after a failure, if it is in one."""
+        rest, self._rest = self._rest, None
+        if rest is not None:
+            rest()
+            self.go_on()
 
     def release_buffer(self) -> None:
         """Give back what has not been handed over, as if it had never come."""
@@ -331,6 +368,8 @@ class Consumer:
     def _stop_listening(self, event: UseEvent) -> Operation[None]:
         if self._use.take(event) is not Act.GO:
             return
+        self.succeeded()
+        self.rested()
         if self._feed is not None:
             self._feed.reset()
             self._feed = None
@@ -354,6 +393,9 @@ class Consumer:
         self._end()
 
     def _end(self) -> None:
+        if self._rest is not None:
+            self._rest()
+            self._rest = None
         if self._feed is not None:
             self._feed.reset()
             self._feed = None

@@ -105,7 +105,7 @@ class Session:
         consumer = Consumer(self, self.connection.next_number(), source)
         self.connection.route(consumer.number, consumer)
         try:
-            yield from result_of(
+            answer = yield from result_of(
                 self.connection.submit(
                     lambda token: OpenReceiver(
                         token=token,
@@ -124,7 +124,7 @@ class Session:
             self.connection.unroute(consumer.number)
             raise
         self.consumers[consumer.number] = consumer
-        consumer.attached()
+        consumer.attached(answer.properties)
         return consumer
 
     def browse(self, address: Address, selector: str | None) -> Operation[tuple[Message, ...]]:
@@ -365,8 +365,11 @@ class Session:
 
     def called_back(self, handing: Handing, raised: Exception | None) -> Operation[None]:
         """Settle what a listener was handed, as the mode says (JMS 8.7, BT-08)."""
+        if raised is None:
+            handing.consumer.succeeded()
         if raised is not None:
             if self.behaviour.raise_redelivers:
+                handing.consumer.failed()
                 yield from self._draw_back((handing.consumer,), handing.deliveries)
         elif self.behaviour.settling is Settling.NOW:
             self.settle(handing.deliveries, Outcome.ACCEPTED)

@@ -7,6 +7,7 @@ from enum import IntEnum
 from msgspec import Struct
 
 from assay_sdk.driver import Durability
+from assay_sdk.engine.poison import PoisonPolicy
 from assay_sdk.model.message import Address
 
 
@@ -87,3 +88,4 @@ class Source(Struct, frozen=True, kw_only=True):
     durability: Durability = Durability.NON_DURABLE
     name: str | None = None
     shared: bool = False
+    poison: PoisonPolicy = PoisonPolicy()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self, TypeVar, overload
+from typing import Any, Self, TypeVar, Unpack, overload
 
 from msgspec import structs
 
@@ -22,6 +22,7 @@ from assay_sdk.errors import CHECKED, MessagingError
 from assay_sdk.faces.calling import Caller, Dial, dial
 from assay_sdk.faces.consuming import ConsumerBase
 from assay_sdk.faces.message import Message
+from assay_sdk.faces.poison import PoisonOptions, policy_of
 from assay_sdk.faces.producing import ProducerBase
 from assay_sdk.faces.sessions import QueueBrowser, SessionBase
 from assay_sdk.faces.xa import XaResource
@@ -68,7 +69,12 @@ class Session(SessionBase):
         return MessageProducer(self._caller, self._producer(destination), destination)
 
     def create_consumer(
-        self, destination: Destination[T], selector: str | None = None, *, no_local: bool = False
+        self,
+        destination: Destination[T],
+        selector: str | None = None,
+        *,
+        no_local: bool = False,
+        **poison: Unpack[PoisonOptions],
     ) -> MessageConsumer[T]:
         """Make a consumer of a queue, or an unshared non-durable subscription on a topic.
 
@@ -76,15 +82,27 @@ class Session(SessionBase):
             destination: Where from.
             selector: Which messages.
             no_local: On a topic, leave out what this connection sent.
+            poison: What becomes of a message that comes again and again (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
             MessagingError: A missing capability, or the broker's answer.
         """
-        source = Source(address=self._caller.address(destination), selector=selector, no_local=no_local)
+        source = Source(
+            address=self._caller.address(destination),
+            selector=selector,
+            no_local=no_local,
+            poison=policy_of(self._caller, poison),
+        )
         return self._message_consumer(destination, self._consumer(source))
 
     def create_durable_consumer(
-        self, topic: Topic[T], name: str, selector: str | None = None, *, no_local: bool = False
+        self,
+        topic: Topic[T],
+        name: str,
+        selector: str | None = None,
+        *,
+        no_local: bool = False,
+        **poison: Unpack[PoisonOptions],
     ) -> MessageConsumer[T]:
         """Make or re-open an unshared durable subscription; it needs a client id (PD-17).
 
@@ -92,28 +110,45 @@ class Session(SessionBase):
             MessagingError: No client id, in use, a missing capability, or the broker's answer.
         """
         engine = self._subscription(
-            topic, name, selector, durability=Durability.DURABLE, shared=False, no_local=no_local
+            topic,
+            name,
+            selector,
+            durability=Durability.DURABLE,
+            shared=False,
+            no_local=no_local,
+            poison=policy_of(self._caller, poison),
         )
         return self._message_consumer(topic, engine)
 
-    def create_shared_consumer(self, topic: Topic[T], name: str, selector: str | None = None) -> MessageConsumer[T]:
+    def create_shared_consumer(
+        self, topic: Topic[T], name: str, selector: str | None = None, **poison: Unpack[PoisonOptions]
+    ) -> MessageConsumer[T]:
         """Make or join a shared non-durable subscription.
 
         Raises:
             MessagingError: A missing capability, or the broker's answer.
         """
-        engine = self._subscription(topic, name, selector, durability=Durability.NON_DURABLE, shared=True)
+        engine = self._subscription(
+            topic,
+            name,
+            selector,
+            durability=Durability.NON_DURABLE,
+            shared=True,
+            poison=policy_of(self._caller, poison),
+        )
         return self._message_consumer(topic, engine)
 
     def create_shared_durable_consumer(
-        self, topic: Topic[T], name: str, selector: str | None = None
+        self, topic: Topic[T], name: str, selector: str | None = None, **poison: Unpack[PoisonOptions]
     ) -> MessageConsumer[T]:
         """Make, re-open or join a shared durable subscription.
 
         Raises:
             MessagingError: A missing capability, or the broker's answer.
         """
-        engine = self._subscription(topic, name, selector, durability=Durability.DURABLE, shared=True)
+        engine = self._subscription(
+            topic, name, selector, durability=Durability.DURABLE, shared=True, poison=policy_of(self._caller, poison)
+        )
         return self._message_consumer(topic, engine)
 
     def create_message(self, body: T, **properties: Property) -> Message[T]:

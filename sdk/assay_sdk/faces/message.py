@@ -13,7 +13,7 @@ from assay_sdk.model import message as wire
 from assay_sdk.model.converters import ConversionError, Converter
 from assay_sdk.model.destinations import Destination, DestinationError, Queue, Topic, address_of
 from assay_sdk.model.destinations import destination as destination_at
-from assay_sdk.model.message import Address, Property
+from assay_sdk.model.message import Address, Body, Property
 from assay_sdk.model.properties import GROUP_ID, GROUP_SEQUENCE, group_of, group_properties
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
@@ -83,6 +83,7 @@ class Message(Generic[T]):
         self.delivery_count = 0
         self._body: T | None = body
         self._undecoded: tuple[wire.Message, Converter[T]] | None = None
+        self._raw: Body = None
         self._acknowledge: Callable[[], None] | None = None
 
     @classmethod
@@ -93,6 +94,7 @@ class Message(Generic[T]):
         message: Message[T] = Message()
         show_received(message, sent)
         message._undecoded = sent, converter
+        message._raw = sent.body
         message._acknowledge = acknowledge
         return message
 
@@ -143,6 +145,14 @@ class Message(Generic[T]):
     def body(self, body: T) -> None:
         self._undecoded = None
         self._body = body
+
+    @property
+    def raw_body(self) -> Body:
+        """The body as it came, text or bytes, whatever the destination's type; None for one that has none.
+
+        For a message whose `body` cannot be read: log it, keep it, or send it on.
+        """
+        return self._raw
 
     @property
     def group_id(self) -> str | None:

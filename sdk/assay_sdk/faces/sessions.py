@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar, overload
 from assay_sdk.driver import Durability
 from assay_sdk.engine.acknowledgement import Settling
 from assay_sdk.engine.consumer import Consumer as EngineConsumer
+from assay_sdk.engine.poison import PoisonPolicy
 from assay_sdk.engine.producer import Producer as EngineProducer
 from assay_sdk.engine.session import Session as EngineSession
 from assay_sdk.engine.settings import Source
@@ -276,6 +277,7 @@ class SessionBase:
         durability: Durability,
         shared: bool,
         no_local: bool = False,
+        poison: PoisonPolicy,
     ) -> EngineConsumer:
         if not name:
             raise self._caller.error(refused(Mqrc.SUB_NAME_ERROR, "a subscription of this kind has a name: give one"))
@@ -287,5 +289,6 @@ class SessionBase:
                 durability=durability,
                 name=name,
                 shared=shared,
+                poison=poison,
             )
         )

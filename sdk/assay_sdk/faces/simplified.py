@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self, TypeVar, overload
+from typing import Any, Self, TypeVar, Unpack, overload
 
 from assay_sdk.driver import Driver, Durability, Login
 from assay_sdk.engine.acknowledgement import AckMode
@@ -19,6 +19,7 @@ from assay_sdk.engine.settings import DeliveryMode, Source
 from assay_sdk.errors import RUNTIME, JmsError, MessagingRuntimeError
 from assay_sdk.faces.calling import Caller, Dial, Duration, dial
 from assay_sdk.faces.consuming import ConsumerBase
+from assay_sdk.faces.poison import PoisonOptions, policy_of
 from assay_sdk.faces.producing import ProducerBase
 from assay_sdk.faces.sessions import SessionBase
 from assay_sdk.faces.xa import XaResource
@@ -214,7 +215,12 @@ class Context(SessionBase):
         return producer
 
     def create_consumer(
-        self, destination: Destination[T], selector: str | None = None, *, no_local: bool = False
+        self,
+        destination: Destination[T],
+        selector: str | None = None,
+        *,
+        no_local: bool = False,
+        **poison: Unpack[PoisonOptions],
     ) -> Consumer[T]:
         """Make a consumer of a queue, or an unshared non-durable subscription on a topic.
 
@@ -222,15 +228,27 @@ class Context(SessionBase):
             destination: Where from.
             selector: Which messages.
             no_local: On a topic, leave out what this connection sent.
+            poison: What becomes of a message that comes again and again (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
             MessagingRuntimeError: A missing capability, or the broker's answer.
         """
-        source = Source(address=self._caller.address(destination), selector=selector, no_local=no_local)
+        source = Source(
+            address=self._caller.address(destination),
+            selector=selector,
+            no_local=no_local,
+            poison=policy_of(self._caller, poison),
+        )
         return self._started(destination, self._consumer(source))
 
     def create_durable_consumer(
-        self, topic: Topic[T], name: str, selector: str | None = None, *, no_local: bool = False
+        self,
+        topic: Topic[T],
+        name: str,
+        selector: str | None = None,
+        *,
+        no_local: bool = False,
+        **poison: Unpack[PoisonOptions],
     ) -> Consumer[T]:
         """Make or re-open an unshared durable subscription; it needs a client id (PD-17).
 
@@ -238,26 +256,45 @@ class Context(SessionBase):
             MessagingRuntimeError: No client id, in use, a missing capability, or the broker's answer.
         """
         engine = self._subscription(
-            topic, name, selector, durability=Durability.DURABLE, shared=False, no_local=no_local
+            topic,
+            name,
+            selector,
+            durability=Durability.DURABLE,
+            shared=False,
+            no_local=no_local,
+            poison=policy_of(self._caller, poison),
         )
         return self._started(topic, engine)
 
-    def create_shared_consumer(self, topic: Topic[T], name: str, selector: str | None = None) -> Consumer[T]:
+    def create_shared_consumer(
+        self, topic: Topic[T], name: str, selector: str | None = None, **poison: Unpack[PoisonOptions]
+    ) -> Consumer[T]:
         """Make or join a shared non-durable subscription.
 
         Raises:
             MessagingRuntimeError: A missing capability, or the broker's answer.
         """
-        engine = self._subscription(topic, name, selector, durability=Durability.NON_DURABLE, shared=True)
+        engine = self._subscription(
+            topic,
+            name,
+            selector,
+            durability=Durability.NON_DURABLE,
+            shared=True,
+            poison=policy_of(self._caller, poison),
+        )
         return self._started(topic, engine)
 
-    def create_shared_durable_consumer(self, topic: Topic[T], name: str, selector: str | None = None) -> Consumer[T]:
+    def create_shared_durable_consumer(
+        self, topic: Topic[T], name: str, selector: str | None = None, **poison: Unpack[PoisonOptions]
+    ) -> Consumer[T]:
         """Make, re-open or join a shared durable subscription.
 
         Raises:
             MessagingRuntimeError: A missing capability, or the broker's answer.
         """
-        engine = self._subscription(topic, name, selector, durability=Durability.DURABLE, shared=True)
+        engine = self._subscription(
+            topic, name, selector, durability=Durability.DURABLE, shared=True, poison=policy_of(self._caller, poison)
+        )
         return self._started(topic, engine)
 
     def start(self) -> None:

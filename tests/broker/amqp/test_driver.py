@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.broker.amqp.serving import Serving, serving
 
-from assay_broker.core.administration.changes import DefineObject
-from assay_broker.core.objects.model import Kind
+from assay_broker.core.administration.changes import AlterObject, DefineObject
+from assay_broker.core.objects.model import Kind, Value
 from assay_broker.stores.sqlite import SqliteStore
 from assay_sdk import AckMode, Context, Message, Queue, TemporaryQueue, Topic, connect
 from assay_sdk.drivers.amqp import AmqpDriver
@@ -136,6 +136,28 @@ def test_a_message_that_is_too_long_is_refused_with_its_reason(
         producer.send("x" * 5_000_000)
     assert caught.value.reason is not None
     assert caught.value.reason.name.startswith("MSG_TOO_BIG")
+
+
+@pytest.mark.parametrize("boqname", ["BOQ", ""], ids=["back-out queue", "dead-letter queue"])
+def test_a_client_heeds_the_back_out_threshold_of_the_queue(server: Serving, context: Context, boqname: str) -> None:
+    to = Queue(f"THRESHOLD.{boqname}", str)
+    server.administer(DefineObject(kind=Kind.QLOCAL, name="BOQ", attributes={}, replace=True))
+    server.administer(DefineObject(kind=Kind.QLOCAL, name="BACKOUT.DLQ", attributes={}, replace=True))
+    server.administer(AlterObject(Kind.QMGR, server.queue_manager.name, {"DEADQ": "BACKOUT.DLQ"}))
+    limits: dict[str, Value] = {"BOTHRESH": 3, "BOQNAME": boqname}
+    server.administer(DefineObject(kind=Kind.QLOCAL, name=to.name, attributes=limits))
+    calls: list[int] = []
+
+    def listener(message: Message[str]) -> None:
+        calls.append(message.delivery_count)
+        raise ValueError("as told")
+
+    context.set_exception_listener(lambda _error: None)
+    with context.create_consumer(to) as consumer, context.create_context(AckMode.AUTO) as other:
+        consumer.set_message_listener(listener)
+        other.create_producer(to).send("poison")
+        assert other.create_consumer(Queue(boqname or "BACKOUT.DLQ", str)).receive_body(timeout=10_000) == "poison"
+    assert calls == [1, 2, 3]
 
 
 def test_a_long_message_comes_as_it_went(context: Context, request: pytest.FixtureRequest) -> None:

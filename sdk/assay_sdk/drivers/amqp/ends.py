@@ -15,6 +15,7 @@ from proton import Delivery, Link
 from assay_sdk.amqp.codec import Prefixes
 from assay_sdk.driver import LinkClosed
 from assay_sdk.drivers.amqp.errors import Condition, refusal
+from assay_sdk.drivers.amqp.links import peer_properties
 from assay_sdk.drivers.amqp.mending import Mend
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -203,7 +204,7 @@ class LinkEnd(ABC):
     def opened(self) -> None:
         """The link can be used."""
         if self.opening is not None:
-            self.answers.done(self.opening)
+            self.answers.done(self.opening, properties=peer_properties(self.engine.remote_properties))
 
     def leave(self) -> None:
         """Send the detach."""

@@ -1,0 +1,19 @@
+"""What a client is told of a queue's back-out threshold: the client acts on it, not the queue manager (IBM MQ)."""
+
+from __future__ import annotations
+
+from assay_broker.core.queues.queues import Queue
+from assay_broker.core.state import State
+from assay_sdk.driver import BOQNAME_PROPERTY, BOTHRESH_PROPERTY, DEADQ_PROPERTY, PeerProperties
+
+
+def backout(state: State, queue: Queue) -> PeerProperties:
+    """Tell BOTHRESH and BOQNAME of a queue, and the dead-letter queue; nothing where BOTHRESH is 0."""
+    threshold = queue.definition.number("BOTHRESH")
+    if threshold == 0:
+        return {}
+    return {
+        BOTHRESH_PROPERTY: threshold,
+        BOQNAME_PROPERTY: queue.definition.text("BOQNAME"),
+        DEADQ_PROPERTY: state.objects.dead_letter_queue or "",
+    }
