@@ -11,6 +11,7 @@ from typing import cast
 
 from msgspec import Struct, field
 
+from assay_broker.amqp.transfers import Begun
 from assay_sdk.amqp.types import DecodeError, Described
 
 ATTACH = 0x12
@@ -73,20 +74,37 @@ class Wishes:
     """What the peer's frames on a link say of which the engine does not tell, until it is done.
 
     It drops ``echo`` and the properties of a flow (2.7.4), tells of ``drain`` for as long as it stands, and takes a
-    transfer with ``resume`` for any other (2.7.5).
+    transfer with ``resume`` for any other; and it tells nothing of a message format or a tag left out (2.7.5).
     """
 
-    __slots__ = ("acquires", "drain", "echo", "resumed")
+    __slots__ = ("acquires", "begun", "drain", "echo", "flawed", "marked")
 
     def __init__(self) -> None:
         self.acquires = False
         """Have what is delivered be part of a unit of work from then on (4.4.3)."""
-        self.resumed: set[bytes] = set()
-        """Tags of deliveries that began before the link was attached."""
+        self.begun: Begun | None = None
+        """The delivery of which more is to come."""
+        self.marked: dict[bytes, str | None] = {}
+        """Tags of deliveries that are not taken.  A sentence says what is wrong with their transfers; None stands with
+        those that began before the link was attached."""
+        self.flawed = False
+        """Whether a sentence is among them."""
         self.drain = False
         """Use the credit up or give it back, and say so."""
         self.echo = False
         """Say how the link stands."""
+
+    def mark(self, delivery: Begun, flaw: str) -> None:
+        """Do not take a delivery, and end the link for it; one is enough, and what follows it is not kept.
+
+        Args:
+            delivery: The delivery.  An earlier one with the same tag, of which the engine has not told yet, ends the
+                link in its place.
+            flaw: What is wrong with it.
+        """
+        if not self.flawed:
+            self.flawed = True
+            self.marked[delivery.tag or b""] = flaw
 
 
 class Attach(Struct, frozen=True, kw_only=True):

@@ -8,9 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from assay_sdk.amqp.types import DecodeError
-from assay_sdk.amqp.values import skip
-
 HEAD_SIZE = 3
 """Octets before the fields: the descriptor, small and numeric, as everybody writes it."""
 SHORT = 160
@@ -54,47 +51,9 @@ def acquires(fields: Sequence[object]) -> bool:
     return isinstance(properties, dict) and "txn-id" in properties
 
 
-def count(data: bytes, body: int) -> int:
-    """How many fields a performative has."""
-    at = body + HEAD_SIZE
-    if data[at] == _LIST8:
-        return data[at + 2] if at + 2 < len(data) else 0
-    return int.from_bytes(data[at + 5 : at + 9]) if data[at] == _LIST32 else 0
-
-
-def is_unusual(data: bytes, body: int, end: int, many: int) -> bool:
-    """Whether a transfer of so many fields is to be settled second, resumes a delivery, or cannot be looked at so."""
-    at = _place(data, body, _TAG)
-    if at < 0:
-        return True
-    try:
-        for _ in range(_RCV_MODE - _TAG):
-            at = skip(data, at)
-        if data[at] != _NULL and not data.startswith(_MODE_FIRST, at):
-            return True
-        if many <= _RESUME:
-            return False
-        for _ in range(_RESUME - _RCV_MODE):
-            at = skip(data, at)
-    except (DecodeError, IndexError):
-        return True
-    return at >= end or data[at] not in _NOT_TRUE or data.startswith(_LONG_TRUE, at)
-
-
 def is_short(data: bytes, at: int) -> bool:
     """Whether the list of a transfer's fields is short; the message that follows it is no matter here."""
     return data[at] == _LIST8 or (data[at] == _LIST32 and int.from_bytes(data[at + 1 : at + 5]) <= SHORT)
-
-
-def first_number(data: bytes, body: int, end: int) -> int | None:
-    """What `number` says of the first field, told at a glance for what nearly all transfers have there."""
-    if data[body + HEAD_SIZE] == _LIST8 and end - body > _FIRST + 1 and data[body + _FIRST - 1]:
-        code = data[body + _FIRST]
-        if code == _ZERO:
-            return 0
-        if code == _SMALL:
-            return data[body + _FIRST + 1]
-    return number(data, body, 0)
 
 
 def number(data: bytes, body: int, position: int) -> int | None:

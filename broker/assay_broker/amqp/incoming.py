@@ -116,6 +116,8 @@ class IncomingEnd(LinkEnd):
         octets = self.engine.read(delivery)
         if not octets and not self.engine.is_current(delivery):
             return  # the peer has settled what waits for its answer
+        if self.attach.wishes.flawed and self.is_flawed(delivery):
+            self._spoil(delivery)
         if engine.is_partial(delivery):
             self._part(octets)
         elif not octets and engine.is_aborted(delivery):
@@ -143,12 +145,12 @@ class IncomingEnd(LinkEnd):
     def _whole(self, delivery: Delivery, octets: bytes) -> None:
         if self._parts is not None:
             octets, self._parts = bytes(self._parts) + octets, None
-        resumed = self.attach.wishes.resumed and self._is_resumed(delivery)
+        resumed = self.attach.wishes.marked and self._is_resumed(delivery)
         if not self._take() or self.state is _EXPELLED:
             if self.state is not _EXPELLED:
                 self._expel_overdrawn()
             self._spoil(delivery)
-            engine.settle(delivery)
+            self._turn_away(delivery)
         elif resumed:
             engine.settle(delivery)
         elif self._check_size(len(octets)):
@@ -174,11 +176,19 @@ class IncomingEnd(LinkEnd):
             if unit is not None:
                 unit.broken = unit.broken or self.why
 
+    def _turn_away(self, delivery: Delivery) -> None:
+        """Reject a message that comes over a link which has ended: settled without an outcome it might seem taken."""
+        if self.why is None or engine.is_settled(delivery) or not self.takes_rejected:
+            engine.settle(delivery)
+        else:
+            engine.reject(delivery, self.why)
+
     def _is_resumed(self, delivery: Delivery) -> bool:
         """Whether a delivery goes on from before the link was attached: nothing of it is known here (2.7.5, resume)."""
-        resumed, tag = self.attach.wishes.resumed, engine.tag_of(delivery)
-        found = tag in resumed
-        resumed.discard(tag)
+        marked, tag = self.attach.wishes.marked, engine.tag_of(delivery)
+        found = tag in marked and marked[tag] is None
+        if found:
+            del marked[tag]
         return found
 
     def _check_size(self, size: int) -> bool:

@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from assay_broker.amqp.attaches import Attach, AttachEnd
-from assay_broker.amqp.conditions import NOT_IMPLEMENTED, Condition, condition
-from assay_broker.amqp.engine import Delivery, EngineLink, reject
+from assay_broker.amqp.conditions import BAD_FIELD, NOT_IMPLEMENTED, Condition, condition
+from assay_broker.amqp.engine import Delivery, EngineLink, reject, tag_of
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.core import commands
 from assay_broker.core.commands import Command
@@ -285,6 +285,15 @@ class LinkEnd(ABC):
             self.expel(why)
         elif self.engine.alive:
             reject(delivery, why)
+
+    def is_flawed(self, delivery: Delivery) -> bool:
+        """End the link if a transfer of a delivery lacks or contradicts a field (2.7.5); whether one does."""
+        flaw = self.attach.wishes.marked.get(tag_of(delivery))
+        if flaw is None:
+            return False
+        if self.state is not State.EXPELLED:
+            self.expel(Condition(BAD_FIELD, flaw))
+        return True
 
     def changed(self, delivery: Delivery) -> None:
         """A delivery has come or changed."""

@@ -54,6 +54,9 @@ class RequestEnd(LinkEnd):
 
     def changed(self, delivery: Delivery) -> None:
         """Take a transfer, or a part of one."""
+        if self.attach.wishes.flawed and self.is_flawed(delivery):
+            self.engine.drop(delivery)
+            return
         if self.state is LinkState.EXPELLED or self.engine.overdrawn:
             self.expel(Condition(TRANSFER_LIMIT, "More was sent than there was credit for: wait for a flow."))
             self.engine.drop(delivery)

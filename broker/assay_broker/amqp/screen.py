@@ -18,18 +18,14 @@ from typing import cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay_broker.amqp import attaches, editing, performatives
+from assay_broker.amqp import attaches, editing, performatives, transfers
 from assay_broker.amqp.attaches import Attach, Wishes
 from assay_broker.amqp.conditions import BAD_FIELD
 from assay_broker.amqp.glimpse import (
     HEAD_SIZE,
     SHORT,
     acquires,
-    count,
-    first_number,
     flag,
-    is_short,
-    is_unusual,
     number,
     numbers,
     plain_number,
@@ -64,8 +60,8 @@ _REPEATED = frozenset(_HEAD + bytes((code,)) for code in (_BEGIN, _ATTACH, _DETA
 and the rest comes so often that it is looked at in another way."""
 _PLAIN_TRANSFER = bytes((*_HEAD, _TRANSFER, 0xC0))
 """The same, of a transfer whose list of fields is short."""
-_TOLD_AT_ONCE = frozenset((0x43, 0x52))
-"""Formats of numbers that have one octet at most."""
+_BEHIND_HANDLE = {0x43: 15, 0x52: 16}
+"""Where a transfer's second field stands in its frame, by the format of the handle, if that has one octet at most."""
 _USUAL_END = 16
 _NOTHING_USUAL = b"", b""
 _LENGTH = struct.Struct(">I").unpack_from
@@ -74,11 +70,10 @@ _HANDLE, _HANDLE_OF_FLOW = 0, 4
 _REMOTE_CHANNEL = 0
 _CREDIT, _MOST_CREDIT = 6, 1 << 30
 _DRAIN, _ECHO = 8, 9
-_TAG, _RCV_MODE, _RESUME = 2, 6, 8
 _HANDLE_MAX, _MOST_HANDLES = 4, (1 << 32) - 1
 _MAX_FRAME_SIZE, _IDLE_TIMEOUT, _DESIRED = 2, 4, 8
 _LEAST_FRAME = 512
-_LONGEST_TAG, _MOST_RESUMED = 32, 1_024
+_MOST_RESUMED = 1_024
 _LEAST_IDLE_MS = 100
 """Who wants to hear from us more often than so keeps us from serving others (2.4.5)."""
 
@@ -150,7 +145,10 @@ class Screen:
         self._renamed = 0
         self._usual = _NOTHING_USUAL
         """Where the last transfer that was let through says which kind of frame it is, and over which link it comes:
-        what says the same there is let through as well, as long as no link comes or goes."""
+        what says the same there, and is a whole delivery, is let through as well, as long as no link comes or goes."""
+        self._is_plain = transfers.plain(4)
+        self._behind_handle = 0
+        """Whether the rest of such a transfer's fields is as it must be, and where that begins."""
         self._handles: dict[int, _Handles | None] = {}
         """By channel: handles in use; None for a session that has broken the protocol, of which only the end counts."""
 
@@ -178,7 +176,11 @@ class Screen:
                 raise ScreenError(FRAMING_ERROR, f"a frame of {length} octets, and {self._max_frame} are taken at most")
             if size - at < length:
                 break
-            if length > _USUAL_END and (data[at + 4 : at + 12], data[at + 13 : at + 16]) == self._usual:
+            if (
+                length > _USUAL_END
+                and (data[at + 4 : at + 12], data[at + 13 : at + 16]) == self._usual
+                and self._is_plain(data, at + self._behind_handle, at + length)
+            ):
                 pass  # one more message
             elif length > HEADER_SIZE and not look(data, at, at + length):
                 kept += (data[kept_from:at], self._instead)
@@ -214,11 +216,12 @@ class Screen:
             raise ScreenError(FRAMING_ERROR, f"channel {channel}, and {self._most_channels - 1} is the highest")
         code = data[body + 2] if data.startswith(_HEAD, body, end) and end - body > HEAD_SIZE else 0
         if code == _TRANSFER:
-            handle = first_number(data, body, end) if is_short(data, body + HEAD_SIZE) else None
-            if handle is not None:
-                if (many := count(data, body)) > _RCV_MODE and is_unusual(data, body, end, many):
-                    return self._read(channel, data[body : min(end, body + self._max_performative)])
-                return self._may_send(channel, handle) and self._remember(data, begin, many)
+            handle = transfers.handle_of_plain(data, body, end)
+            if handle is not None and self._takes_plain(channel, handle):
+                return self._remember(data, begin)
+            said = transfers.glimpse(data, body, end)
+            if said is not None and said.handle is not None and channel in self._handles:
+                return self._transfer(channel, said)
         elif code == _DISPOSITION and end - body <= SHORT:
             first = number(data, body, _FIRST)
             if first is not None:
@@ -247,22 +250,43 @@ class Screen:
             return True  # without a session the engine has the right error
         return self._fault(channel, UNATTACHED_HANDLE, f"Nothing is attached to handle {handle}.")
 
-    def _may_send(self, channel: int, handle: int | None) -> bool:
-        """Whether a transfer comes over a link on which the peer is the sender."""
-        handles = self._handles.get(channel, _NONE)
+    def _takes_plain(self, channel: int, handle: int) -> bool:
+        """Whether a whole delivery may come over a link: the peer sends, and has no other delivery half sent."""
+        attach = (self._handles.get(channel) or _NONE).get(handle)
+        return attach is not None and not attach.receives and attach.wishes.begun is None
+
+    def _remember(self, data: bytes, begin: int) -> bool:
+        """Remember how a plain transfer begins that is let through, if that tells its link."""
+        head, fields = usual = data[begin + 4 : begin + 12], data[begin + 13 : begin + 16]
+        behind = _BEHIND_HANDLE.get(fields[1])
+        if behind is not None and head[0] == _MIN_OFFSET and head.endswith(_PLAIN_TRANSFER):
+            self._usual, self._is_plain, self._behind_handle = usual, transfers.plain(fields[0]), behind
+        return True
+
+    def _transfer(self, channel: int, said: transfers.Transfer) -> bool:
+        """A transfer that is not plain, or not of a plain delivery."""
+        self._usual = _NOTHING_USUAL
+        handles, handle = self._handles[channel], said.handle
         attach = None if handles is None or handle is None else handles.get(handle)
         if attach is None:
             return self._has(channel, handle)
-        if not attach.receives:
-            return True
-        return self._fault(channel, NOT_ALLOWED, f"The peer is the receiver of the link at handle {handle}.")
-
-    def _remember(self, data: bytes, begin: int, many: int) -> bool:
-        """Remember how a transfer of so many fields begins that is let through, if that tells its link."""
-        head, fields = usual = data[begin + 4 : begin + 12], data[begin + 13 : begin + 16]
-        is_plain = head[0] == _MIN_OFFSET and head.endswith(_PLAIN_TRANSFER) and many <= _RCV_MODE
-        if is_plain and len(fields) > 1 and fields[1] in _TOLD_AT_ONCE:
-            self._usual = usual
+        if attach.receives:
+            return self._fault(channel, NOT_ALLOWED, f"The peer is the receiver of the link at handle {handle}.")
+        if said.second:
+            return self._fault(channel, BAD_FIELD, "A transfer is to be settled second on a link that settles first.")
+        wishes, delivery = attach.wishes, said.delivery
+        if wishes.begun is None and delivery.number is None:
+            return self._fault(channel, BAD_FIELD, "The first transfer of a delivery has no delivery-id (2.7.5).")
+        if said.resume and delivery.tag is not None:
+            if len(delivery.tag) > transfers.LONGEST_TAG or len(wishes.marked) >= _MOST_RESUMED:
+                return self._fault(
+                    channel, BAD_FIELD, "Deliveries are resumed with too long tags, or too many at a time."
+                )
+            wishes.marked.setdefault(delivery.tag, None)  # nothing of it is known here (2.6.13)
+        flaw = transfers.flaw(delivery, wishes.begun)
+        if flaw is not None:
+            wishes.mark(delivery if wishes.begun is None else wishes.begun, flaw)
+        wishes.begun = (wishes.begun or delivery) if said.more and not said.aborted else None
         return True
 
     def _wish(self, channel: int, handle: int | None, *, drain: bool = False, echo: bool = False) -> None:
@@ -340,7 +364,7 @@ class Screen:
             return self._disposes(channel, first, last)
         handle = plain_number(fields, _HANDLE_OF_FLOW if code == _FLOW else _HANDLE)
         if code == _TRANSFER:
-            return self._transfer(channel, handles, handle, fields)
+            return self._transfer(channel, transfers.of(fields))
         if not self._has(channel, handle):
             return False
         if code == _FLOW:
@@ -354,19 +378,6 @@ class Screen:
         if code == _DETACH and handle is not None:
             del handles[handle]
         return True
-
-    def _transfer(self, channel: int, handles: _Handles, handle: int | None, fields: Sequence[object]) -> bool:
-        if plain_number(fields, _RCV_MODE):
-            return self._fault(channel, BAD_FIELD, "A transfer is to be settled second on a link that settles first.")
-        tag = fields[_TAG] if flag(fields, _RESUME) else None
-        if handle in handles and isinstance(tag, bytes):
-            resumed = handles[handle].wishes.resumed
-            if len(tag) > _LONGEST_TAG or len(resumed) >= _MOST_RESUMED:
-                return self._fault(
-                    channel, BAD_FIELD, "Deliveries are resumed with too long tags, or too many at a time."
-                )
-            resumed.add(tag)  # nothing of it is known here (2.6.13)
-        return self._may_send(channel, handle)
 
     def _attach(self, channel: int, handles: _Handles, attach: Attach, octets: bytes) -> bool:
         if attach.handle in handles:

@@ -48,7 +48,7 @@ def attach(name: str, handle: int, *, receives: bool = False) -> bytes:
 
 
 def transfer(handle: int, payload: bytes = b"payload") -> bytes:
-    return frame(performative(TRANSFER, types.uint(handle), types.uint(0), types.binary(b"t")) + payload)
+    return frame(performative(TRANSFER, types.uint(handle), types.uint(0), types.binary(b"t"), types.uint(0)) + payload)
 
 
 STREAM = b"".join(
@@ -129,7 +129,7 @@ def test_a_frame_of_a_wrong_length_is_refused_before_it_has_come(size: int) -> N
 
 
 def test_a_transfer_in_a_long_list_is_read_as_well() -> None:
-    items = (types.uint(0), types.uint(0), types.binary(b"t"))
+    items = (types.uint(0), types.uint(0), types.binary(b"t"), types.uint(0))
     octets = b"".join(items)
     wide = b"\x00\x53\x14\xd0" + (len(octets) + 4).to_bytes(4) + len(items).to_bytes(4) + octets
     found = screen()
@@ -159,9 +159,13 @@ def whole_frames(stream: bytes) -> Iterator[bytes]:
 
 
 NUMBERS = st.builds(number, st.sampled_from((0x43, 0x52, 0x70)), st.integers(0, 2))
-MORE_FIELDS = st.sampled_from([(), (b"", types.boolean(value=True)), (b"", b"", b"", types.ubyte(1)), (b"",) * 5])
+MORE_FIELDS = st.sampled_from(
+    [(), (b"", types.boolean(value=True)), (types.boolean(value=True),), (b"", b"", types.ubyte(1)), (b"",) * 5]
+)
 TRANSFERS = st.builds(
-    lambda handle, id_, more: performative(TRANSFER, handle, id_, types.binary(b"t"), *more) + b"payload",
+    lambda handle, id_, more: (
+        performative(TRANSFER, handle, id_, types.binary(b"t"), types.uint(0), *more) + b"payload"
+    ),
     NUMBERS,
     NUMBERS,
     MORE_FIELDS,
@@ -207,7 +211,7 @@ def test_a_transfer_that_begins_as_the_last_one_did_is_treated_as_if_nothing_was
 
 
 def over(handle: bytes, *more: bytes) -> bytes:
-    return frame(performative(TRANSFER, handle, types.uint(0), types.binary(b"t"), *more) + b"payload")
+    return frame(performative(TRANSFER, handle, types.uint(0), types.binary(b"t"), types.uint(0), *more) + b"payload")
 
 
 @pytest.mark.parametrize(
@@ -215,7 +219,7 @@ def over(handle: bytes, *more: bytes) -> bytes:
     [
         (over(number(0x70, 0)), over(number(0x70, 1))),
         (over(number(0x52, 0)), over(number(0x52, 1))),
-        (over(number(0x43, 0), b"", b"", b"", types.ubyte(0)), over(number(0x43, 0), b"", b"", b"", types.ubyte(1))),
+        (over(number(0x43, 0), b"", b"", types.ubyte(0)), over(number(0x43, 0), b"", b"", types.ubyte(1))),
         (with_longer_header(over(number(0x43, 0))), with_longer_header(over(number(0x52, 1)))),
     ],
     ids=["long handles", "short handles", "settled second", "longer headers"],

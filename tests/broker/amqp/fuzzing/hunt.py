@@ -132,7 +132,9 @@ class World:
         """
         probe, number, window = self._probe, types.uint(self._trips), types.uint(1_000)
         probe.say(FLOW, number, window, types.uint(0), window, types.uint(1), number, types.uint(1))
-        probe.say(TRANSFER, types.uint(0), number, types.binary(b"p"), payload=message(f"probe {self._trips}"))
+        probe.say(
+            TRANSFER, types.uint(0), number, types.binary(b"p"), types.uint(0), payload=message(f"probe {self._trips}")
+        )
         try:
             seen = await probe.wait(TRANSFER)
         except TimeoutError:

@@ -107,6 +107,7 @@ async def _send(peer: Attacker, count: int, handle: int = 0, begin: int = 0) -> 
             types.uint(handle),
             types.uint(number),
             types.binary(str(number).encode()),
+            types.uint(0),
             payload=message(str(number)),
         )
         await peer.wait(DISPOSITION)
@@ -177,7 +178,7 @@ async def _declared(peer: Attacker) -> tuple[bytes, ...]:
     )
     await peer.wait(FLOW)
     declare = types.described(0x77, performative(0x31))
-    peer.say(TRANSFER, types.uint(2), types.uint(4), types.binary(b"d"), payload=declare)
+    peer.say(TRANSFER, types.uint(2), types.uint(4), types.binary(b"d"), types.uint(0), payload=declare)
     said = await peer.wait(DISPOSITION)
     return (bytes(said.at(4).value[0]),)
 

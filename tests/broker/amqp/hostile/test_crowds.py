@@ -210,7 +210,9 @@ def test_a_writer_of_one_octet_a_second_does_not_get_through_its_login() -> None
 
 
 def test_a_frame_that_comes_octet_by_octet_costs_no_more_than_its_octets() -> None:
-    piece = b"\x00\x0f\x00\x00\x02\x00\x00\x00" + performative(0x14, types.uint(0), types.uint(0), types.binary(b"0"))
+    piece = b"\x00\x0f\x00\x00\x02\x00\x00\x00" + performative(
+        0x14, types.uint(0), types.uint(0), types.binary(b"0"), b"\x43"
+    )
     with besieged() as server, raw(server) as client:
         client.attach("in", SENDER, 0, target=target("PIECES"))
         client.raw(piece)

@@ -99,7 +99,9 @@ DEEP_FRAMES = [
     ),
     (
         "transfer-state",
-        lambda deep: performative(TRANSFER, types.uint(0), types.uint(0), types.binary(b"t"), b"", b"", b"", b"", deep),
+        lambda deep: performative(
+            TRANSFER, types.uint(0), types.uint(0), types.binary(b"t"), types.uint(0), b"", b"", b"", deep
+        ),
     ),
     (
         "disposition-state",

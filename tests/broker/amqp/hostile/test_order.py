@@ -129,7 +129,13 @@ def test_a_producer_that_ignores_credit_is_detached() -> None:
 
 
 def transfer(number: int, octets: bytes = b"\x00\x53\x75\xa0\x01x", *, settled: bool = False) -> bytes:
-    fields = types.uint(0), types.uint(number), types.binary(str(number).encode()), b"", types.boolean(settled)
+    fields = (
+        types.uint(0),
+        types.uint(number),
+        types.binary(str(number).encode()),
+        types.uint(0),
+        types.boolean(settled),
+    )
     return frame(performative(TRANSFER, *fields) + octets)
 
 
