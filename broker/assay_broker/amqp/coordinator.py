@@ -17,7 +17,6 @@ from assay_broker.amqp.conditions import (
     encode_error,
 )
 from assay_broker.amqp.engine import Delivery, State
-from assay_broker.amqp.outcomes import Said
 from assay_broker.amqp.requests import RequestEnd
 from assay_broker.amqp.termini import senders
 from assay_broker.core import commands
@@ -55,10 +54,8 @@ class Unit:
         """Messages and outcomes that it may still turn out not to have taken."""
         self.over: Callable[[], None] | None = None
         """Ends it, once all of them are answered; None until its discharge has come."""
-        self.accepted: list[tuple[OutgoingEnd, int]] = []
-        """Deliveries that it has accepted."""
-        self.others: list[tuple[OutgoingEnd, int, Said]] = []
-        """Deliveries with another outcome, which holds from the commit on (4.4.3)."""
+        self.settled: list[tuple[OutgoingEnd, int]] = []
+        """Deliveries that have an outcome in it, which holds from the commit on (4.4.2)."""
 
     def asked(self) -> None:
         """It is to take something."""
@@ -86,16 +83,12 @@ class Unit:
 
     def committed(self) -> None:
         """It was committed: what it held is settled."""
-        for end, number in self.accepted:
-            end.unit_over(number, None)
-        for end, number, said in self.others:
-            end.unit_over(number, said)
+        for end, number in self.settled:
+            end.unit_over(number)
 
     def backed_out(self) -> None:
         """It was backed out: what the peer has settled goes back, the rest is unsettled again."""
-        for end, number in self.accepted:
-            end.unit_backed_out(number)
-        for end, number, *_ in self.others:
+        for end, number in self.settled:
             end.unit_backed_out(number)
 
 

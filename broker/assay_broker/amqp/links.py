@@ -261,15 +261,21 @@ class LinkEnd(ABC):
 
     def flowed(self) -> None:
         """The peer has said how the link stands, and may want to know how it stands here."""
-        self.flow()
-        self._heed()
+        if not self._refuses_to_acquire():
+            self.flow()
+            self._echo()
 
-    def _heed(self) -> None:
-        """Answer a flow that asks for one (2.7.4, echo); refuse one that wants what is not done."""
+    def _refuses_to_acquire(self) -> bool:
+        """End a link whose peer wants deliveries acquired in a unit of work, before any is sent outside one (4.4.3)."""
+        if not self.attach.wishes.acquires or self.state is not State.OPEN:
+            return False
+        self.expel(Condition(NOT_IMPLEMENTED, "Deliveries are not acquired in units of work: accept them in one."))
+        return True
+
+    def _echo(self) -> None:
+        """Answer a flow that asks for one (2.7.4, echo)."""
         wishes = self.attach.wishes
-        if wishes.acquires and self.state is State.OPEN:
-            self.expel(Condition(NOT_IMPLEMENTED, "Deliveries are not acquired in units of work: accept them in one."))
-        elif wishes.echo and self.state is State.OPEN:
+        if wishes.echo and self.state is State.OPEN:
             wishes.echo = False
             self.engine.tell()
 
@@ -365,8 +371,9 @@ class LinkEnd(ABC):
 
     def _go_on(self) -> None:
         """It is attached on both sides."""
-        self.opened()
-        self._heed()
+        if not self._refuses_to_acquire():
+            self.opened()
+            self._echo()
 
     def _close(self) -> None:
         """Detach for good."""

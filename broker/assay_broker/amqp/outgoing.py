@@ -255,7 +255,7 @@ class OutgoingEnd(LinkEnd):
         else:
             self.context.settle(self.number, number, said.outcome)
 
-    def _settle_alone(self, token: int | None, number: int, said: Said) -> None:
+    def _settle_alone(self, token: int | None, number: int, said: Said, unit: int | None = None) -> None:
         self.context.handle(
             commands.Settle(
                 self.context.number,
@@ -263,6 +263,7 @@ class OutgoingEnd(LinkEnd):
                 self.number,
                 (number,),
                 said.outcome,
+                unit,
                 leave_out=said.leave_out,
                 annotations=said.annotations,
             )
@@ -283,27 +284,15 @@ class OutgoingEnd(LinkEnd):
         self._enlisted[number] = None if settled else delivery
         if settled:
             engine.settle(delivery)
-        if said.outcome is Outcome.ACCEPTED:
-            unit.accepted.append((self, number))
-            unit.asked()
-            token = self.context.expect(partial(_joined, unit))
-            accept = commands.Settle(self.context.number, token, self.number, (number,), said.outcome, unit.number)
-            self.context.handle(accept)
-        else:
-            unit.others.append((self, number, said))
+        unit.settled.append((self, number))
+        unit.asked()
+        self._settle_alone(self.context.expect(partial(_joined, unit)), number, said, unit.number)
 
-    def unit_over(self, number: int, said: Said | None) -> None:
-        """The unit of work that held a delivery is committed.
-
-        Args:
-            number: The delivery.
-            said: Its outcome; None where the queue manager knows already.
-        """
+    def unit_over(self, number: int) -> None:
+        """The unit of work that held a delivery is committed; the queue manager has given the delivery its outcome."""
         delivery = self._enlisted.pop(number, None)
         if delivery is not None and self.engine.alive:
             engine.settle(delivery)
-        if said is not None and self.state is State.OPEN:
-            self._settle(number, said)
 
     def unit_backed_out(self, number: int) -> None:
         """The unit of work that held a delivery is backed out: it goes back if the peer has settled it."""

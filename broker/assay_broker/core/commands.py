@@ -132,7 +132,10 @@ class Put(Struct, frozen=True, tag=True):
 
 
 class Settle(Struct, frozen=True, tag=True):
-    """Settle deliveries, or, with a unit, accept them within a unit of work.
+    """Settle deliveries, or, with a unit, have the outcome hold from that unit's commit on.
+
+    Until then they are the unit's, whether their link is still there or not (OASIS AMQP 1.0, 4.4.2).  A branch of a
+    global unit of work accepts only.
 
     Args:
         leave_out: Whether what is given back is never to come to this link again (OASIS AMQP 1.0, 3.4.5,

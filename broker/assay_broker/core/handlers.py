@@ -33,16 +33,17 @@ from assay_broker.core.delay.release import fail, look, release_due, restart, un
 from assay_broker.core.effects import Browsed
 from assay_broker.core.messages.altering import with_ids
 from assay_broker.core.messages.descriptor import staged_id
-from assay_broker.core.messages.entries import Delivery, Entry, Place
+from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.networks.channels import from_member, try_again
 from assay_broker.core.networks.clustering import check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.queues.arriving import join, place
 from assay_broker.core.queues.backout import backout
-from assay_broker.core.queues.delivery import annotate, consume, expire_due, give_back, pump
+from assay_broker.core.queues.delivery import expire_due, pump
 from assay_broker.core.queues.queues import name_at
 from assay_broker.core.queues.resolution import resolve
 from assay_broker.core.queues.sending import prepare
+from assay_broker.core.queues.settling import settle
 from assay_broker.core.refusals import illegal_state, refusal
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
@@ -132,22 +133,6 @@ def _put(state: State, turn: Turn, command: commands.Put) -> None:
     turn.answer(command.connection, command.token)
 
 
-def _release(state: State, turn: Turn, delivery: Delivery) -> None:
-    give_back(state, turn, delivery, failed=False)
-
-
-def _fail(state: State, turn: Turn, delivery: Delivery) -> None:
-    give_back(state, turn, delivery, failed=True)
-
-
-_OUTCOMES: dict[Outcome, Callable[[State, Turn, Delivery], None]] = {
-    Outcome.ACCEPTED: consume,
-    Outcome.REJECTED: consume,  # discarded: its consumer has said that it can never be used
-    Outcome.RELEASED: _release,
-    Outcome.MODIFIED: _fail,
-}
-
-
 def _settle(state: State, turn: Turn, command: commands.Settle) -> None:
     connection = state.connections.get(command.connection)
     receiver, _ = connection.receiving(command.link, LinkInput.SETTLE)
@@ -160,18 +145,16 @@ def _settle(state: State, turn: Turn, command: commands.Settle) -> None:
         )
     unit = _unit_for_work(state, command)
     if unit is not None:
+        if command.outcome is not Outcome.ACCEPTED and not isinstance(unit, Unit):
+            raise illegal_state("A branch of a global unit of work accepts deliveries, and gives none back.")
         for delivery in deliveries:
             delivery.unit = unit
-        unit.accepted.extend(deliveries)
+            delivery.settled_by = command
+        unit.settled.extend(deliveries)
     else:
-        settle = _OUTCOMES[command.outcome]
         for delivery in deliveries:
             del receiver.unsettled[delivery.number]
-            if command.leave_out and delivery.entry.place is Place.HELD:
-                delivery.queue.leave_out(receiver, delivery.entry)
-            if command.annotations:
-                annotate(delivery, command.annotations)
-            settle(state, turn, delivery)
+            settle(state, turn, delivery, command.outcome, command.leave_out, command.annotations)
     turn.answer(command.connection, command.token)
 
 

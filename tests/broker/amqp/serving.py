@@ -331,6 +331,7 @@ class Raw:
         more: bool = False,
         state: bytes = b"",
         aborted: bool = False,
+        channel: int = 0,
     ) -> None:
         self.say(
             TRANSFER,
@@ -344,6 +345,7 @@ class Raw:
             state,
             b"",
             types.boolean(aborted),
+            channel=channel,
             payload=octets,
         )
 

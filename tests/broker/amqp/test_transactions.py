@@ -40,12 +40,12 @@ LINK = 10
 class Working:
     """A client with a link to the coordinator."""
 
-    def __init__(self, client: Raw) -> None:
+    def __init__(self, client: Raw, channel: int = 0) -> None:
         self.client = client
+        self._channel = channel
         self._next = 0
-        seen = client.attach(
-            "tx", SENDER, LINK, target=performative(COORDINATOR, types.symbols(("amqp:local-transactions",)))
-        )
+        coordinator = performative(COORDINATOR, types.symbols(("amqp:local-transactions",)))
+        seen = client.attach("tx", SENDER, LINK, target=coordinator, channel=channel)
         assert "amqp:local-transactions" in [str(one) for one in seen.at(6).value[0]]
         client.wait(FLOW)
 
@@ -55,9 +55,9 @@ class Working:
 
     def ask(self, asked: bytes) -> Described:
         number = self.number()
-        self.client.transfer(number, types.described(0x77, asked), LINK)
+        self.client.transfer(number, types.described(0x77, asked), LINK, channel=self._channel)
         while True:
-            seen = self.client.wait(DISPOSITION)
+            seen = self.client.wait(DISPOSITION, self._channel)
             if seen.at(1) == number:
                 return seen.at(4)
 
@@ -346,6 +346,37 @@ def test_what_modified_says_of_a_message_in_a_unit_is_said_at_its_commit(working
     assert working.discharge(unit, fail=fail).descriptor == ACCEPTED
     client.credit(1, 1, count=1)
     assert (told[1:] in client.wait(TRANSFER).payload) is not fail
+
+
+LEAVING = {
+    "closed": (DETACH, types.uint(1), types.boolean(value=True)),
+    "detached": (DETACH, types.uint(1)),
+    "session-ended": (END,),
+}
+
+
+@pytest.mark.parametrize("leaving", LEAVING)
+@pytest.mark.parametrize("how", [(True, True), (True, False), (False, True), (False, False)])
+@pytest.mark.parametrize(("outcome", "left"), [(ACCEPTED, 0), (REJECTED, 0), (RELEASED, 1), (MODIFIED, 1)])
+def test_an_outcome_in_a_unit_holds_from_its_discharge_on_though_the_receiver_has_gone_before(
+    server: Serving, leaving: str, how: tuple[bool, bool], outcome: int, left: int
+) -> None:
+    settled, fail = how
+    queue = f"GONE.{leaving}.{settled}.{fail}.{outcome}"
+    with raw(server, sessions=2) as client:
+        put(client, queue, "one")
+        client.attach("r", RECEIVER, 1, source=source(queue))
+        client.credit(1, 1)
+        number = client.wait(TRANSFER).at(1)
+        working = Working(client, channel=1)
+        unit = working.declare()
+        client.settle(number, within(unit, outcome), settled=settled)
+        code, *fields = LEAVING[leaving]
+        client.say(code, *fields)
+        client.wait(code)
+        assert browse(server, queue) == 0  # the unit's, and nobody else's to get
+        assert working.discharge(unit, fail=fail).descriptor == ACCEPTED
+        assert browse(server, queue) == (1 if fail else left)
 
 
 @pytest.mark.parametrize("how", ["link", "session", "connection", "line"])

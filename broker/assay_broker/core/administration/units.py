@@ -55,7 +55,7 @@ def _shown(branch: Branch) -> ThreadStatus:
             "STATE": branch.condition.upper().replace(" ", ""),
             "OUTCOME": "" if branch.committed is None else "COMMIT" if branch.committed else "BACKOUT",
             "PUTS": len(branch.sent) or len(branch.puts),
-            "GETS": len(branch.got) or len(branch.accepted),
+            "GETS": len(branch.got) or len(branch.settled),
             "SINCE": branch.prepared_ms or 0,
         },
     )

@@ -222,7 +222,7 @@ def _await(state: State, turn: Turn, branch: Branch) -> None:
 
 def _apply(state: State, turn: Turn, branch: Branch) -> None:
     with turn.together():
-        for delivery in branch.accepted:
+        for delivery in branch.settled:
             delivery.link.unsettled.pop(delivery.number, None)
             consume(state, turn, delivery)
         for pending in branch.puts:
@@ -234,8 +234,8 @@ def _discard(state: State, turn: Turn, branch: Branch) -> None:
     state.branches.drop(branch)
     for pending in branch.puts:
         back_out(state, turn, branch, pending)
-    for delivery in branch.accepted:
-        delivery.unit = None
+    for delivery in branch.settled:
+        delivery.unit = delivery.settled_by = None
         delivery.link.unsettled.pop(delivery.number, None)
         return_delivery(state, turn, delivery, failed=True)
 

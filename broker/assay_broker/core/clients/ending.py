@@ -10,8 +10,10 @@ from assay_broker.core.clients.branching import branch_over, lose_branch
 from assay_broker.core.clients.connections import Connection
 from assay_broker.core.clients.links import LinkInput, LinkState, Receiver
 from assay_broker.core.clients.units import Unit, UnitAction, UnitInput, Work
+from assay_broker.core.messages.entries import Delivery
 from assay_broker.core.queues.arriving import back_out, commit
-from assay_broker.core.queues.delivery import consume, give_back, take_back_unsent
+from assay_broker.core.queues.delivery import give_back, take_back_unsent
+from assay_broker.core.queues.settling import settle
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.reasons import Mqrc, refused
@@ -40,19 +42,27 @@ def end_unit(state: State, turn: Turn, connection: Connection, unit: Unit, happe
 def _apply(state: State, turn: Turn, unit: Unit) -> None:
     """Everything at once, in the order of the sends; recorded in one batch (JMS 6.2.7)."""
     with turn.together():
-        for delivery in unit.accepted:
+        for delivery in unit.settled:
             delivery.link.unsettled.pop(delivery.number, None)
-            consume(state, turn, delivery)
+            _settle(state, turn, delivery)
         for pending in unit.puts:
             commit(state, turn, unit, pending)
 
 
+def _settle(state: State, turn: Turn, delivery: Delivery) -> None:
+    """Give a delivery the outcome that it got within its unit, whether its link is still there or not."""
+    said = delivery.settled_by
+    if said is None:
+        raise RuntimeError("a unit of work holds a delivery without an outcome")
+    settle(state, turn, delivery, said.outcome, said.leave_out, said.annotations)
+
+
 def _discard(state: State, turn: Turn, unit: Unit) -> None:
-    """Nothing was sent; what was accepted is unsettled again, with its link or, without one, on its queue."""
+    """Nothing was sent; what was settled is unsettled again, with its link or, without one, on its queue."""
     for pending in unit.puts:
         back_out(state, turn, unit, pending)
-    for delivery in unit.accepted:
-        delivery.unit = None
+    for delivery in unit.settled:
+        delivery.unit = delivery.settled_by = None
         if delivery.link.state is LinkState.CLOSED:
             give_back(state, turn, delivery, failed=True)
 

@@ -29,8 +29,8 @@ from assay_sdk.model.report_options import Mqro
 
 def secure(state: State, turn: Turn, branch: Branch) -> None:
     """Prepare: everything is kept so that either end is possible, and recorded in one batch."""
-    own = {delivery.entry.key for delivery in branch.accepted}
-    for delivery in branch.accepted:
+    own = {delivery.entry.key for delivery in branch.settled}
+    for delivery in branch.settled:
         delivery.link.unsettled.pop(delivery.number, None)
         if delivery.entry.place is Place.HELD:  # otherwise its queue has gone
             branch.got.append(Standing(delivery.entry, delivery.queue))
@@ -38,7 +38,7 @@ def secure(state: State, turn: Turn, branch: Branch) -> None:
         if pending.retained is not None:
             branch.kept.append(KeptPublication(pending.retained, pending.message, pending.expires_ms))
         _secure_put(state, turn, branch, pending, own)
-    branch.accepted.clear()
+    branch.settled.clear()
     branch.puts.clear()
     branch.prepared_ms = turn.now_ms
     for standing in branch.sent:

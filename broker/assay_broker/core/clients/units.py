@@ -103,10 +103,11 @@ class Work(ABC):
         self.number = number
         self.owner = owner
         self.puts: list[Pending] = []
-        self.accepted: list[Delivery] = []
+        self.settled: list[Delivery] = []
+        """Deliveries that have an outcome in it (`Delivery.settled_by`), which holds from its commit on."""
 
     def __len__(self) -> int:
-        return len(self.puts) + len(self.accepted)
+        return len(self.puts) + len(self.settled)
 
     @abstractmethod
     def grow(self) -> None:

@@ -13,6 +13,7 @@ from assay_sdk.model.message import Message
 if TYPE_CHECKING:
     from assay_broker.core.clients.links import Receiver
     from assay_broker.core.clients.units import Work
+    from assay_broker.core.commands import Settle
     from assay_broker.core.queues.queues import Queue
 
 
@@ -80,7 +81,8 @@ class Delivery(Struct, eq=False):
     Args:
         number: Its number on the connection.
         gate: The batch it waits for; 0 for none.
-        unit: The unit of work it was accepted in; None for none.
+        unit: The unit of work that has settled it; None for none.
+        settled_by: How that has; None for none.
     """
 
     number: int
@@ -89,3 +91,4 @@ class Delivery(Struct, eq=False):
     link: Receiver
     gate: int
     unit: Work | None = None
+    settled_by: Settle | None = None

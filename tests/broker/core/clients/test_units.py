@@ -102,6 +102,49 @@ def test_a_closed_link_leaves_what_it_accepted_to_the_unit(bench: Bench, *, comm
     assert bench.browse() == ([] if commit else ["a"])
 
 
+@pytest.mark.parametrize(
+    ("outcome", "left"),
+    [(Outcome.ACCEPTED, []), (Outcome.REJECTED, []), (Outcome.RELEASED, ["a"]), (Outcome.MODIFIED, ["a"])],
+)
+@pytest.mark.parametrize("restart", [True, False])
+def test_an_outcome_in_a_unit_holds_from_the_commit_on_though_its_link_is_closed(
+    bench: Bench, outcome: Outcome, left: list[str], *, restart: bool
+) -> None:
+    bench.put(1, 1, message("a"))
+    bench.receiver(1, 2)
+    bench.settle(1, 2, 1, unit=7, outcome=outcome)
+    bench.handle(commands.Detach(1, None, 2))
+    assert bench.browse() == []
+    bench.commit(1, 7)
+    assert bench.browse() == left
+    if restart:
+        bench.restart()
+        bench.connect(1)
+        assert bench.browse() == left
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_an_outcome_in_a_unit_that_is_backed_out_is_none(bench: Bench, outcome: Outcome) -> None:
+    bench.put(1, 1, message("a"))
+    bench.receiver(1, 2)
+    bench.settle(1, 2, 1, unit=7, outcome=outcome)
+    bench.handle(commands.Backout(1, bench.token(), 7))
+    assert bench.bodies() == ["a"]
+    bench.settle(1, 2, 1)
+    assert bench.browse() == []
+
+
+@pytest.mark.parametrize("outcome", [Outcome.RELEASED, Outcome.MODIFIED])
+def test_what_a_unit_gives_back_comes_again_after_its_commit(bench: Bench, outcome: Outcome) -> None:
+    bench.put(1, 1, message("a"))
+    bench.receiver(1, 2)
+    bench.settle(1, 2, 1, unit=7, outcome=outcome)
+    assert bench.bodies() == ["a"]
+    bench.commit(1, 7)
+    assert bench.bodies() == ["a", "a"]
+    assert bench.delivered[-1].redelivered is (outcome is Outcome.MODIFIED)
+
+
 def test_a_commit_is_one_batch(bench: Bench) -> None:
     bench.put(1, 1, message("in"))
     bench.receiver(1, 2, credit=1)

@@ -8,6 +8,7 @@ from tests.broker.core.harness import Bench, message
 from tests.broker.core.managers import XID, Manager, code
 
 from assay_broker.core import commands
+from assay_sdk.driver import Outcome
 from assay_sdk.model.reasons import JmsErrorKind
 from assay_sdk.model.xa import XaCode, XaEnd, XaStart, XaVote
 
@@ -86,3 +87,15 @@ def test_a_branch_is_not_ended_as_a_local_unit(
     else:  # the session that works in it goes
         assert refused is None
         assert code(manager.end()) is XaCode.XAER_NOTA
+
+
+@pytest.mark.parametrize("outcome", [Outcome.REJECTED, Outcome.RELEASED, Outcome.MODIFIED])
+def test_a_branch_gives_nothing_back(bench: Bench, manager: Manager, outcome: Outcome) -> None:
+    bench.put(1, 1, message("a"))
+    bench.receiver(1, 2)
+    unit = worked(bench, manager)
+    refused = bench.answers[bench.settle(1, 2, 1, unit=unit, outcome=outcome)].refused
+    assert refused is not None
+    assert refused.kind is JmsErrorKind.ILLEGAL_STATE
+    bench.settle(1, 2, 1)
+    assert bench.browse() == []

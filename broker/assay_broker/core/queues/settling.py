@@ -1,0 +1,48 @@
+"""What becomes of a delivery: consumed, or back on its queue, as its receiver says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from assay_broker.core.clients.links import LinkState
+from assay_broker.core.messages.entries import Delivery, Place
+from assay_broker.core.queues.delivery import annotate, consume, give_back
+from assay_broker.core.state import State
+from assay_broker.core.turn import Turn
+from assay_sdk.driver import Outcome
+
+
+def _release(state: State, turn: Turn, delivery: Delivery) -> None:
+    give_back(state, turn, delivery, failed=False)
+
+
+def _fail(state: State, turn: Turn, delivery: Delivery) -> None:
+    give_back(state, turn, delivery, failed=True)
+
+
+_OUTCOMES: Mapping[Outcome, Callable[[State, Turn, Delivery], None]] = {
+    Outcome.ACCEPTED: consume,
+    Outcome.REJECTED: consume,  # discarded: its consumer has said that it can never be used
+    Outcome.RELEASED: _release,
+    Outcome.MODIFIED: _fail,
+}
+
+
+def settle(  # noqa: PLR0917  a settlement, and what it is about
+    state: State, turn: Turn, delivery: Delivery, outcome: Outcome, leave_out: bool = False, annotations: bytes = b""
+) -> None:
+    """End a delivery.
+
+    Args:
+        state: The queue manager.
+        turn: The present turn.
+        delivery: The delivery, which is not among its link's unsettled ones any more.
+        outcome: What becomes of its message.
+        leave_out: Whether the message is never to come to this link again; a link that has ended gets nothing anyway.
+        annotations: What the message has among its annotations from now on, an encoded map; empty for none.
+    """
+    if leave_out and delivery.entry.place is Place.HELD and delivery.link.state is not LinkState.CLOSED:
+        delivery.queue.leave_out(delivery.link, delivery.entry)
+    if annotations:
+        annotate(delivery, annotations)
+    _OUTCOMES[outcome](state, turn, delivery)
