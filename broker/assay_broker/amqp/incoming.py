@@ -84,8 +84,11 @@ class IncomingEnd(LinkEnd):
         )
 
     def opened(self) -> None:
-        """Let the peer send."""
-        self.catch_up()
+        """Let the peer send, unless it has not waited for that."""
+        if self.engine.overdrawn:
+            self._expel_overdrawn()
+        else:
+            self.catch_up()
 
     def leave(self) -> None:
         """The node that was made for it goes with it."""

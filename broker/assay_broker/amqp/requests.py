@@ -36,8 +36,14 @@ class RequestEnd(LinkEnd):
         self.asked(Answer(self.context.number, 0))
 
     def opened(self) -> None:
-        """Give the peer credit."""
-        self.engine.flow(self.context.limits.credit)
+        """Give the peer credit, unless it has sent without waiting for any."""
+        if self.engine.overdrawn:
+            self._expel_overdrawn()
+        else:
+            self.engine.flow(self.context.limits.credit)
+
+    def _expel_overdrawn(self) -> None:
+        self.expel(Condition(TRANSFER_LIMIT, "More was sent than there was credit for: wait for a flow."))
 
     def leave(self) -> None:
         """End the link; the queue manager does not know of it."""
@@ -58,7 +64,7 @@ class RequestEnd(LinkEnd):
             self.engine.drop(delivery)
             return
         if self.state is LinkState.EXPELLED or self.engine.overdrawn:
-            self.expel(Condition(TRANSFER_LIMIT, "More was sent than there was credit for: wait for a flow."))
+            self._expel_overdrawn()
             self.engine.drop(delivery)
             return
         self._parts += self.engine.read(delivery)

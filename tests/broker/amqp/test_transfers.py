@@ -25,10 +25,13 @@ from tests.broker.amqp.serving import (
     message,
     performative,
     put,
+    raw,
+    serving,
     target,
 )
 
 from assay_broker.amqp import transfers
+from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.amqp.transfers import Begun
 from assay_sdk.amqp import types
 
@@ -56,6 +59,21 @@ def told(client: Raw) -> tuple[str, str]:
     assert seen.at(1) is True
     client.say(DETACH, types.uint(0), YES)
     return seen.error(2)
+
+
+def outcomes(client: Raw, count: int) -> tuple[dict[int, object], str]:
+    """The outcomes of so many deliveries, in whatever order with a detach; and the condition of that."""
+    found: dict[int, object] = {}
+    condition = ""
+    while len(found) < count or not condition:
+        seen = client.read()
+        assert seen is not None
+        if seen.code == DETACH:
+            condition = seen.error(2)[0]
+        elif seen.code == DISPOSITION:
+            last = seen.at(1) if seen.at(2) is None else seen.at(2)
+            found |= dict.fromkeys(range(seen.at(1), last + 1), seen.at(4).descriptor)
+    return found, condition
 
 
 # --- the first transfer
@@ -93,18 +111,7 @@ def test_what_came_before_in_the_same_piece_is_taken_and_what_comes_after_is_not
         client.transfer(0, message("before"))
         client.say(TRANSFER, types.uint(0), types.uint(1), NULL, FORM, payload=message("not taken"))
         client.transfer(2, message("after"))
-    outcomes: dict[int, object] = {}
-    conditions: list[str] = []
-    while len(outcomes) < 3 or not conditions:
-        seen = client.read()
-        assert seen is not None
-        if seen.code == DETACH:
-            conditions.append(seen.error(2)[0])
-        elif seen.code == DISPOSITION:
-            last = seen.at(1) if seen.at(2) is None else seen.at(2)
-            outcomes |= dict.fromkeys(range(seen.at(1), last + 1), seen.at(4).descriptor)
-    assert outcomes == {0: ACCEPTED, 1: REJECTED, 2: REJECTED}
-    assert conditions == ["amqp:invalid-field"]
+    assert outcomes(client, 3) == ({0: ACCEPTED, 1: REJECTED, 2: REJECTED}, "amqp:invalid-field")
     assert browse(server, "PIECE") == 1
 
 
@@ -337,3 +344,37 @@ def test_a_later_transfer_is_compared_with_the_first_and_not_with_the_one_before
     assert transfers.flaw(empty, first) is None
     assert transfers.flaw(Begun(1, b"t", 0), first) is None
     assert transfers.flaw(Begun(1, b"t", 2), first) is not None
+
+
+# --- credit
+
+
+@pytest.mark.parametrize("to", [target("NO.CREDIT"), target(None), performative(COORDINATOR)])
+@pytest.mark.parametrize("settled", [False, True])
+def test_who_sends_together_with_the_attach_has_no_credit_yet(
+    server: Serving, client: Raw, to: bytes, settled: bool
+) -> None:
+    link(client, "CREDIT.OTHER", 1)
+    with client.in_one_piece():
+        client.attach("hasty", SENDER, 0, target=to, wait=False)
+        client.transfer(0, message("not taken", to="NO.CREDIT"), settled=settled)
+    assert told(client)[0] == "amqp:link:transfer-limit-exceeded"
+    assert browse(server, "NO.CREDIT") == 0
+    client.transfer(1, message("taken"), 1)
+    while client.wait(DISPOSITION).at(4).descriptor != ACCEPTED:
+        pass
+    put(client, "NO.CREDIT")
+
+
+def test_one_message_more_than_the_credit_ends_the_link_and_no_other() -> None:
+    with serving(limits=AmqpLimits(credit=4)) as server, raw(server, sessions=2) as client:
+        link(client, "CREDIT")
+        link(client, "CREDIT.OTHER", channel=1)
+        with client.in_one_piece():
+            for number in range(5):
+                client.transfer(number, message(str(number)))
+        expected = dict.fromkeys(range(4), ACCEPTED) | {4: REJECTED}
+        assert outcomes(client, 5) == (expected, "amqp:link:transfer-limit-exceeded")
+        assert browse(server, "CREDIT") == 4
+        client.transfer(0, message("taken"), channel=1)
+        assert client.wait(DISPOSITION, 1).at(4).descriptor == ACCEPTED
