@@ -239,6 +239,10 @@ class Connection:
         """A session has broken the protocol: it ends, and the connection goes on."""
         self._sessions.fault(fault)
 
+    def windows(self) -> dict[int, int]:
+        """How many transfers each session takes now, by the peer's channel."""
+        return self._sessions.windows(self.engine)
+
     def echo(self, channel: int) -> None:
         """The peer wants to know how a session stands."""
         session = self._sessions.on(channel)

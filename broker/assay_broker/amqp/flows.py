@@ -14,7 +14,7 @@ from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import HEADER_SIZE, frame
 
 _FLOW = 0x13
-_OF_SESSION, _DRAIN = 4, 8
+_WINDOW, _OF_SESSION, _DRAIN = 1, 4, 8
 _WRAP = 1 << 32
 
 
@@ -68,6 +68,16 @@ def of_receiver(frames: Iterable[bytes]) -> bytes:
         if fields:
             return _flow(octets, encoded_items(fields)[:_DRAIN])
     return b""
+
+
+def window(frames: Iterable[bytes]) -> int:
+    """How many transfers a session takes, as the engine says in the last flow among frames; 0 where there is none."""
+    found = 0
+    for octets in frames:
+        fields = numbers(octets, HEADER_SIZE) if body_of(octets, _FLOW) else None
+        if fields is not None:
+            found = fields[_WINDOW] or 0
+    return found
 
 
 def is_of_session(octets: bytes) -> bool:

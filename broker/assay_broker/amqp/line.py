@@ -89,6 +89,7 @@ class Line(asyncio.BufferedProtocol):
             max_frame=owner.limits.max_frame,
             channels=owner.limits.sessions,
             max_performative=owner.limits.max_performative,
+            session_frames=owner.limits.session_frames,
         )
         self.congested = False
         """Whether more waits for the peer than is good."""
@@ -307,6 +308,8 @@ class Line(asyncio.BufferedProtocol):
         connection, engine = self.connection, self._engine
         if connection is None or engine is None:
             return
+        if self._screen.crowds(data):
+            self._screen.limit(connection.windows())
         try:
             octets = self._screen.feed(data)
         except ScreenError as error:

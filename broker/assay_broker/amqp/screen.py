@@ -43,6 +43,7 @@ ILLEGAL_STATE = "amqp:illegal-state"
 HANDLE_IN_USE = "amqp:session:handle-in-use"
 UNATTACHED_HANDLE = "amqp:session:unattached-handle"
 RESOURCE_LIMIT = "amqp:resource-limit-exceeded"
+WINDOW_VIOLATION = "amqp:session:window-violation"
 
 _OPEN, _BEGIN, _ATTACH, _FLOW, _TRANSFER, _DISPOSITION, _DETACH, _END, _CLOSE = range(0x10, 0x19)
 _MIN_OFFSET = 2
@@ -52,6 +53,8 @@ _RANGE = 1 << 20
 """Deliveries that one disposition may be about."""
 _LONGEST_FOR_SEVERAL = 4_096
 """Octets of a disposition that is about several: the engine keeps what it says for each of them."""
+_SHORTEST_TRANSFER = 15
+"""Octets of a transfer that says its handle and nothing else."""
 _WRAP = 1 << 32
 _HEAD = bytes((0x00, 0x53))
 """How a performative with a small numeric descriptor begins; everybody writes them so."""
@@ -118,9 +121,12 @@ class Screen:
         channels: Sessions at a time.
         max_performative: Octets of a performative, without the message behind a transfer's: all of it is decoded while
             others wait, and much of it is kept for as long as a link is attached.
+        session_frames: Transfers that a session takes at the most before it says that it takes more.
     """
 
-    def __init__(self, *, max_frame: int, channels: int, max_performative: int = 1 << 16) -> None:
+    def __init__(
+        self, *, max_frame: int, channels: int, max_performative: int = 1 << 16, session_frames: int = 2_048
+    ) -> None:
         self.attaches: deque[Attach] = deque()
         """What the attaches say, in their order; whoever hears of a link from the engine takes the first."""
         self.begins: deque[int] = deque()
@@ -131,6 +137,12 @@ class Screen:
         """Sessions to be ended."""
         self.echoes: deque[int] = deque()
         """The channels of sessions whose peer wants to know how they stand."""
+        self._windows: dict[int, int] | None = None
+        """By channel: how many transfers the engine takes of the next octets; None where these cannot be too many."""
+        self._fresh: set[int] = set()
+        """Channels of sessions that began with the present octets: their peers know of no window."""
+        self._surely_taken = session_frames // 2
+        """How many transfers the engine takes of any session: with fewer than that it opens the window."""
         self.desired: tuple[str, ...] = ()
         """Desired capabilities of the peer's open."""
         self._max_frame = max_frame
@@ -152,6 +164,26 @@ class Screen:
         self._handles: dict[int, _Handles | None] = {}
         """By channel: handles in use; None for a session that has broken the protocol, of which only the end counts."""
 
+    def crowds(self, octets: bytes) -> bool:
+        """Whether octets that come next may be more transfers than a session's window has room for."""
+        if len(self._rest) + len(octets) <= self._surely_taken * _SHORTEST_TRANSFER:
+            return False
+        data, at, frames = self._rest + octets, HEADER_SIZE if self._header_due else 0, 0
+        while len(data) - at >= HEADER_SIZE and frames <= self._surely_taken:
+            (length,) = _LENGTH(data, at)
+            at += max(length, HEADER_SIZE)
+            frames += 1
+        return frames > self._surely_taken
+
+    def limit(self, windows: dict[int, int]) -> None:
+        """Count the transfers among the octets that come next.
+
+        Args:
+            windows: How many of them the engine takes, by channel.
+        """
+        self._windows = windows
+        self._usual = _NOTHING_USUAL
+
     def feed(self, octets: bytes) -> bytes:
         """Take octets; give back those that the engine is to have, whole frames of them.
 
@@ -162,6 +194,7 @@ class Screen:
         size, at, kept_from = len(data), 0, 0
         look = self._look_for_close if self._farewell else self._look
         kept: list[bytes] = []
+        self._fresh.clear()
         if self._header_due:
             if size < HEADER_SIZE:
                 self._rest = data
@@ -188,6 +221,7 @@ class Screen:
                 kept_from = at + length
             at += length
         self._rest = data[at:]
+        self._windows = None
         if kept:
             return b"".join((*kept, data[kept_from:at]))
         return data[:at] if self._rest else data
@@ -218,7 +252,7 @@ class Screen:
         if code == _TRANSFER:
             handle = transfers.handle_of_plain(data, body, end)
             if handle is not None and self._takes_plain(channel, handle):
-                return self._remember(data, begin)
+                return self._has_room(channel) and self._remember(data, begin)
             said = transfers.glimpse(data, body, end)
             if said is not None and said.handle is not None and channel in self._handles:
                 return self._transfer(channel, said)
@@ -258,20 +292,42 @@ class Screen:
     def _remember(self, data: bytes, begin: int) -> bool:
         """Remember how a plain transfer begins that is let through, if that tells its link."""
         head, fields = usual = data[begin + 4 : begin + 12], data[begin + 13 : begin + 16]
-        behind = _BEHIND_HANDLE.get(fields[1])
+        behind = _BEHIND_HANDLE.get(fields[1]) if self._windows is None else None
         if behind is not None and head[0] == _MIN_OFFSET and head.endswith(_PLAIN_TRANSFER):
             self._usual, self._is_plain, self._behind_handle = usual, transfers.plain(fields[0]), behind
         return True
 
+    def _sending(self, channel: int, handle: int | None) -> Attach | None:
+        """The link over which a transfer comes; None where that ends its session, or has ended it."""
+        handles = self._handles[channel]
+        attach = None if handles is None or handle is None else handles.get(handle)
+        if attach is None:
+            self._has(channel, handle)
+            return None
+        if attach.receives:
+            self._fault(channel, NOT_ALLOWED, f"The peer is the receiver of the link at handle {handle}.")
+            return None
+        return attach
+
+    def _has_room(self, channel: int) -> bool:
+        """Whether a session's window has room for one more transfer (2.5.6)."""
+        if channel in self._fresh:
+            left = 0
+        elif self._windows is None:
+            return True
+        else:
+            left = self._windows.get(channel, 0)
+            self._windows[channel] = left - 1
+        return left > 0 or self._fault(
+            channel, WINDOW_VIOLATION, "More was sent than the session's window had room for."
+        )
+
     def _transfer(self, channel: int, said: transfers.Transfer) -> bool:
         """A transfer that is not plain, or not of a plain delivery."""
         self._usual = _NOTHING_USUAL
-        handles, handle = self._handles[channel], said.handle
-        attach = None if handles is None or handle is None else handles.get(handle)
-        if attach is None:
-            return self._has(channel, handle)
-        if attach.receives:
-            return self._fault(channel, NOT_ALLOWED, f"The peer is the receiver of the link at handle {handle}.")
+        attach = self._sending(channel, said.handle)
+        if attach is None or not self._has_room(channel):
+            return False
         if said.second:
             return self._fault(channel, BAD_FIELD, "A transfer is to be settled second on a link that settles first.")
         wishes, delivery = attach.wishes, said.delivery
@@ -330,6 +386,7 @@ class Screen:
             if channel in self._handles:
                 raise ScreenError(NOT_ALLOWED, f"a session on channel {channel}, which has one")
             self._handles[channel] = {}
+            self._fresh.add(channel)
             most = plain_number(fields, _HANDLE_MAX)
             self._most_handles[channel] = _MOST_HANDLES if most is None else most
             self.begins.append(channel)

@@ -9,7 +9,7 @@ from assay_broker.amqp.attaches import Attach, AttachEnd, Coordinator, Terminus
 from assay_broker.amqp.browsing import BrowserEnd, LookupEnd
 from assay_broker.amqp.conditions import RESOURCE_LIMIT, STOLEN, Condition
 from assay_broker.amqp.coordinator import CoordinatorEnd
-from assay_broker.amqp.engine import EngineLink, EngineSession
+from assay_broker.amqp.engine import Engine, EngineLink, EngineSession
 from assay_broker.amqp.incoming import IncomingEnd
 from assay_broker.amqp.links import Context, LinkEnd
 from assay_broker.amqp.outgoing import OutgoingEnd
@@ -111,6 +111,10 @@ class Sessions:
             if session.channel == fault.channel:
                 self._cut(session)
                 session.engine.close(Condition(fault.condition, fault.text))
+
+    def windows(self, engine: Engine) -> dict[int, int]:
+        """How many transfers each session takes now, by the peer's channel; each takes as many as it ever does."""
+        return {session.channel: engine.open_window(session.engine) for session in self._sessions.values()}
 
     def on(self, channel: int) -> EngineSession | None:
         """The session on one of the peer's channels; None when there is none."""

@@ -74,10 +74,17 @@ def screen() -> Screen:
     return Screen(max_frame=65_536, channels=4)
 
 
+def begun() -> Screen:
+    """A screen that has seen a session begin: with the same octets its peer cannot send yet."""
+    found = screen()
+    assert found.feed(BEGUN) == BEGUN
+    return found
+
+
 @given(st.lists(st.integers(1, len(STREAM) - 1), max_size=20))
 def test_a_stream_comes_through_whole_however_it_is_cut(cuts: list[int]) -> None:
     found = screen()
-    places = [0, *sorted(cuts), len(STREAM)]
+    places = [0, *sorted({*cuts, len(BEGUN)}), len(STREAM)]
     out = b"".join(found.feed(STREAM[begin:end]) for begin, end in itertools.pairwise(places))
     assert out == STREAM
     assert [one.name for one in found.attaches] == ["a", "b", "a"]
@@ -132,8 +139,8 @@ def test_a_transfer_in_a_long_list_is_read_as_well() -> None:
     items = (types.uint(0), types.uint(0), types.binary(b"t"), types.uint(0))
     octets = b"".join(items)
     wide = b"\x00\x53\x14\xd0" + (len(octets) + 4).to_bytes(4) + len(items).to_bytes(4) + octets
-    found = screen()
-    stream = BEGUN + attach("a", 0) + frame(wide + b"payload" * 100)
+    found = begun()
+    stream = attach("a", 0) + frame(wide + b"payload" * 100)
     assert found.feed(stream) == stream
 
 
@@ -197,10 +204,10 @@ def test_a_transfer_that_begins_as_the_last_one_did_is_treated_as_if_nothing_was
     quick, forgetful = screen(), screen()
     stream = BEGUN + attach("a", 0) + b"".join(frames)
     told: list[tuple[bytes, str]] = []
-    for one, pieces in ((quick, [stream]), (forgetful, whole_frames(stream))):
+    for one in (quick, forgetful):
         heard, error = b"", ""
         try:
-            for piece in pieces:
+            for piece in whole_frames(stream):
                 forgetful._usual = (b"", b"")
                 heard += one.feed(piece)
         except ScreenError as found:
@@ -225,8 +232,8 @@ def over(handle: bytes, *more: bytes) -> bytes:
     ids=["long handles", "short handles", "settled second", "longer headers"],
 )
 def test_transfers_that_begin_nearly_alike_are_told_apart(first: bytes, second: bytes) -> None:
-    found = screen()
-    before = BEGUN + attach("a", 0) + first + first
+    found = begun()
+    before = attach("a", 0) + first + first
     assert found.feed(before) == before
     assert not found.faults
     assert found.feed(second) == b""
@@ -235,8 +242,8 @@ def test_transfers_that_begin_nearly_alike_are_told_apart(first: bytes, second: 
 
 @pytest.mark.parametrize("between", [performative(DETACH, types.uint(0)), performative(END)])
 def test_what_is_remembered_of_transfers_goes_with_their_link(between: bytes) -> None:
-    found = screen()
-    before = BEGUN + attach("a", 0) + transfer(0) + transfer(0)
+    found = begun()
+    before = attach("a", 0) + transfer(0) + transfer(0)
     assert found.feed(before) == before
     again = frame(between) + (BEGUN[len(OPENING) :] if between[2] == END else b"")
     assert found.feed(again + transfer(0) + transfer(0)) == again
@@ -292,3 +299,31 @@ def test_a_peer_that_opens_after_our_close_is_heard() -> None:
     found = screen()
     found.await_close()
     assert found.feed(BEGUN) == OPENING
+
+
+def test_transfers_are_counted_where_they_may_be_too_many() -> None:
+    found = Screen(max_frame=65_536, channels=4, session_frames=6)
+    found.feed(BEGUN)
+    found.feed(attach("a", 0) + attach("b", 1))
+    assert not found.crowds(transfer(0) * 3)
+    assert found.crowds(transfer(0) * 4)
+    found.limit({0: 6})
+    assert found.feed(transfer(0) * 3 + transfer(1) * 3) == transfer(0) * 3 + transfer(1) * 3
+    found.limit({0: 6})
+    assert found.feed(transfer(0) * 3 + transfer(1) * 4) == transfer(0) * 3 + transfer(1) * 3
+    assert [fault.condition for fault in found.faults] == ["amqp:session:window-violation"]
+
+
+def test_one_long_frame_is_no_crowd() -> None:
+    found = Screen(max_frame=65_536, channels=4, session_frames=6)
+    found.feed(BEGUN)
+    found.feed(attach("a", 0))
+    assert not found.crowds(transfer(0, b"x" * 60_000))
+
+
+def test_what_is_left_of_the_last_octets_counts_in_a_crowd() -> None:
+    found = Screen(max_frame=65_536, channels=4, session_frames=6)
+    found.feed(BEGUN)
+    found.feed(attach("a", 0) + transfer(0)[:9])
+    assert not found.crowds(transfer(0)[9:] + transfer(0) * 2)
+    assert found.crowds(transfer(0)[9:] + transfer(0) * 3)

@@ -364,6 +364,15 @@ class Engine:
             self._take_out()
             self._cut_out += flows.of_session(self._session_flow(session))
 
+    def open_window(self, session: EngineSession) -> int:
+        """Have a session take as many transfers as it ever does, and say so; how many these are."""
+        if not session.alive:
+            return 0
+        self._take_out()
+        frames = self._session_flow(session)
+        self._cut_out += b"".join(frames)
+        return flows.window(frames)
+
     def _session_flow(self, session: EngineSession) -> list[bytes]:
         """What the engine says when the window of a session may have changed."""
         capacity = lib.pn_session_get_incoming_capacity(session.pointer)

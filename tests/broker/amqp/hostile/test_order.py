@@ -20,6 +20,7 @@ from tests.broker.amqp.serving import (
     TRANSFER,
     Raw,
     Serving,
+    browse,
     message,
     performative,
     raw,
@@ -139,16 +140,47 @@ def transfer(number: int, octets: bytes = b"\x00\x53\x75\xa0\x01x", *, settled: 
     return frame(performative(TRANSFER, *fields) + octets)
 
 
-def test_transfers_beyond_the_window_end_the_session_or_the_connection() -> None:
+@pytest.mark.parametrize("frames", [8, 9])
+def test_transfers_beyond_the_window_end_the_session_and_no_other(frames: int) -> None:
     limits = AmqpLimits(session_frames=8, max_frame=4_096, credit=1_000)
-    with besieged(limits=limits) as server, raw(server) as client:
+    with besieged(limits=limits) as server, raw(server, sessions=2) as client:
         client.attach("in", SENDER, 0, target=target("WINDOW"))
-        client.raw(b"".join(transfer(number, settled=True) for number in range(200)))
-        client.say(CLOSE)
-        said = last_words(client)
-        assert said is not None
-        if said.at(0) is not None:
+        client.attach("other", SENDER, 0, target=target("WINDOW.OTHER"), channel=1)
+        client.wait(FLOW, 1)
+        client.raw(b"".join(transfer(number, settled=True) for number in range(frames)))
+        if frames > limits.session_frames:
+            said = client.wait(END)
+            assert said.channel == 0
             assert said.error()[0] == "amqp:session:window-violation"
+            client.say(END)
+        client.transfer(0, message("one"), channel=1)
+        assert client.wait(DISPOSITION, 1).at(4).descriptor == ACCEPTED
+        client.close()
+        assert browse(server, "WINDOW") == limits.session_frames
+
+
+def test_a_session_that_begins_in_the_same_piece_has_no_window_yet(server: Serving) -> None:
+    with Raw(server.port) as client:
+        client.open()
+        client.begin(1)
+        with client.in_one_piece():
+            client.say(BEGIN, b"", types.uint(0), types.uint(9), types.uint(9))
+            client.attach("in", SENDER, 0, target=target("WINDOW.NONE"), wait=False)
+            client.transfer(0, message("one"))
+        said = client.wait(END)
+        assert said.error()[0] == "amqp:session:window-violation"
+        client.say(END)
+        client.attach("other", SENDER, 0, target=target("WINDOW.NONE"), channel=1)
+        client.close()
+
+
+def test_as_many_transfers_as_come_at_once_are_taken_while_their_session_has_said_so(server: Serving) -> None:
+    with raw(server) as client:
+        client.attach("in", SENDER, 0, target=target("WINDOW.FULL"))
+        for begin in range(0, 6_000, 250):
+            client.wait(FLOW)
+            client.raw(b"".join(transfer(number, settled=True) for number in range(begin, begin + 250)))
+        client.close()
 
 
 @pytest.mark.parametrize("number", [5, 0], ids=["one-left-out", "again"])
