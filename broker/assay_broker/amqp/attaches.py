@@ -137,6 +137,10 @@ class Attach(Struct, frozen=True, kw_only=True):
     wishes: Wishes = field(default_factory=Wishes)
 
 
+_LONGEST_REST = 52
+"""Octets that a frame with an attach of ours has besides."""
+
+
 class AttachEnd(Struct, frozen=True, kw_only=True):
     """What our attach says; source, target and the rest as encoded values, empty for null.
 
@@ -153,6 +157,18 @@ class AttachEnd(Struct, frozen=True, kw_only=True):
     snd_settle_mode: int = _MIXED
     rcv_settle_mode: int = 0
     max_message_size: int = 0
+
+    @property
+    def varying(self) -> int:
+        """Octets of what depends on the peer."""
+        return len(self.name) + len(self.source) + len(self.target) + len(self.properties)
+
+    @property
+    def longest(self) -> int:
+        """Octets of the frame at the most: how long its numbers are is the engine's affair."""
+        return (
+            _LONGEST_REST + len(self.name.encode(errors="replace")) + self.varying - len(self.name) + len(self.offered)
+        )
 
 
 def read(performative: object) -> Attach:

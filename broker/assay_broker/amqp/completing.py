@@ -66,7 +66,8 @@ def completed(octets: bytes, what: Incomplete) -> tuple[bytes, int]:
     Returns:
         What is to be said, and the handle that the attach has.
     """
-    return (_completed_again if len(octets) + _size(what.attach) <= _SHORT else _completed)(octets, what)
+    varying = 0 if what.attach is None else what.attach.varying
+    return (_completed_again if len(octets) + varying <= _SHORT else _completed)(octets, what)
 
 
 def _completed(octets: bytes, what: Incomplete) -> tuple[bytes, int]:
@@ -89,11 +90,6 @@ def _completed(octets: bytes, what: Incomplete) -> tuple[bytes, int]:
 
 
 _completed_again = lru_cache(_REMEMBERED)(_completed)
-
-
-def _size(end: AttachEnd | None) -> int:
-    """Octets of what depends on the peer."""
-    return 0 if end is None else len(end.name) + len(end.source) + len(end.target) + len(end.properties)
 
 
 def _fields_of_open(end: OpenEnd) -> dict[int, bytes]:

@@ -29,6 +29,7 @@ NOT_IMPLEMENTED = "amqp:not-implemented"
 BAD_FIELD = "amqp:invalid-field"
 ILLEGAL_STATE = "amqp:illegal-state"
 RESOURCE_LIMIT = "amqp:resource-limit-exceeded"
+FRAME_TOO_SMALL = "amqp:frame-size-too-small"
 
 _CLOSE, _ERROR = 0x18, 0x1D
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from assay_broker.amqp.attaches import Attach, AttachEnd
-from assay_broker.amqp.conditions import BAD_FIELD, NOT_IMPLEMENTED, Condition, condition
+from assay_broker.amqp.conditions import BAD_FIELD, FRAME_TOO_SMALL, NOT_IMPLEMENTED, Condition, condition
 from assay_broker.amqp.engine import Delivery, EngineLink, reject, tag_of
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.core import commands
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Answered = Callable[[Answer], None]
 
 _REJECTED = "amqp:rejected:list"
+_TOO_LONG = Condition(FRAME_TOO_SMALL, "What the server must say of the link is longer than your max-frame-size.")
 
 
 class Context(Protocol):
@@ -365,13 +366,31 @@ class LinkEnd(ABC):
 
     def _open(self) -> None:
         """Attach."""
-        if self._granted is not None:
-            self.engine.open(self.end(self._granted))
-            self._granted = None
+        if self._granted is None:
+            return
+        end, self._granted = self.end(self._granted), None
+        if self.engine.takes(end):
+            self.engine.open(end)
+        else:
+            self._refuse_too_long()
+
+    def _refuse_too_long(self) -> None:
+        """End a link whose attach would be longer than a frame of the peer's (2.8.15, frame-size-too-small)."""
+        if self._open_without_ends() and self.state is State.OPEN:
+            self.expel(_TOO_LONG)
+
+    def _open_without_ends(self) -> bool:
+        """Attach a link that comes to nothing; where even that is too long, end the connection.  Whether it goes on."""
+        end = self.no_ends()
+        if self.engine.takes(end):
+            self.engine.open(end)
+            return True
+        self.context.expel(_TOO_LONG)
+        return False
 
     def _go_on(self) -> None:
         """It is attached on both sides."""
-        if not self._refuses_to_acquire():
+        if self.state is State.OPEN and not self._refuses_to_acquire():
             self.opened()
             self._echo()
 
@@ -389,9 +408,9 @@ class LinkEnd(ABC):
 
     def _refuse(self) -> None:
         """Attach without ends, and detach with the reason (2.6.3)."""
-        self.engine.open(self.no_ends())
-        self.engine.close(self.why)
-        self.ended()
+        if self._open_without_ends():
+            self.engine.close(self.why)
+            self.ended()
 
     def no_ends(self) -> AttachEnd:
         """What our attach says to a link that comes to nothing."""

@@ -191,6 +191,8 @@ class Raw:
         self.socket.settimeout(LIMIT_S)
         self._rest = b""
         self._held: bytes | None = None
+        self.longest = 0
+        """Octets of the longest frame that the server has said."""
         self.socket.sendall(header)
 
     def __enter__(self) -> Self:
@@ -225,6 +227,7 @@ class Raw:
             if part.startswith(b"AMQP"):
                 continue
             size = int.from_bytes(part[:4])
+            self.longest = max(self.longest, size)
             body = self._take(size - 8) if size > 8 else b""
             assert body is not None
             if not body:

@@ -9,6 +9,7 @@ from tests.broker.amqp.serving import (
     ACCEPTED,
     ATTACH,
     BEGIN,
+    CLOSE,
     COORDINATOR,
     DETACH,
     DISPOSITION,
@@ -88,6 +89,40 @@ def test_no_frame_is_longer_than_the_peer_takes(server: Serving) -> None:
         assert len(sizes) > 3
         assert max(sizes) + 8 < 512
         assert sum(sizes) > 2_000
+
+
+SELECTORS = [("a = 1", ""), ("a = '" + "x" * 400 + "'", "amqp:frame-size-too-small")]
+
+
+@pytest.mark.parametrize(("selector", "condition"), SELECTORS, ids=["short", "long"])
+def test_a_link_of_which_more_is_to_be_said_than_fits_into_a_frame_is_refused(
+    server: Serving, selector: str, condition: str
+) -> None:
+    filters = types.mapping({types.symbol("s"): types.described(0x468C00000004, types.string(selector))})
+    with Raw(server.port) as client:
+        client.open("small", b"", types.uint(512))
+        client.begin()
+        attached = client.attach("r", RECEIVER, 0, source=source("TOO.LONG", *(b"",) * 6, filters))
+        if condition:
+            assert attached.at(5) is None
+            assert client.wait(DETACH).error(2)[0] == condition
+            client.say(DETACH, types.uint(0), YES)
+        client.attach("s", SENDER, 1, target=target("TOO.LONG"))
+        client.wait(FLOW)
+        client.transfer(0, message("one"), 1)
+        assert client.wait(DISPOSITION).at(4).descriptor == ACCEPTED
+        client.close()
+        assert client.longest <= 512
+
+
+@pytest.mark.parametrize("role", [SENDER, RECEIVER], ids=["refused", "granted"])
+def test_a_link_whose_name_does_not_fit_into_a_frame_closes_the_connection(server: Serving, role: bool) -> None:
+    with Raw(server.port) as client:
+        client.open("small", b"", types.uint(512))
+        client.begin()
+        client.attach("r" * 600, role, 0, source=source("TOO.LONG"), wait=False)
+        assert client.wait(CLOSE).error()[0] == "amqp:frame-size-too-small"
+        assert client.longest <= 512
 
 
 @pytest.mark.parametrize(("theirs", "agreed"), [(3, 3), (60_000, 255)])

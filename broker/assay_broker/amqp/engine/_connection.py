@@ -116,8 +116,13 @@ class Engine:
     @property
     def portion(self) -> int:
         """Octets of a long message that the engine is given at a time: about what fits into a frame of the peer's."""
-        frame = lib.pn_transport_get_remote_max_frame(self._transport) or _MOST_PORTION  # 0: as long as one likes
-        return int(min(max(frame - _FRAME_HEAD, SHORT), _MOST_PORTION))
+        frame = self.max_frame or _MOST_PORTION
+        return min(max(frame - _FRAME_HEAD, SHORT), _MOST_PORTION)
+
+    @property
+    def max_frame(self) -> int:
+        """Octets of a frame that the peer takes; 0 for any."""
+        return int(lib.pn_transport_get_remote_max_frame(self._transport))
 
     # --- octets
 

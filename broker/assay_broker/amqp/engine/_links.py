@@ -38,6 +38,11 @@ class Owner(Protocol):
         """Octets of a long message that the engine is given at a time: about what fits into a frame."""
         ...
 
+    @property
+    def max_frame(self) -> int:
+        """Octets of a frame that the peer takes; 0 for any."""
+        ...
+
     def begin(self, session: EngineSession, capacity: int) -> None:
         """Begin a session."""
         ...
@@ -207,6 +212,11 @@ class EngineLink:
             if end.max_message_size:
                 lib.pn_link_set_max_message_size(self.pointer, end.max_message_size)
             self.engine.attach(self, end)
+
+    def takes(self, end: AttachEnd) -> bool:
+        """Whether our attach fits into a frame that the peer takes."""
+        most = self.engine.max_frame
+        return not most or end.longest <= most
 
     def close(self, problem: Problem | None = None) -> None:
         """Detach our side for good."""

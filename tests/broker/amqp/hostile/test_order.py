@@ -194,6 +194,22 @@ def test_a_delivery_out_of_its_order_ends_the_connection_with_a_standard_conditi
         assert closed_with(client) == "amqp:invalid-field"
 
 
+@pytest.mark.parametrize("missing", [2, 3], ids=["tag", "format"])
+def test_nothing_is_left_of_links_that_end_for_what_their_transfers_lack(server: Serving, missing: int) -> None:
+    fields = [types.uint(0), types.uint(0), types.binary(b"t" * 30_000), types.uint(0), b"", types.boolean(value=True)]
+    fields[missing] = b""
+    for hangs_up in (True, False) * 10:
+        with raw(server) as client:
+            client.attach("in", SENDER, 0, target=target("LACKS"))
+            for number in range(20):  # it does not read what it is told
+                fields[1] = types.uint(number)
+                client.say(TRANSFER, *fields, payload=b"x" * 1_000)
+                client.say(TRANSFER, types.uint(0), types.uint(number))
+            if not hangs_up:
+                assert ended_with(client, DETACH) == "amqp:invalid-field"
+                client.close()
+
+
 def delivered(client: Raw, queue: str) -> int:
     """Have a first message go to a queue over link 0 and come over link 1: the delivery's number."""
     client.attach("in", SENDER, 0, target=target(queue))
