@@ -6,7 +6,7 @@ from tests.broker.core.harness import TOPIC, Bench, limited, message
 from assay_broker.core import commands
 from assay_broker.core.effects import Persist
 from assay_broker.core.records import MessageStored
-from assay_sdk.driver import Durability
+from assay_sdk.driver import Durability, Outcome
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 
@@ -197,12 +197,13 @@ def test_a_removal_that_cannot_be_stored_is_refused_and_the_message_comes_again(
     assert bench.delivered[-1].redelivered
 
 
-def test_a_commit_that_cannot_be_stored_is_backed_out(bench: Bench) -> None:
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_a_commit_that_cannot_be_stored_is_backed_out(bench: Bench, outcome: Outcome) -> None:
     bench.receiver(1, 3)
     bench.put(1, 1, message("in"))
     bench.flush()
     bench.handle(commands.Begin(1, None, 1))
-    bench.settle(1, 3, 1, unit=1)
+    bench.settle(1, 3, 1, unit=1, outcome=outcome)
     bench.put(1, 1, message("out"), unit=1)
     token = bench.token()
     bench.handle(commands.Commit(1, token, 1))

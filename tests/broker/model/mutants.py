@@ -21,7 +21,7 @@ from assay_broker.core.delay.staging import Staging
 from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.messages import groups
 from assay_broker.core.messages.entries import Entry, Place
-from assay_broker.core.queues import arriving, delivery
+from assay_broker.core.queues import arriving, delivery, settling
 from assay_broker.core.queues.lines import Line, OwnLine
 from assay_broker.core.queues.placing import new_entry, stored, watch_expiry
 from assay_broker.core.queues.queues import Queue
@@ -119,7 +119,7 @@ def _patch(owner: object, name: str, with_what: object) -> Callable[[pytest.Monk
 
 
 def _outcome(of: Outcome, like: Outcome) -> Callable[[pytest.MonkeyPatch], None]:
-    outcomes = handlers._OUTCOMES
+    outcomes = settling._OUTCOMES
     return lambda patch: patch.setitem(outcomes, of, outcomes[like])
 
 

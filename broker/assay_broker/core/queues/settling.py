@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from assay_broker.core.clients.links import LinkState
 from assay_broker.core.messages.entries import Delivery, Place
@@ -20,7 +20,7 @@ def _fail(state: State, turn: Turn, delivery: Delivery) -> None:
     give_back(state, turn, delivery, failed=True)
 
 
-_OUTCOMES: Mapping[Outcome, Callable[[State, Turn, Delivery], None]] = {
+_OUTCOMES: dict[Outcome, Callable[[State, Turn, Delivery], None]] = {
     Outcome.ACCEPTED: consume,
     Outcome.REJECTED: consume,  # discarded: its consumer has said that it can never be used
     Outcome.RELEASED: _release,
