@@ -41,7 +41,7 @@ from assay_sdk.time import Runner
 if TYPE_CHECKING:
     from assay_adapters.nursery import Nursery
 
-PACKAGES = ("proton", "scramp", "starlette", "structlog", "uvicorn")
+PACKAGES = ("prometheus_client", "proton", "scramp", "starlette", "structlog", "uvicorn")
 """What server and driver need."""
 NAMES: Mapping[str, str] = {"distributed": "ASSAY", "zos": "MQ01"}
 """The queue manager's name by platform."""

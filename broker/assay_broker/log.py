@@ -42,6 +42,28 @@ class _Waiting(Struct, frozen=True, eq=False):
     records: tuple[Record, ...]
 
 
+class Flushes:
+    """Figures of the flushes of a store.
+
+    Attributes:
+        count: How many there were.
+        batches: How many batches of records they made durable, or failed to.
+        ns: How long they took, in nanoseconds; while another thread waits for the disk, until its answer is taken in.
+    """
+
+    __slots__ = ("batches", "count", "ns")
+
+    def __init__(self) -> None:
+        self.count = self.batches = self.ns = 0
+
+    def note(self, batches: int, ns: int) -> None:
+        """Count a flush."""
+        if batches:
+            self.count += 1
+            self.batches += batches
+            self.ns += ns
+
+
 class _Flight(Struct, frozen=True, eq=False):
     """A flush that another thread waits for."""
 
@@ -49,6 +71,7 @@ class _Flight(Struct, frozen=True, eq=False):
     store: PartedStore
     written: list[tuple[int, Writer]]
     future: Future[None]
+    begun_ns: int
 
 
 class Writer(Protocol):
@@ -96,6 +119,8 @@ class Log:
         self._runner = runner
         self.flush_ns = flush_ns
         self._aside = aside
+        self.flushes = Flushes()
+        """Figures for `/metrics`."""
         self._flight: _Flight | None = None
         self._records = 0
         self._written: list[tuple[int, Writer]] = []
@@ -158,7 +183,10 @@ class Log:
         """Make everything durable that is written, and let out what waits for it."""
         self.land()
         written = self._take()
-        self._conclude(written, self._flush_stores(written))
+        begun_ns = self._runner.clock.monotonic_ns()
+        failed = self._flush_stores(written)
+        self.flushes.note(len(written), self._runner.clock.monotonic_ns() - begun_ns)
+        self._conclude(written, failed)
 
     def land(self) -> None:
         """Wait for the flush that another thread waits for, if there is one: only then may its store be stopped."""
@@ -173,6 +201,7 @@ class Log:
             written += [one for one in self._written if one[1] is flight.writer]  # its store drops these, too
             self._written = [one for one in self._written if one[1] is not flight.writer]
         flight.store.end_flush(failed)
+        self.flushes.note(len(written), self._runner.clock.monotonic_ns() - flight.begun_ns)
         self._conclude(written, {} if failed is None else {id(flight.writer): str(failed)})
 
     def _flush_soon(self) -> None:
@@ -187,7 +216,7 @@ class Log:
         ):
             self.flush()
             return
-        written = self._take()
+        written, begun_ns = self._take(), self._runner.clock.monotonic_ns()
         try:
             wait = store.begin_flush()
         except StoreError as error:
@@ -196,7 +225,7 @@ class Log:
         if wait is None:
             self._conclude(written, {})
             return
-        flight = self._flight = _Flight(writer, store, written, self._aside.submit(wait))
+        flight = self._flight = _Flight(writer, store, written, self._aside.submit(wait), begun_ns)
         flight.future.add_done_callback(lambda _: self._runner.call_soon(partial(self._landed, flight)))
 
     def _landed(self, flight: _Flight) -> None:

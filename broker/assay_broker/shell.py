@@ -22,7 +22,7 @@ from assay_broker.core.settings import Opmode, Settings
 from assay_broker.core.tables import TABLES
 from assay_broker.facility import Facility, Peer
 from assay_broker.life import Life
-from assay_broker.log import FLUSH_NS, Held
+from assay_broker.log import FLUSH_NS, Flushes, Held
 from assay_broker.mqsc.defaults import default_settings
 from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.stores import Store
@@ -72,6 +72,10 @@ class QueueManager:
         """Told each message whose send is about to be answered."""
         self.after_answer: list[AnswerHook] = []
         """Told each message whose send has just been answered."""
+        self.puts = 0
+        """How many messages it was asked to put, since it was made; for `/metrics`."""
+        self.deliveries = 0
+        """How many deliveries it has made."""
         self.traces: list[Callable[[Trace], None]] = []
         """Called with what an administrator may want to know and nobody is answered: a report that nobody got."""
         self.after_turn: list[Callable[[], None]] = []
@@ -152,6 +156,7 @@ class QueueManager:
             self._runner.call_soon(partial(self.handle, command))
             return
         self._note_asked(command)
+        self.puts += isinstance(command, Put)
         life, now_ms = self._life, self._now_ms()
         for passed in self._seams.command(command, now_ms):
             if life is self._life:
@@ -171,6 +176,7 @@ class QueueManager:
         elif self._seams.command is NO_SEAMS.command:
             for put in puts:
                 self._note_asked(put)
+            self.puts += len(puts)
             life, now_ms = self._life, self._now_ms()
             self._end_turn(life, life.core.put_together(puts, now_ms), now_ms)
             life.schedule_tick()
@@ -181,6 +187,11 @@ class QueueManager:
     def _note_asked(self, command: Command) -> None:
         if (self.before_answer or self.after_answer) and isinstance(command, Put) and command.token is not None:
             self._life.asked[command.connection, command.token] = command.message
+
+    @property
+    def flushes(self) -> Flushes:
+        """Figures of the store's flushes since the last start."""
+        return self._facility.log.flushes
 
     @property
     def octets(self) -> int:
@@ -366,6 +377,7 @@ class QueueManager:
         self._telling = True
         try:
             if isinstance(effect, Deliver):
+                self.deliveries += 1
                 peer.deliver(effect)
             elif not life.over:
                 peer.answer(effect, sent)

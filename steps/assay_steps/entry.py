@@ -35,7 +35,7 @@ _NAME = f"assay_{PLACE.replace('-', '_')}"
 NEEDS = MappingProxyType(
     {
         "in-process": (),
-        "server": ("proton", "scramp", "starlette", "structlog", "uvicorn"),
+        "server": ("prometheus_client", "proton", "scramp", "starlette", "structlog", "uvicorn"),
         "container": ("proton", "scramp", "docker", "testcontainers"),
     }
 )

@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 from starlette.responses import Response
 
-from assay_broker.http import commands, messaging, status
+from assay_broker.http import commands, messaging, metrics, status
 from assay_broker.http.descriptor import (
     CORRELATION_ID,
     DELAY,
@@ -263,13 +263,30 @@ OPERATIONS: tuple[Operation, ...] = (
         everybodys=True,
     ),
     Operation(
+        name="metrics",
+        method="GET",
+        path="/metrics",
+        summary="Figures of the queue manager for Prometheus.",
+        handler=metrics.metrics,
+        replies=(Reply(status=200, about="Metrics in Prometheus' text format.", media={_PLAIN: TEXT}),),
+        faults=(401, 403, 503),
+    ),
+    Operation(
         name="status",
         method="GET",
         path="/",
         summary="The status page, for people.",
         handler=status.page,
+        parameters=(
+            Parameter(
+                name=status.REFRESH,
+                place="query",
+                about="After how many seconds the page loads itself anew; 0 for never.",
+                schema={"type": "integer", "minimum": 0, "maximum": status.LONGEST_REFRESH_S},
+            ),
+        ),
         replies=(Reply(status=200, about="The page.", media={"text/html": TEXT}),),
-        faults=(401, 403, 503),
+        faults=(400, 401, 403, 503),
     ),
 )
 """Every method of every path."""

@@ -1,6 +1,7 @@
 """The status page: objects, depths, what is staged and when it is due, subscriptions, connections.
 
-It runs no script and loads nothing; every name and text on it is somebody else's and is escaped.
+It loads itself anew every few seconds by its head, without a script, and shows no bodies of messages.  Every name and
+text on it is somebody else's and is escaped.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ from assay_sdk.model.reasons import Refused
 _DEFAULT_SUBSCRIPTION = "SYSTEM.DEFAULT.SUB"
 _LONGEST = 120
 """Characters of a name that the page shows."""
+
+REFRESH = "refresh"
+"""The query parameter that says after how many seconds the page loads itself anew; 0 for never."""
+REFRESH_S, LONGEST_REFRESH_S = 5, 3_600
 
 Cell = str | int
 
@@ -58,6 +63,7 @@ class Table(Struct, frozen=True, kw_only=True):
 async def page(asked: Asked) -> Response:
     """The page, as things are now."""
     rows = asked.served.limits.rows
+    refresh_s = asked.number(REFRESH, REFRESH_S, LONGEST_REFRESH_S)
     async with asked.asking() as asker:
         manager = _definitions(await asker.must(DisplayObjects(kinds=(Kind.QMGR,), name="")))
         queues = _definitions(await asker.must(DisplayObjects(kinds=QUEUE_KINDS, name="*")))
@@ -81,6 +87,8 @@ async def page(asked: Asked) -> Response:
         now=_moment(asked.now_ms),
         user=asked.user,
         tables=tables,
+        refresh_s=refresh_s,
+        usual_s=REFRESH_S,
     )
     return Response(text.encode(errors="replace"), media_type="text/html; charset=utf-8")
 
