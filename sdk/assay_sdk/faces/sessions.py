@@ -108,11 +108,7 @@ class SessionBase:
             JmsError: The broker cannot take messages back (`JmsErrorKind.UNSUPPORTED`, before anything is sent), the
                 user may neither send to its destination nor administer the staging queue, or the handle is no string.
         """
-        given: object = handle  # callers without a type checker pass anything
-        if not isinstance(given, str) or not given:
-            text = f"the handle is {handle!r}: give the message id of a receipt, such as 'ID:414D51…'"
-            raise self._caller.error(Refused(JmsErrorKind.MESSAGING, text))
-        return self._caller(self._engine.cancel(handle))
+        return self._caller(self._engine.cancel(self._checked_handle(handle)))
 
     def unsubscribe(self, name: str, *, shared: bool = False) -> None:
         """Remove a durable subscription.
@@ -230,6 +226,12 @@ class SessionBase:
             return self._ask(destination, message, queue, timeout)
         finally:
             self.delete_temporary(queue)
+
+    def _checked_handle(self, given: object) -> str:
+        if isinstance(given, str) and given:
+            return given
+        text = f"the handle is {given!r}: give the message id of a receipt, such as 'ID:414D51…'"
+        raise self._caller.error(Refused(JmsErrorKind.MESSAGING, text))
 
     def _check_request(self, message: object) -> None:
         if self._engine.behaviour.settling in (Settling.BY_UNIT, Settling.BY_BRANCH):
