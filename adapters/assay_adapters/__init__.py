@@ -1,1 +1,1 @@
-"""What stands between the suite and the world: clients, backends, administration, faults; one module a broker."""
+"""Ports to clients and brokers under test, the brokers and clients behind them, faults and containers."""

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from assay_adapters.backend import Backend
-from assay_adapters.client import Endpoint
-from assay_adapters.naming import unknown
+from assay_adapters.ports.backend import Backend
+from assay_adapters.ports.client import Endpoint
+from assay_adapters.suggestions import unknown
 from assay_sdk.driver import Driver
 
 
@@ -31,25 +31,25 @@ class BackendOptions(Struct, frozen=True, kw_only=True):
 
 
 def _reference(options: BackendOptions) -> Backend:
-    from assay_adapters.reference import ReferenceBackend
+    from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend
 
     return ReferenceBackend(seed=options.seed, store=options.store, defect=options.defect, wire=options.wire)
 
 
 def _reference_server(options: BackendOptions) -> Backend:
-    from assay_adapters.reference_server import ReferenceServerBackend
+    from assay_adapters.brokers.reference.server.backend import ReferenceServerBackend
 
     return ReferenceServerBackend(shared=options.shared, defect=options.defect, wire=options.wire)
 
 
 def _reference_container(options: BackendOptions) -> Backend:
-    from assay_adapters.reference_boxed import ReferenceContainerBackend
+    from assay_adapters.brokers.reference.container.backend import ReferenceContainerBackend
 
     return ReferenceContainerBackend(shared=options.shared, defect=options.defect, wire=options.wire)
 
 
 def _artemis(options: BackendOptions) -> Backend:
-    from assay_adapters.artemis import ArtemisBackend
+    from assay_adapters.brokers.artemis.backend import ArtemisBackend
 
     return ArtemisBackend(shared=options.shared, wire=options.wire)
 

@@ -17,7 +17,7 @@ import typer
 
 from assay.exits import CommandError, Exit
 from assay.terminal import hush, is_output_full, told
-from assay_adapters.deferring import as_ctrl_c
+from assay_adapters.interrupts import as_ctrl_c
 
 COMMANDS = (
     "run",

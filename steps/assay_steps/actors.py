@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from assay_adapters.client import AckMode, ClientConnection, ClientSession, Origin, Qos, Seen
-from assay_adapters.outcome import Ok, Outcome, Refused
+from assay_adapters.ports.client import AckMode, ClientConnection, ClientSession, Origin, Qos, Seen
+from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.model.message import Address
 from assay_steps.links import Consumer, Producer

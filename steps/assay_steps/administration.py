@@ -15,7 +15,8 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from assay_adapters.administration import (
+from assay_adapters.clients.events import KID
+from assay_adapters.ports.administration import (
     EVERYBODY,
     QUEUE_MANAGER,
     STRUC_ID,
@@ -31,11 +32,10 @@ from assay_adapters.administration import (
     Start,
     Stop,
 )
-from assay_adapters.administration import Scalar as Attribute
-from assay_adapters.backend import Instance
-from assay_adapters.client import Draft, Sent
-from assay_adapters.clients.telling import KID
-from assay_adapters.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_adapters.ports.administration import Scalar as Attribute
+from assay_adapters.ports.backend import Instance
+from assay_adapters.ports.client import Draft, Sent
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.model.report_options import MQMT_REPORT
 from assay_steps.attributes import command_text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from assay_adapters.backend import Backend, Unavailable
-from assay_adapters.client import Endpoint
+from assay_adapters.ports.backend import Backend, Unavailable
+from assay_adapters.ports.client import Endpoint
 from assay_adapters.registry import BackendOptions, open_backend
 from assay_features import Rule, load_catalogue
 from assay_steps.defects import find_defect

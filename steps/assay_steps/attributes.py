@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from assay_adapters.administration import Alter, Authorise, Change, Clear, Define, Delete, ObjectKind, Resolve, Scalar
+from assay_adapters.ports.administration import (
+    Alter,
+    Authorise,
+    Change,
+    Clear,
+    Define,
+    Delete,
+    ObjectKind,
+    Resolve,
+    Scalar,
+)
 
 ATTRIBUTE = r"[A-Z]+\((?:'[^']*'|[^()']*)\)"
 """How a step writes one."""

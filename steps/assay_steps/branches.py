@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from assay_adapters.client import XaResource
-from assay_adapters.outcome import Ok, Outcome, Refused
+from assay_adapters.ports.client import XaResource
+from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_evidence import events
 from assay_steps.actors import Session
 from assay_steps.recording import Answer, Recorder

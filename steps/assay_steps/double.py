@@ -53,7 +53,7 @@ def _server() -> Generator[ReferenceBroker]:
 
 @contextmanager
 def _container() -> Generator[ReferenceBroker]:
-    from assay_adapters.reference_container import ReferenceBrokerContainer
+    from assay_adapters.brokers.reference.container.container import ReferenceBrokerContainer
 
     with ReferenceBrokerContainer() as broker:
         yield ReferenceBroker(url=broker.amqp_url, login=broker.login, http_url=broker.http_url, admin=broker.admin)

@@ -26,7 +26,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from msgspec import Struct
 
-from assay_adapters.deferring import as_ctrl_c, ctrl_c_deferred
+from assay_adapters.interrupts import as_ctrl_c, ctrl_c_deferred
 from assay_steps.garbage import kept_for_good
 from assay_steps.interrupts import Interrupts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from assay_adapters.deferring import ctrl_c_deferred
+from assay_adapters.interrupts import ctrl_c_deferred
 from assay_evidence.events import AnyEvent, Event
 from assay_evidence.writer import Instant, JournalWriter
 from assay_sdk.time import Clock

@@ -7,7 +7,7 @@ from datetime import timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from assay_adapters.client import (
+from assay_adapters.ports.client import (
     AS_DESTINATION,
     MODE_VALUES,
     ClientConsumer,
@@ -20,7 +20,7 @@ from assay_adapters.client import (
     Sent,
     Setting,
 )
-from assay_adapters.outcome import Outcome
+from assay_adapters.ports.outcome import Outcome
 from assay_evidence import events
 from assay_sdk.model.message import Address
 from assay_steps.recording import Answer, Recorder, Scalar, message_ref

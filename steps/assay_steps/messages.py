@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from assay_adapters.client import Draft, Seen, Sent
+from assay_adapters.ports.client import Draft, Seen, Sent
 from assay_sdk.model.message import Address
 from assay_steps.recording import Answer
 

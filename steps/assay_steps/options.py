@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from assay_adapters.client import AS_DESTINATION, Mode, Qos
+from assay_adapters.ports.client import AS_DESTINATION, Mode, Qos
 from assay_sdk.model.durations import parse_duration
 from assay_steps.choices import unknown_choice
 from assay_steps.handbook import handbook

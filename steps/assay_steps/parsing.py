@@ -13,9 +13,9 @@ from typing import Any, cast, get_args
 import parse
 from pytest_bdd import parsers
 
-from assay_adapters.administration import Scalar
-from assay_adapters.backend import Opmode
-from assay_adapters.client import AckMode, Mode, Script, Setting
+from assay_adapters.ports.administration import Scalar
+from assay_adapters.ports.backend import Opmode
+from assay_adapters.ports.client import AckMode, Mode, Script, Setting
 from assay_sdk.model.durations import parse_duration
 from assay_sdk.model.reasons import Mqrc
 from assay_steps.attributes import ATTRIBUTE, read_attributes

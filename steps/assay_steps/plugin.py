@@ -17,8 +17,8 @@ import pytest
 from pytest_bdd.exceptions import StepDefinitionNotFoundError
 from pytest_bdd.parser import Feature, Scenario, Step
 
-from assay_adapters.backend import BackendError, Unsupported
-from assay_adapters.deferring import ctrl_c_deferrable
+from assay_adapters.interrupts import ctrl_c_deferrable
+from assay_adapters.ports.backend import BackendError, Unsupported
 from assay_evidence import events
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_sdk.model.capabilities import APART

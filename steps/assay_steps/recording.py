@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from assay_adapters.outcome import Ok, Outcome, Refused
+from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_evidence import events
 from assay_steps.journal import ScenarioJournal
 

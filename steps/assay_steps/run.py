@@ -17,10 +17,10 @@ import msgspec
 import pytest
 from msgspec import Struct, convert, structs, to_builtins
 
-from assay_adapters.backend import Backend, Instance, Needs, Unsupported
-from assay_adapters.client import Client, Endpoint, Source
-from assay_adapters.deferring import ctrl_c_deferred
+from assay_adapters.interrupts import ctrl_c_deferred
 from assay_adapters.known import KnownOutcome, known_outcomes
+from assay_adapters.ports.backend import Backend, Instance, Needs, Unsupported
+from assay_adapters.ports.client import Client, Endpoint, Source
 from assay_evidence import events
 from assay_evidence.judge import judge
 from assay_evidence.reader import Journals, read_journals

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from assay_adapters.client import ClientEvent, Seen
+from assay_adapters.ports.client import ClientEvent, Seen
 from assay_evidence import events
 from assay_sdk.time import Runner
 from assay_steps.journal import ScenarioJournal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay_adapters.backend import NOW, FaultRequest, Injection, Instance, Trigger, Unsupported
+from assay_adapters.ports.backend import NOW, FaultRequest, Injection, Instance, Trigger, Unsupported
 from assay_evidence import events
 from assay_steps.journal import ScenarioJournal
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from assay_adapters.backend import Instance
-from assay_adapters.outcome import Ok
+from assay_adapters.ports.backend import Instance
+from assay_adapters.ports.outcome import Ok
 from assay_steps.links import Consumer
 from assay_steps.messages import SentMessage
 from assay_steps.mistakes import Cast

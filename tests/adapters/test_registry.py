@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assay_adapters.naming import SHOWN, unknown
 from assay_adapters.registry import BACKENDS, BackendOptions, NotOursError, UnknownBackendError, open_backend
+from assay_adapters.suggestions import SHOWN, unknown
 
 
 @pytest.mark.parametrize("name", [*BACKENDS, *(f"{name}+amqp" for name in BACKENDS)])

@@ -16,9 +16,9 @@ from tests.waiting import until
 
 from assay.commands import run
 from assay.exits import Exit
-from assay_adapters.artemis import ArtemisBackend
-from assay_adapters.backend import Unavailable
-from assay_adapters.containers import OWNER_LABEL
+from assay_adapters.brokers.artemis.backend import ArtemisBackend
+from assay_adapters.containers.container import OWNER_LABEL
+from assay_adapters.ports.backend import Unavailable
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict, load_verdicts
 from assay_sdk.runners.real import MachineClock

@@ -14,10 +14,10 @@ from tests.cli.conftest import Assay, environment
 
 from assay.commands import defects, judge
 from assay.exits import Exit
-from assay_adapters import artemis
-from assay_adapters.artemis import ArtemisBackend
-from assay_adapters.backend import Available, BackendError, Needs, Unavailable
+from assay_adapters.brokers.artemis import backend as artemis
+from assay_adapters.brokers.artemis.backend import ArtemisBackend
 from assay_adapters.known import outcomes
+from assay_adapters.ports.backend import Available, BackendError, Needs, Unavailable
 from assay_features import catalogue, feature_root
 from assay_pipeline.errors import SparkMissingError
 from assay_steps.folder import EARLIER

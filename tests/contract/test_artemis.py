@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 from tests.contract.suite import DriverContract, World
 
-from assay_adapters.artemis import ArtemisBackend
-from assay_adapters.backend import Needs, Unavailable, Unsupported
-from assay_adapters.client import Endpoint
+from assay_adapters.brokers.artemis.backend import ArtemisBackend
+from assay_adapters.ports.backend import Needs, Unavailable, Unsupported
+from assay_adapters.ports.client import Endpoint
 from assay_sdk import UnsupportedRuntimeError
 from assay_sdk.drivers.amqp import AmqpDriver
 from assay_sdk.runners.real import RealRunner

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from tests.contract.suite import CancelContract, DriverContract, World
 
-from assay_adapters.backend import Needs, Unsupported
-from assay_adapters.client import Endpoint
-from assay_adapters.reference_server import ReferenceServerBackend
+from assay_adapters.brokers.reference.server.backend import ReferenceServerBackend
+from assay_adapters.ports.backend import Needs, Unsupported
+from assay_adapters.ports.client import Endpoint
 from assay_sdk.drivers.amqp import AmqpDriver
 from assay_sdk.runners.real import RealRunner
 

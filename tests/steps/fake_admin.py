@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from assay_adapters.administration import Change, ObjectKind, RawMessage, Scalar
-from assay_adapters.outcome import Mqrc, Ok, Outcome, Refused, refused
+from assay_adapters.ports.administration import Change, ObjectKind, RawMessage, Scalar
+from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused, refused
 from assay_evidence import events
 from assay_evidence.events import Admin as AdminEvent
 from assay_evidence.writer import JournalWriter

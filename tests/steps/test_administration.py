@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.steps.fake_admin import Office, is_refusal, office
 
-from assay_adapters.administration import Alter, Authorise, Define, ObjectKind, RawMessage, Start, Stop
-from assay_adapters.client import Draft
-from assay_adapters.outcome import Ok
+from assay_adapters.ports.administration import Alter, Authorise, Define, ObjectKind, RawMessage, Start, Stop
+from assay_adapters.ports.client import Draft
+from assay_adapters.ports.outcome import Ok
 from assay_evidence import events
 from assay_steps.administration import fields_of
 from assay_steps.messages import BODY

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import pytest
 from msgspec import Struct
 
-from assay_adapters.backend import Unsupported
-from assay_adapters.client import Client, ClientIdentity, ClientObserver, Endpoint, Source
-from assay_adapters.client import ClientConnection as Connection
-from assay_adapters.outcome import JmsErrorKind, Outcome, Refused
+from assay_adapters.ports.backend import Unsupported
+from assay_adapters.ports.client import Client, ClientIdentity, ClientObserver, Endpoint, Source
+from assay_adapters.ports.client import ClientConnection as Connection
+from assay_adapters.ports.outcome import JmsErrorKind, Outcome, Refused
 from assay_sdk.driver import Login
 from assay_sdk.model.capabilities import Capability
 from assay_steps.faces import Faces, faces_for

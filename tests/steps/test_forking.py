@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assay_adapters.reference import ReferenceBackend
+from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend
 from assay_evidence.events import Fault, ScenarioBegin
 from assay_evidence.reader import Journals, read_journals
 from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts

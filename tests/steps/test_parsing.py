@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay_adapters.client import AckMode, Mode, Qos, Setting
+from assay_adapters.ports.client import AckMode, Mode, Qos, Setting
 from assay_sdk.model.durations import DurationError, format_duration
 from assay_sdk.model.reasons import Mqrc
 from assay_steps.choices import ChoiceError

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay_adapters.client import Script
+from assay_adapters.ports.client import Script
 from assay_steps.parsing import phrase
 
 

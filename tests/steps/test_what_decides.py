@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay_adapters.reference_server import CAPABILITIES
+from assay_adapters.brokers.reference.server.backend import CAPABILITIES
 from assay_features import load_catalogue
 from assay_sdk.model.capabilities import APART
 from assay_steps.cases import Case

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from assay_adapters.backend import Needs
-from assay_adapters.client import Origin, Script
-from assay_adapters.reference import ReferenceBackend, ReferenceInstance
+from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend, ReferenceInstance
+from assay_adapters.ports.backend import Needs
+from assay_adapters.ports.client import Origin, Script
 from assay_evidence import events
 from assay_evidence.verdicts import Verdict
 from assay_evidence.writer import JournalWriter

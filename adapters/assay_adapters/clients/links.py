@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import TypeVar
 
-from assay_adapters.client import MODE_VALUES, Draft, Mode, Script, Seen, Sent, Setting
+from assay_adapters.clients.events import KID, Teller, fields_of
 from assay_adapters.clients.listeners import ScriptedListener
-from assay_adapters.clients.telling import KID, Teller, fields_of
-from assay_adapters.outcome import Ok, Outcome, Refused
+from assay_adapters.ports.client import MODE_VALUES, Draft, Mode, Script, Seen, Sent, Setting
+from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.errors import JmsError, MessagingError, XAError
 from assay_sdk.faces import classic, simplified

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from assay_adapters.client import Script
+from assay_adapters.ports.client import Script
 from assay_sdk.time import Runner
 
 T = TypeVar("T")

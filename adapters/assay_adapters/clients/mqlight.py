@@ -12,7 +12,11 @@ from datetime import timedelta
 from itertools import count
 from typing import Literal, TypeVar
 
-from assay_adapters.client import (
+from assay_adapters.clients.events import KID, seen_of
+from assay_adapters.clients.links import attempt
+from assay_adapters.clients.listeners import ScriptedListener
+from assay_adapters.clients.sdk import identity
+from assay_adapters.ports.client import (
     AckMode,
     ClientEvent,
     ClientIdentity,
@@ -29,11 +33,7 @@ from assay_adapters.client import (
     Source,
     XaResource,
 )
-from assay_adapters.clients.links import attempt
-from assay_adapters.clients.listeners import ScriptedListener
-from assay_adapters.clients.sdk import identity
-from assay_adapters.clients.telling import KID, seen_of
-from assay_adapters.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk import Backoff
 from assay_sdk.driver import Driver, Durability, Login
 from assay_sdk.faces.calling import shared_runner

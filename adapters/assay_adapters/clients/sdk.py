@@ -8,7 +8,10 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import count
 from typing import Literal, TypeVar
 
-from assay_adapters.client import (
+from assay_adapters.clients.events import Teller, seen_in
+from assay_adapters.clients.links import SdkConsumer, SdkProducer, attempt
+from assay_adapters.clients.xa import SdkXaResource
+from assay_adapters.ports.client import (
     AckMode,
     ClientEvent,
     ClientIdentity,
@@ -20,10 +23,7 @@ from assay_adapters.client import (
     Source,
     XaResource,
 )
-from assay_adapters.clients.links import SdkConsumer, SdkProducer, attempt
-from assay_adapters.clients.telling import Teller, seen_in
-from assay_adapters.clients.xa import SdkXaResource
-from assay_adapters.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk.driver import Driver, Durability, Login
 from assay_sdk.engine.acknowledgement import AckMode as SdkAckMode
 from assay_sdk.faces import classic, simplified

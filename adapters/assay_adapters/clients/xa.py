@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay_adapters.clients.links import attempt
 from assay_adapters.clients.xids import is_ours, named
-from assay_adapters.outcome import Outcome
+from assay_adapters.ports.outcome import Outcome
 from assay_sdk import XaResource, XaVote
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from assay.campaign.families import LONGEST_DELAY_MS, SHORTEST_DELAY_MS, SUBSCRIPTIONS, Family, place
 from assay.campaign.manager import Case, Manager
 from assay.campaign.seat import Seat
-from assay_adapters.client import AckMode, Draft, Mode, Origin, Seen, Setting
+from assay_adapters.ports.client import AckMode, Draft, Mode, Origin, Seen, Setting
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address
 from assay_steps.branches import Branch

@@ -18,8 +18,8 @@ from msgspec import Struct
 from assay.campaign.acts import Player
 from assay.campaign.families import Family, scenario_id
 from assay.campaign.seat import LostError, Seat
-from assay_adapters.client import AckMode, Endpoint
 from assay_adapters.clients.sdk import SdkClient
+from assay_adapters.ports.client import AckMode, Endpoint
 from assay_evidence import events
 from assay_evidence.writer import JournalWriter
 from assay_sdk.drivers.local import LocalDriver

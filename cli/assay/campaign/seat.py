@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from assay_adapters.client import AckMode, Client, Endpoint, Origin, Seen
-from assay_adapters.outcome import Ok, Refused
+from assay_adapters.ports.client import AckMode, Client, Endpoint, Origin, Seen
+from assay_adapters.ports.outcome import Ok, Refused
 from assay_sdk.model.message import Address
 from assay_sdk.time import Runner
 from assay_steps.actors import Connection, Session

@@ -9,8 +9,8 @@ from msgspec import Struct
 from rich.text import Text
 
 from assay.terminal import Terminal, write_json
-from assay_adapters.backend import Available
-from assay_adapters.client import Source
+from assay_adapters.ports.backend import Available
+from assay_adapters.ports.client import Source
 from assay_adapters.registry import BACKENDS, open_backend
 
 

@@ -12,8 +12,8 @@ import typer
 from assay.exits import Exit, UsageProblem
 from assay.remote import Authority, RemoteManager, User, login
 from assay.terminal import hush
-from assay_adapters.naming import unknown
-from assay_adapters.reference_admin import AdminPeer
+from assay_adapters.brokers.reference.inprocess.administration import AdminPeer
+from assay_adapters.suggestions import unknown
 from assay_broker.core.administration.changes import Change
 from assay_broker.core.objects.naming import check_queue_manager_name
 from assay_broker.core.objects.planning import Host

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay_adapters.naming import unknown
+from assay_adapters.suggestions import unknown
 from assay_broker.defects import DEFECTS as BROKER_DEFECTS
 from assay_broker.defects.model import by_name
 from assay_steps.defects.batch import BATCH_DEFECTS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_adapters.client import Client, ClientSession, Seen
-from assay_adapters.clients.telling import KID
-from assay_adapters.outcome import Outcome as Answer
+from assay_adapters.clients.events import KID
+from assay_adapters.ports.client import Client, ClientSession, Seen
+from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Credit, Driver, DriverCommand, DriverEvent, Enlist, Outcome, Settle
 from assay_steps.defects.batch_contents import is_batch_window
 from assay_steps.defects.consumers import ConsumingClientFilter

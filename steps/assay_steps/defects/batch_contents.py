@@ -6,8 +6,8 @@ from collections import Counter
 
 from msgspec.structs import replace
 
-from assay_adapters.client import Client, ClientEvent, Script
-from assay_adapters.outcome import Outcome
+from assay_adapters.ports.client import Client, ClientEvent, Script
+from assay_adapters.ports.outcome import Outcome
 from assay_sdk.driver import (
     Arrived,
     Credit,

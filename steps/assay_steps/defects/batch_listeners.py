@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay_adapters.client import Script, Seen
-from assay_adapters.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_adapters.ports.client import Script, Seen
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk.driver import Durability
 from assay_steps.defects.consumers import ConsumerFilter, consuming
 from assay_steps.defects.model import Defect

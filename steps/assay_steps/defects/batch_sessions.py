@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_adapters.client import AckMode, Client, ClientConnection, ClientSession, Endpoint
-from assay_adapters.outcome import Ok, Outcome
+from assay_adapters.ports.client import AckMode, Client, ClientConnection, ClientSession, Endpoint
+from assay_adapters.ports.outcome import Ok, Outcome
 from assay_sdk import driver as port
 from assay_sdk.driver import Driver, DriverCommand, DriverEvent, Login
 from assay_steps.defects.model import Defect

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay_adapters.client import (
+from assay_adapters.ports.client import (
     AckMode,
     Client,
     ClientConnection,
@@ -21,7 +21,7 @@ from assay_adapters.client import (
     Script,
     Seen,
 )
-from assay_adapters.outcome import Ok, Outcome
+from assay_adapters.ports.outcome import Ok, Outcome
 from assay_sdk.driver import Login
 from assay_steps.defects.ports import ClientFilter, ConnectionFilter, SessionFilter
 

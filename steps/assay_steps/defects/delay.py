@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from assay_adapters.client import Client, ClientProducer, Face, Sent, Setting
-from assay_adapters.outcome import Mqrc, Ok, Outcome, Refused, refused
+from assay_adapters.ports.client import Client, ClientProducer, Face, Sent, Setting
+from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused, refused
 from assay_steps.defects.model import Defect
 from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, Twist, twisted
 

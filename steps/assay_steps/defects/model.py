@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from assay_adapters.client import Client
+from assay_adapters.ports.client import Client
 from assay_sdk.driver import Driver
 
 

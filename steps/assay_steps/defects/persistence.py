@@ -7,8 +7,8 @@ from itertools import count
 
 from msgspec.structs import replace
 
-from assay_adapters.client import MODE_VALUES, Client, ClientProducer, Mode, Sent, Setting
-from assay_adapters.outcome import Ok, Outcome
+from assay_adapters.ports.client import MODE_VALUES, Client, ClientProducer, Mode, Sent, Setting
+from assay_adapters.ports.outcome import Ok, Outcome
 from assay_steps.defects.model import Defect
 from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, twisted
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from msgspec import Struct
 
-from assay_adapters.client import (
+from assay_adapters.ports.client import (
     AckMode,
     Client,
     ClientConnection,
@@ -30,7 +30,7 @@ from assay_adapters.client import (
     Source,
     XaResource,
 )
-from assay_adapters.outcome import Ok, Outcome
+from assay_adapters.ports.outcome import Ok, Outcome
 from assay_sdk.driver import Login
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_adapters.client import Client, ClientEvent
+from assay_adapters.ports.client import Client, ClientEvent
 from assay_sdk.driver import (
     Arrived,
     Done,

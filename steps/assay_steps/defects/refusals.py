@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from assay_adapters.client import Draft, Mode, Sent, Setting
-from assay_adapters.outcome import Mqrc, Ok, Outcome, Refused
+from assay_adapters.ports.client import Draft, Mode, Sent, Setting
+from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused
 from assay_sdk.driver import CLUSTERED_PROPERTY, DEFBIND_PROPERTY, Done, DriverEvent
 from assay_sdk.model.message import Address
 from assay_sdk.model.properties import LAST_IN_GROUP, RETAIN

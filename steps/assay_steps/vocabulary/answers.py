@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_bdd import then
 
-from assay_adapters.outcome import Refused
+from assay_adapters.ports.outcome import Refused
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 from assay_steps.evidence import Evidence, listed
 from assay_steps.mistakes import MistakeError

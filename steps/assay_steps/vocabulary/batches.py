@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pytest_bdd import given, then, when
 
-from assay_adapters.client import Origin, Script
-from assay_adapters.outcome import Ok
+from assay_adapters.ports.client import Origin, Script
+from assay_adapters.ports.outcome import Ok
 from assay_evidence import events
 from assay_steps.evidence import Evidence, listed
 from assay_steps.names import Place

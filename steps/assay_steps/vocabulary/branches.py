@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pytest_bdd import given, then, when
 
-from assay_adapters.client import AckMode
+from assay_adapters.ports.client import AckMode
 from assay_steps.actors import Session
 from assay_steps.branches import IN_DOUBT, NOT_IN_DOUBT, Branch, recover
 from assay_steps.evidence import Evidence

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 from pytest_bdd import given, then, when
 
-from assay_adapters.client import Script
-from assay_adapters.outcome import Ok, Outcome
+from assay_adapters.ports.client import Script
+from assay_adapters.ports.outcome import Ok, Outcome
 from assay_steps.evidence import Evidence, listed
 from assay_steps.parsing import phrase
 from assay_steps.world import World

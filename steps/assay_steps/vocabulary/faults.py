@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_bdd import given, when
 
-from assay_adapters.backend import (
+from assay_adapters.ports.backend import (
     AfterAnswer,
     At,
     BeforeAnswer,

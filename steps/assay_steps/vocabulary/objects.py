@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pytest_bdd import given, then, when
 
-from assay_adapters.administration import ObjectKind, Scalar
+from assay_adapters.ports.administration import ObjectKind, Scalar
 from assay_sdk.model.reasons import Mqrc
 from assay_steps.evidence import Evidence
 from assay_steps.names import Place

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pytest_bdd import given, when
 
-from assay_adapters.client import AckMode, Origin, Script
-from assay_adapters.outcome import Ok
+from assay_adapters.ports.client import AckMode, Origin, Script
+from assay_adapters.ports.outcome import Ok
 from assay_steps.names import Place
 from assay_steps.parsing import phrase
 from assay_steps.recording import Answer

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from pytest_bdd import given, when
 
-from assay_adapters.client import MODE_VALUES, Mode, Setting
+from assay_adapters.ports.client import MODE_VALUES, Mode, Setting
 from assay_steps.actors import Session
 from assay_steps.links import Producer
 from assay_steps.names import Place

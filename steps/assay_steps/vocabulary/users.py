@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pytest_bdd import given, when
 
-from assay_adapters.client import Origin
+from assay_adapters.ports.client import Origin
 from assay_steps.names import Place
 from assay_steps.options import SendOptions
 from assay_steps.parsing import phrase

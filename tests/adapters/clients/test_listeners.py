@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay_adapters.client import Script
 from assay_adapters.clients.listeners import ScriptedFailureError, ScriptedListener
+from assay_adapters.ports.client import Script
 from assay_sdk.runners.virtual import VirtualRunner
 
 

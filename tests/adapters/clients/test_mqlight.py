@@ -7,7 +7,8 @@ from typing import TypeVar
 
 import pytest
 
-from assay_adapters.client import (
+from assay_adapters.clients.mqlight import CAPABILITIES, MqlightClient
+from assay_adapters.ports.client import (
     AckMode,
     ClientConnection,
     ClientEvent,
@@ -20,8 +21,7 @@ from assay_adapters.client import (
     Script,
     Setting,
 )
-from assay_adapters.clients.mqlight import CAPABILITIES, MqlightClient
-from assay_adapters.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_broker.inprocess import InProcessBroker, in_process_broker
 from assay_sdk.driver import Durability
 from assay_sdk.model.capabilities import Capability

@@ -8,7 +8,8 @@ from typing import TypeVar
 import pytest
 from tests.sdk.scripted import MS, OTHER, QUEUE, TOPIC, FakeDriver, FakeWire
 
-from assay_adapters.client import (
+from assay_adapters.clients.sdk import SdkClient, SdkFace
+from assay_adapters.ports.client import (
     AS_DESTINATION,
     AckMode,
     Client,
@@ -23,8 +24,7 @@ from assay_adapters.client import (
     Script,
     Setting,
 )
-from assay_adapters.clients.sdk import SdkClient, SdkFace
-from assay_adapters.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk import driver as port
 from assay_sdk.driver import Durability
 from assay_sdk.model.capabilities import Capability

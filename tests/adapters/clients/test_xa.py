@@ -6,9 +6,9 @@ from typing import TypeVar
 
 import pytest
 
-from assay_adapters.client import AckMode, ClientEvent, ClientSession, Draft, Endpoint, Origin
 from assay_adapters.clients.sdk import SdkClient, SdkFace
-from assay_adapters.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_adapters.ports.client import AckMode, ClientEvent, ClientSession, Draft, Endpoint, Origin
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_broker.inprocess import InProcessBroker
 from assay_sdk import XaCode, Xid, connect
 from assay_sdk.engine.acknowledgement import AckMode as SdkAckMode

@@ -1,0 +1,1 @@
+"""Apache Artemis in a container."""

@@ -1,0 +1,450 @@
+"""Apache Artemis in a container, through our AMQP driver.
+
+Many scenarios share one instance, each on destinations of its own; scenarios that kill or restart the broker get a
+second one, which is kept and used again by the next of them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from urllib.parse import urlsplit
+
+from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
+from assay_adapters.clients.sdk import NAMED_BY_CONTAINER, SdkClient, SdkFace, identity
+from assay_adapters.containers.container import (
+    LOOPBACK,
+    Container,
+    ContainerSpec,
+    image_digest,
+    probe_image,
+    sweep,
+    sweep_quietly,
+)
+from assay_adapters.containers.faults import ContainerFaults
+from assay_adapters.containers.files import folder_holds
+from assay_adapters.faults.taps import Hooks, TappedDriver
+from assay_adapters.ports.administration import Admin
+from assay_adapters.ports.backend import (
+    Available,
+    BackendError,
+    DiskEvent,
+    Environment,
+    Needs,
+    Unavailable,
+    Unsupported,
+    WireProtocol,
+)
+from assay_adapters.ports.client import Client, ClientEvent, ClientIdentity, Endpoint, Source
+from assay_adapters.ports.outcome import JmsErrorKind, Outcome, Refused
+from assay_sdk.driver import Close, Closed, Driver, DriverEvent, Login, Opened, Target
+from assay_sdk.faces.calling import shared_runner
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.time import Clock, Runner
+
+IMAGE_VARIABLE = "ASSAY_IMAGE_ARTEMIS"
+LOCAL_IMAGE = "assay/artemis:2.56.0"
+"""Built by images/build, where no image registry is in reach; a setting of ours would be lost otherwise."""
+PUBLIC_IMAGE = "apache/artemis:2.56.0-alpine"
+
+PRODUCT = "Apache Artemis"
+MEMBER = "artemis"
+
+_LOGIN = Login("artemis", "artemis")
+_PORT = 5672
+_DATA_FOLDERS = ("/var/lib/artemis/data", "/var/lib/artemis-instance/data")
+"""Of our image, and of the public one."""
+_FACES: tuple[SdkFace, ...] = ("simplified", "classic")
+_OPEN_LIMIT_MS = 2_000
+
+_AMQP = "Artemis 2.56.0 user manual, amqp.adoc"
+_OFFERED = "ExtCapability.java: capabilities"
+_ATTACH = "DefaultSenderController.java: init"
+_CONTAINER = Source(
+    "It runs in a container of this machine, through Docker.", "adapters/assay_adapters/containers/container.py"
+)
+
+CAPABILITIES: Mapping[Capability, Source] = {
+    Capability.DELIVERY_DELAY: Source("x-opt-delivery-time is honoured.", _AMQP),
+    Capability.TIME_TO_LIVE: Source(
+        "Expired messages are not delivered.", "Artemis 2.56.0 user manual, message-expiry.adoc"
+    ),
+    Capability.PRIORITY: Source("A queue has ten priorities, higher ones first.", "QueueImpl.java: NUM_PRIORITIES"),
+    Capability.NON_PERSISTENT: Source("The header's durable field decides.", "AMQPMessage.java: isDurable"),
+    Capability.SELECTOR: Source("The jms-selector filter is applied.", _ATTACH),
+    Capability.BROWSE: Source("Distribution mode copy on a queue browses.", _ATTACH),
+    Capability.TOPIC: Source("The source's capability topic makes a multicast address.", _ATTACH),
+    Capability.DURABLE_SUBSCRIPTION: Source("A durable source on a topic has a durable queue.", _AMQP),
+    Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is offered.", _OFFERED),
+    Capability.LOCAL_TRANSACTION: Source("A transaction coordinator is there.", _AMQP),
+    Capability.CLIENT_ID: Source("sole-connection-for-container is offered.", _OFFERED),
+    Capability.QUEUE: SDK_CAPABILITIES[Capability.QUEUE],
+    Capability.SESSION: SDK_CAPABILITIES[Capability.SESSION],
+    Capability.BATCH_LISTENER: SDK_CAPABILITIES[Capability.BATCH_LISTENER],
+    Capability.CHECKS_OFF: SDK_CAPABILITIES[Capability.CHECKS_OFF],
+    Capability.RESTART: _CONTAINER,
+    Capability.KILL: _CONTAINER,
+    Capability.KILL_AT_ANSWER: _CONTAINER,
+    Capability.KILL_AT_FIRST_SIGHT: _CONTAINER,
+    Capability.DATA_FOLDER: Source(
+        "Docker hands out the files of a container.", "adapters/assay_adapters/containers/files.py"
+    ),
+}
+"""What broker, client and adapter can do together."""
+
+_GIVEN = (Needs().platform, Needs().level, Needs().topology)
+
+LACKS: Mapping[Capability, Source] = {
+    Capability.ADMIN: Source(
+        "This adapter administers nothing: the image runs Artemis without its console and without JMX.",
+        "images/artemis/etc",
+    ),
+    Capability.STAGING_QUEUE: Source(
+        "A delayed message waits inside the queue that it was sent to, in no queue of its own.",
+        "ScheduledDeliveryHandlerImpl.java",
+    ),
+    Capability.FLUSH_TRACE: Source(
+        "Artemis forces its journal to the disk for each send, and nothing shows a client when.",
+        "Artemis 2.56.0 user manual, persistence.adoc: journal-sync-non-transactional",
+    ),
+    Capability.XA: Source(
+        "Over AMQP Artemis's transaction coordinator offers local transactions only.",
+        "AMQPSessionContext.java: addTransactionHandler",
+    ),
+    Capability.CANCEL: Source("Over AMQP a message can be scheduled, and nothing in it takes one back.", _AMQP),
+    Capability.TEMPORARY_DESTINATION: Source("The client port has no call that makes a temporary destination."),
+    Capability.QUALITY_OF_SERVICE: Source("No face of the client that runs here lets it be chosen."),
+    Capability.AUTO_CONFIRM: Source("No face of the client that runs here lets it be chosen."),
+    Capability.SUBSCRIPTION_TTL: Source("No face of the client that runs here has subscriptions with a time to live."),
+    Capability.TOPIC_WILDCARD: Source("No face of the client that runs here subscribes to patterns."),
+    Capability.RECONNECT: Source("No face of the client that runs here connects again by itself."),
+    Capability.BLOCK_WRITE: Source("Nothing makes the journal of an Artemis in a container wait for one queue."),
+    Capability.RESTART_AT_LEVEL: Source("Artemis has no command level that a queue manager could be migrated from."),
+    Capability.STORE_ERROR: Source("Nothing makes the journal of an Artemis in a container fail on demand."),
+    Capability.WORKER_DIES: Source(
+        "Artemis has no processor of delayed messages that could end by itself: its queues schedule them.",
+        "ScheduledDeliveryHandlerImpl.java",
+    ),
+    Capability.RETAINED_PUBLICATION: Source("Artemis keeps no publication for later subscribers over AMQP."),
+    Capability.OWN_UNCOMMITTED: Source(
+        "A send in a transaction reaches its queue at the commit.", "Jakarta Messaging 3.1, 6.2.7"
+    ),
+    Capability.CUT: Source("Docker cannot cut the connections of a container that goes on."),
+    Capability.NAMELESS_CONNECTION: NAMED_BY_CONTAINER,
+    Capability.VIRTUAL_TIME: Source("Artemis has the machine's time."),
+}
+"""Why a capability is absent."""
+
+
+def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None:
+    """Whether a broker opens an AMQP connection: the only proof that it is there.
+
+    Args:
+        driver: The AMQP driver.
+        runner: A real one.
+        endpoint: Where, and as whom.
+
+    Returns:
+        What it said when it opened; None when nobody answers yet.
+
+    Raises:
+        BackendError: It answers and refuses the login.
+    """
+    events: list[DriverEvent] = []
+    target = Target(url=endpoint.url, login=endpoint.login, open_timeout_ms=_OPEN_LIMIT_MS)
+    wire = driver.connect(target, events.append, runner)
+    runner.run_until(lambda: bool(events), None)
+    opened = events[0]
+    if isinstance(opened, Opened):
+        wire.submit(Close(1))
+        runner.run_until(lambda: isinstance(events[-1], Closed), None)
+        return opened
+    if isinstance(opened, Closed) and opened.refused and opened.refused.kind is JmsErrorKind.SECURITY:
+        raise BackendError(f"the broker at {endpoint.url} refuses the kit's login: {opened.refused.text}")
+    return None
+
+
+class ArtemisInstance:
+    """One Artemis: shared by many scenarios, or one that may be hurt.
+
+    Args:
+        endpoint: Where it listens.
+        runner: The I/O loop.
+        driver: The AMQP driver, behind whatever filter a run asks for.
+        environment: What it is.
+        container: Its container, when it may be hurt; None when it is shared.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        runner: Runner,
+        driver: Driver,
+        environment: Environment,
+        container: Container | None,
+    ) -> None:
+        self._endpoint = endpoint
+        self._runner = runner
+        self._environment = environment
+        hooks = Hooks()
+        self._driver = TappedDriver(driver, hooks) if container is not None else driver
+        self._faults = ContainerFaults(container, runner, hooks) if container is not None else None
+
+    @property
+    def environment(self) -> Environment:
+        """What it is."""
+        return self._environment
+
+    @property
+    def clock(self) -> Clock:
+        """The machine's clock: the container has no other."""
+        return self._runner.clock
+
+    @property
+    def runner(self) -> Runner:
+        """The I/O loop."""
+        return self._runner
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Its one broker."""
+        return (MEMBER,)
+
+    @property
+    def admin(self) -> Admin | None:
+        """None: there is no administration."""
+        return None
+
+    @property
+    def faults(self) -> ContainerFaults | None:
+        """Faults, for an instance of one's own."""
+        return self._faults
+
+    def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
+        """Where clients connect.
+
+        Raises:
+            LookupError: There is no such member, or the protocol is not AMQP.
+        """
+        if protocol != "amqp" or member not in {None, *self.members}:
+            raise LookupError(f"Artemis has no {protocol} endpoint for {member or MEMBER} here; it has amqp.")
+        return self._endpoint
+
+    def clients(self) -> Mapping[str, Client]:
+        """Fresh clients, by face."""
+        clients: dict[str, SdkClient] = {face: SdkClient(face, self._driver, self._runner) for face in _FACES}
+        for client in clients.values():
+            client.observe(self._observe)
+        return dict(clients)
+
+    def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
+        """Nothing can be seen of its disk."""
+
+    def storage_holds(self, octets: bytes) -> Outcome[bool]:
+        """Whether Artemis's journal or paging folder holds these octets (PD-31)."""
+        port = urlsplit(self._endpoint.url).port
+        if port is None:
+            return Refused(JmsErrorKind.UNSUPPORTED, f"{self._endpoint.url} names no port of a container")
+        return folder_holds(port, _DATA_FOLDERS, octets)
+
+    def close(self) -> None:
+        """Given back: the backend keeps it for the next scenario."""
+
+    def _observe(self, event: ClientEvent) -> None:
+        if self._faults is not None and event.what == "seen" and event.seen is not None:
+            self._faults.seen(event.seen.kid)
+
+
+class ArtemisBackend:
+    """Apache Artemis in containers of this machine.
+
+    Args:
+        shared: Where a shared instance runs that another process has started; None to start one.
+        wire: A filter between the SDK's engine and its driver; None for none.
+        runner: The I/O loop; None for the one that this process's connections share.
+    """
+
+    def __init__(
+        self,
+        shared: Endpoint | None = None,
+        wire: Callable[[Driver], Driver] | None = None,
+        runner: Runner | None = None,
+    ) -> None:
+        self._attached = shared
+        self._filter = wire
+        self._given_runner = runner
+        self._image: str | None = None
+        self._shared: Container | None = None
+        self._own: Container | None = None
+        self._lock = threading.Lock()
+
+    @classmethod
+    def attach(cls, endpoint: Endpoint) -> ArtemisBackend:
+        """A backend on a shared instance that another process has started."""
+        return cls(shared=endpoint)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return "artemis"
+
+    @property
+    def capabilities(self) -> Mapping[Capability, Source]:
+        """What broker, client and adapter can do together."""
+        return CAPABILITIES
+
+    @property
+    def lacks(self) -> Mapping[Capability, Source]:
+        """Why a capability is absent."""
+        return LACKS
+
+    @property
+    def environment(self) -> Environment:
+        """What its instances are, by their image."""
+        image = self._image or self._images()[0]
+        version = image.rpartition(":")[2].partition("-")[0]
+        details = {"image": image, "protocol": "AMQP 1.0"}
+        if self._image is not None:
+            details["digest"] = image_digest(self._image)
+        return Environment(product=PRODUCT, version=version, details=details, ours=False)
+
+    def identity(self, face: str | None = None) -> ClientIdentity:
+        """Who the client is.
+
+        Raises:
+            LookupError: There is no such face.
+        """
+        for known in _FACES:
+            if face in {None, known}:
+                return identity(known)
+        raise LookupError(f"The SDK has no face {face!r}; it has {', '.join(_FACES)}.")
+
+    @property
+    def is_one_server(self) -> bool:
+        """It has no administration by HTTP that the kit could use."""
+        return False
+
+    @property
+    def keeps_the_hurt(self) -> bool:
+        """A container takes long to start, so one that was hurt is kept."""
+        return True
+
+    def probe(self) -> Available | Unavailable:
+        """Whether it can be started here; starts nothing."""
+        missing = [name for name in ("proton", "docker", "testcontainers") if find_spec(name) is None]
+        if missing:
+            several = len(missing) > 1
+            what = f"the package{'s' * several} {', '.join(missing)} {'are' if several else 'is'} not installed"
+            return Unavailable(what, "pip install 'assay-mq[amqp,containers]'")
+        found = probe_image(
+            self._images(),
+            PRODUCT,
+            remedy=f"build one with images/build artemis, or name another one in {IMAGE_VARIABLE}",
+        )
+        if isinstance(found, Unavailable):
+            return found
+        self._image, available = found
+        return available
+
+    def provision(self, needs: Needs) -> ArtemisInstance | Unsupported:
+        """The shared instance, or the one that may be hurt.
+
+        Raises:
+            BackendError: It cannot be started.
+        """
+        for capability in sorted(needs.capabilities):
+            if capability not in CAPABILITIES:
+                missing = Source(f"Artemis through this adapter lacks {capability.value}.")
+                return Unsupported(capability.value, LACKS.get(capability, missing))
+        if (asked := (needs.platform, needs.level, needs.topology)) != _GIVEN:
+            what = Source(
+                "Artemis runs as a single broker here, and knows neither platforms nor levels of a queue manager."
+            )
+            return Unsupported(", ".join(asked), what)
+        with self._lock:
+            return self._own_instance() if needs.own_instance else self._shared_instance()
+
+    def close(self) -> None:
+        """Remove every container that this process has started, and those of processes that have been cut off."""
+        with self._lock:
+            started = [container for container in (self._shared, self._own) if container is not None]
+            for container in started:
+                container.remove()
+            self._shared = self._own = None
+        if started:
+            sweep_quietly()
+
+    # --- instances
+
+    @staticmethod
+    def _images() -> tuple[str, ...]:
+        named = os.environ.get(IMAGE_VARIABLE)
+        return (named,) if named else (LOCAL_IMAGE, PUBLIC_IMAGE)
+
+    @property
+    def _runner(self) -> Runner:
+        return self._given_runner or shared_runner()
+
+    def _driver(self) -> Driver:
+        from assay_sdk.drivers.amqp import AmqpDriver
+
+        driver: Driver = AmqpDriver()
+        return driver if self._filter is None else self._filter(driver)
+
+    def _shared_instance(self) -> ArtemisInstance:
+        if self._attached is not None:
+            return ArtemisInstance(self._attached, self._runner, self._driver(), self.environment, None)
+        if self._shared is None:
+            self._shared = self._container()
+            try:
+                self._shared.start()
+            except BaseException:  # Ctrl-C too: it has left nothing, and the next call is to start another
+                self._shared = None
+                raise
+        return self._instance(self._shared, may_be_hurt=False)
+
+    def _own_instance(self) -> ArtemisInstance:
+        if self._own is None or self._own.exit_code() is not None:
+            if self._own is not None:
+                self._own.remove()  # a fault that failed has left it dead
+            self._own = self._container()
+            try:
+                self._own.start()
+            except BaseException:  # Ctrl-C too: it has left nothing, and the next call is to start another
+                self._own = None
+                raise
+        return self._instance(self._own, may_be_hurt=True)
+
+    def _instance(self, container: Container, *, may_be_hurt: bool) -> ArtemisInstance:
+        return ArtemisInstance(
+            _endpoint(container.port),
+            self._runner,
+            self._driver(),
+            self.environment,
+            container if may_be_hurt else None,
+        )
+
+    def _container(self) -> Container:
+        """One to be started; kept from before its start on, so that `close` always knows of it."""
+        if self._image is None:
+            probed = self.probe()
+            if isinstance(probed, Unavailable):
+                raise BackendError(f"{PRODUCT} cannot be started: {probed.reason}; {probed.remedy}.")
+        if self._image is None:
+            raise BackendError(f"{PRODUCT} cannot be started: no image was found.")
+        sweep()
+        spec = ContainerSpec(
+            image=self._image,
+            port=_PORT,
+            # For the public image; ours has the account built in.
+            environment={"ARTEMIS_USER": _LOGIN.user, "ARTEMIS_PASSWORD": _LOGIN.password, "ANONYMOUS_LOGIN": "false"},
+            title=PRODUCT,
+        )
+        driver = self._driver()
+        return Container(spec, self._runner, lambda port: answers(driver, self._runner, _endpoint(port)) is not None)
+
+
+def _endpoint(port: int) -> Endpoint:
+    return Endpoint(f"amqp://{LOOPBACK}:{port}", _LOGIN)

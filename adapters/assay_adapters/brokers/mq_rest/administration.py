@@ -1,0 +1,222 @@
+"""Administration by IBM MQ's REST interface: the port's vocabulary in commands of MQSC."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from assay_adapters.brokers.mq_rest.client import Command, MqRest, Parameter, WholeMessage
+from assay_adapters.ports.administration import (
+    QUEUE_MANAGER,
+    Alter,
+    Authorise,
+    Change,
+    Clear,
+    Define,
+    Delete,
+    ObjectKind,
+    RawMessage,
+    Resolve,
+    Scalar,
+    Start,
+    Stop,
+)
+from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refused, refused
+from assay_broker.core.messages.descriptor import native_id
+from assay_sdk.model.command_reasons import Mqrccf
+
+_NOUNS: Mapping[ObjectKind, str] = MappingProxyType(
+    {
+        ObjectKind.QUEUE: "QLOCAL",
+        ObjectKind.ALIAS: "QALIAS",
+        ObjectKind.MODEL: "QMODEL",
+        ObjectKind.TOPIC: "TOPIC",
+        ObjectKind.SUBSCRIPTION: "SUB",
+        ObjectKind.QMGR: "QMGR",
+    }
+)
+_QUEUES = frozenset({ObjectKind.QUEUE, ObjectKind.ALIAS, ObjectKind.MODEL})
+_SYSTEM = "SYSTEM."
+"""How the names of the queue manager's own objects begin: those are never made on use (DD-40)."""
+_ALL = ("ALL",)
+_TENTH_MS = 100
+
+
+class RestAdmin:
+    """Administers one queue manager.
+
+    Args:
+        rest: Its interface.
+        turn: Starts (True) or stops the queue manager; None where that cannot be done.
+    """
+
+    def __init__(self, rest: MqRest, turn: Callable[[bool], None] | None = None) -> None:
+        self._rest = rest
+        self._turn = turn
+
+    def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
+        """Make a change."""
+        del member  # there is one
+        if isinstance(change, Start | Stop):
+            if change.what != QUEUE_MANAGER or self._turn is None:
+                return Refused(JmsErrorKind.UNSUPPORTED, f"Nothing called {change.what!r} starts and stops by itself.")
+            self._turn(isinstance(change, Start))
+            return Ok(None)
+        outcome = self._rest.run(command(change))
+        return outcome if isinstance(outcome, Refused) else Ok(None)
+
+    def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
+        """Show an object's attributes; of a queue, whichever type it is."""
+        del member
+        if kind is ObjectKind.QMGR:
+            asked = Command(command="DISPLAY", qualifier="QMGR", response_parameters=_ALL)
+        else:
+            asked = Command(
+                command="DISPLAY",
+                qualifier="QUEUE" if kind in _QUEUES else _NOUNS[kind],
+                name=name,
+                response_parameters=_ALL,
+                on_use=kind in _QUEUES and not name.startswith(_SYSTEM),
+            )
+        outcome = self._rest.run(asked)
+        if isinstance(outcome, Refused):
+            return outcome
+        for row in outcome.value:
+            return Ok(row)
+        return refused(Mqrc.UNKNOWN_OBJECT_NAME, f"There is no {kind.value} {name}.", name)
+
+    def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
+        """Show every subscription to a topic string, in the order of their making."""
+        del member
+        return self._all(
+            Command(
+                command="DISPLAY",
+                qualifier="SUB",
+                name="*",
+                parameters={"WHERE": ["TOPICSTR", "EQ", topic], "SUBTYPE": "ALL"},
+                response_parameters=_ALL,
+            )
+        )
+
+    def units(self, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
+        """Show the branches that are in doubt, or that an operator has resolved."""
+        del member
+        return self._all(Command(command="DISPLAY", qualifier="THREAD", name="*", parameters={"TYPE": "INDOUBT"}))
+
+    def _all(self, asked: Command) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
+        """Everything that fits; that nothing does is refused by MQSC, and an answer here."""
+        outcome = self._rest.run(asked)
+        nothing = isinstance(outcome, Refused) and outcome.mqrc in {
+            Mqrc.UNKNOWN_OBJECT_NAME,
+            Mqrccf.UNKNOWN_OBJECT_NAME,
+        }
+        return Ok(()) if nothing else outcome
+
+    def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
+        """Show a queue's messages with descriptor and headers."""
+        del member
+        outcome = self._rest.messages(queue)
+        return outcome if isinstance(outcome, Refused) else Ok(tuple(map(_raw, outcome.value)))
+
+    def take(self, queue: str, *, correlation_id: bytes, member: str | None = None) -> Outcome[RawMessage | None]:
+        """Take the first message with this correlation id; None when there is none."""
+        del member
+        outcome = self._rest.take(queue, correlation_id)
+        if isinstance(outcome, Refused):
+            return outcome
+        return Ok(None if outcome.value is None else _raw(outcome.value))
+
+    def put_native(self, queue: str, message: RawMessage, *, delay_ms: int | None = None) -> Outcome[None]:
+        """Put a message without the JMS client."""
+        delay = {} if delay_ms is None else {"assay-delivery-delay": str(delay_ms)}
+        return self._rest.put(queue, {**_headers(message), **delay}, message.body)
+
+    def identify(self, text: str) -> bytes:
+        """The 24 bytes that stand in a descriptor for a JMS id."""
+        return native_id(text)
+
+
+def command(change: Define | Alter | Delete | Clear | Authorise | Resolve) -> Command:
+    """A change of the port as MQSC has it."""
+    match change:
+        case Define(kind=kind, name=name, attributes=attributes):
+            return _with("DEFINE", kind, name, attributes)
+        case Alter(kind=kind, name=name, attributes=attributes):
+            return _with("ALTER", kind, name, attributes)
+        case Delete(kind=kind, name=name):
+            return _with("DELETE", kind, name, {"PURGE": "yes"} if kind is ObjectKind.QUEUE else {})
+        case Clear(name=name):
+            return _with("CLEAR", ObjectKind.QUEUE, name, {})
+        case Authorise():
+            return _authority(change)
+        case Resolve(unit=unit, commit=commit):
+            action = "COMMIT" if commit else "BACKOUT"
+            return Command(command="RESOLVE", qualifier="INDOUBT", name=unit, parameters={"ACTION": action})
+
+
+def _with(verb: str, kind: ObjectKind, name: str, attributes: Mapping[str, Scalar]) -> Command:
+    """A command about an object; the queue manager needs no name."""
+    named = None if kind is ObjectKind.QMGR else name
+    return Command(command=verb, qualifier=_NOUNS[kind], name=named, parameters=dict(attributes))
+
+
+def _authority(change: Authorise) -> Command:
+    parameters: dict[str, Parameter] = {
+        "PROFILE": change.name,
+        "OBJTYPE": change.kind.value.upper(),
+        "GROUP" if change.group else "PRINCIPAL": change.user,
+    }
+    for keyword, authorities in (("AUTHADD", change.grant), ("AUTHRMV", change.revoke)):
+        if authorities:
+            parameters[keyword] = list(authorities)
+    return Command(command="SET", qualifier="AUTHREC", parameters=parameters)
+
+
+def _raw(message: WholeMessage) -> RawMessage:
+    return RawMessage(
+        descriptor=message.descriptor,
+        headers=message.headers,
+        properties={
+            name: str(value) if isinstance(value, float) else value for name, value in message.properties.items()
+        },
+        body=b64decode(message.body) if message.body_encoding == "base64" else message.body.encode(),
+    )
+
+
+def _headers(raw: RawMessage) -> dict[str, str]:
+    """A native application's message; what its descriptor leaves out is as the queue defines.
+
+    Raises:
+        LookupError: Its descriptor has a field that cannot be given, or a property has a value that cannot.
+    """
+    given = dict(raw.descriptor)
+    headers = {"ibm-mq-md-persistence": "asDestination"}
+    if "Persistence" in given:
+        headers["ibm-mq-md-persistence"] = "persistent" if given.pop("Persistence") else "nonPersistent"
+    if "Priority" in given:
+        headers["ibm-mq-md-priority"] = str(given.pop("Priority"))
+    if "Expiry" in given:
+        headers["ibm-mq-md-expiry"] = str(int(given.pop("Expiry")) * _TENTH_MS)
+    if "CorrelId" in given:
+        headers["ibm-mq-md-correlationId"] = f"ID:{given.pop('CorrelId')}"
+    if "ReplyToQ" in given:
+        headers["ibm-mq-md-replyTo"] = str(given.pop("ReplyToQ"))
+    if given:
+        raise LookupError(f"A native put by HTTP knows no {', '.join(given)}.")
+    if raw.properties:
+        headers["ibm-mq-usr"] = ", ".join(_property(name, value) for name, value in raw.properties.items())
+    return headers
+
+
+def _property(name: str, value: Scalar | bool | None) -> str:
+    match value:
+        case bool():
+            return f"{name};{str(value).lower()};boolean"
+        case int():
+            return f"{name};{value};long"
+        case str():
+            text = value.replace("\\", "\\\\").replace('"', '\\"')
+            return f'{name};"{text}";string'
+        case None:
+            raise LookupError(f"A native put by HTTP cannot have the property {name} without a value.")

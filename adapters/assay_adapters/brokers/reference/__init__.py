@@ -1,0 +1,1 @@
+"""The reference broker: in this process, as a server process, and in a container."""

@@ -1,0 +1,1 @@
+"""The reference broker in a container."""

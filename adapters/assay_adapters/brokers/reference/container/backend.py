@@ -1,0 +1,215 @@
+"""The reference broker in containers: what `reference-server` is, in the image that anybody runs.
+
+A broker that is shared, and one that is killed or searched, is a container of its own, as anybody would start it: a
+kill takes the whole of it.  The others, those that are stopped in order among them, and those that the kit must reach
+into, are processes in one container of that image (`assay_adapters.brokers.reference.container.fork_server`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay_adapters.brokers.reference.container.fork_server import Boxed
+from assay_adapters.brokers.reference.server.backend import NAMES, ReferenceServerBackend
+from assay_adapters.brokers.reference.server.fork_server.hosts import Cradle
+from assay_adapters.brokers.reference.server.instance import OwnBroker
+from assay_adapters.containers.container import image_digest, probe_image, sweep, sweep_quietly
+from assay_adapters.containers.files import folder_holds
+from assay_adapters.ports.backend import Available, BackendError, Environment, Needs, Unavailable
+from assay_adapters.ports.outcome import Refused
+from assay_broker.inprocess import PRODUCT, product_version
+from assay_sdk.model.capabilities import Capability
+
+if TYPE_CHECKING:
+    from assay_adapters.brokers.reference.container.container import ReferenceBrokerContainer
+    from assay_adapters.brokers.reference.server.fork_server.messages import DiskSeen, Touch
+
+STOP_LIMIT_S = 30
+"""How long a broker may take to stop in order."""
+_ETC = "/etc/assay"
+_DATA = ("/var/lib/assay/data",)
+
+INSIDE = frozenset(
+    {
+        Capability.FLUSH_TRACE,
+        Capability.STORE_ERROR,
+        Capability.WORKER_DIES,
+        Capability.BLOCK_WRITE,
+        Capability.RESTART_AT_LEVEL,
+    }
+)
+"""What takes a hand in the broker's process, or a broker that is asked to be something else once it is made."""
+
+WHOLE = frozenset(
+    {
+        Capability.DATA_FOLDER,
+        Capability.KILL,
+        Capability.KILL_AT_ANSWER,
+        Capability.KILL_AT_FIRST_SIGHT,
+    }
+)
+"""What is done to a whole container."""
+
+
+class BoxedBroker:
+    """One broker in a container: the same container, the same volume and the same ports over its kills.
+
+    Args:
+        arguments: What stands behind ``assay broker``.
+        etc: The folder with its users.
+    """
+
+    def __init__(self, arguments: tuple[str, ...], etc: str) -> None:
+        from assay_adapters.brokers.reference.container.container import ReferenceBrokerContainer
+
+        self._box: ReferenceBrokerContainer = ReferenceBrokerContainer(None, *arguments, health=False)
+        self._box.with_volume_mapping(etc, _ETC, "ro")
+        self._made = False
+
+    @property
+    def hand(self) -> Callable[[Touch], None] | None:
+        """Nobody can reach inside."""
+        return None
+
+    @property
+    def amqp_port(self) -> int:
+        """Where it is published for clients."""
+        return self._box.amqp_port
+
+    @property
+    def http_port(self) -> int:
+        """Where it is published for administrators."""
+        return self._box.http_port
+
+    def start(self, changed: Mapping[str, object] | None = None) -> None:
+        """Start it, for the first time or again; returns when it is ready.
+
+        Raises:
+            BackendError: It did not come up, or was to be something else than it was.
+        """
+        import docker.errors
+
+        if changed:
+            raise BackendError(f"a container cannot be asked for {', '.join(changed)} once it is made")
+        try:
+            if self._made:
+                self._box.get_wrapped_container().start()
+                self._box.await_ready()
+            else:
+                self._made = True
+                self._box.start()
+        except (docker.errors.DockerException, OSError) as error:
+            raise BackendError(f"{PRODUCT} cannot be started in a container: {error}") from error
+
+    def kill(self) -> None:
+        """End its process at once (SIGKILL); returns when it is gone."""
+        container = self._box.get_wrapped_container()
+        container.kill(signal="KILL")
+        container.wait(timeout=STOP_LIMIT_S)
+
+    def stop(self) -> None:
+        """Stop it in order (SIGTERM); returns when it is gone.
+
+        Raises:
+            BackendError: It ended otherwise.
+        """
+        container = self._box.get_wrapped_container()
+        container.stop(timeout=STOP_LIMIT_S)
+        code = container.wait(timeout=STOP_LIMIT_S)["StatusCode"]
+        if code:
+            raise BackendError(f"{PRODUCT} did not stop in order in its container (exit code {code})")
+
+    def watch(self, observer: Callable[[DiskSeen], None]) -> None:
+        """Nothing can be seen of its disk."""
+
+    def holds(self, octets: bytes) -> bool:
+        """Whether these octets stand anywhere in its folder's files (PD-31).
+
+        Raises:
+            BackendError: Docker does not hand them out.
+        """
+        found = folder_holds(self.amqp_port, _DATA, octets)
+        if isinstance(found, Refused):
+            raise BackendError(found.text)
+        return found.value
+
+    def remove(self) -> None:
+        """Remove the container with its volume."""
+        self._box.stop(force=True, delete_volume=True)
+
+
+class ReferenceContainerBackend(ReferenceServerBackend):
+    """The reference broker in containers of this machine."""
+
+    _image = ""
+    _digest = ""
+    _swept = False
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return "reference-container"
+
+    @property
+    def environment(self) -> Environment:
+        """What its instances are, by their image."""
+        details = {"protocol": "AMQP 1.0", "administration": "HTTP", "store": "SQLite files", "image": self._image}
+        if self._image:
+            self._digest = self._digest or image_digest(self._image)
+            details["digest"] = self._digest
+        if self._defect is not None:
+            details["defect"] = self._defect
+        return Environment(product=PRODUCT, version=product_version(), details=details, ours=True)
+
+    def probe(self) -> Available | Unavailable:
+        """Whether it can be started here; starts nothing."""
+        if self._image:
+            return Available(f"{PRODUCT} in a container of {self._image}")
+        missing = [name for name in ("proton", "scramp", "docker", "testcontainers") if find_spec(name) is None]
+        if missing:
+            return Unavailable(f"of the packages {', '.join(missing)} none is installed", "pip install 'assay-mq[all]'")
+        from assay_adapters.brokers.reference.container.container import default_image
+
+        found = probe_image((default_image(),), PRODUCT, remedy="build one with images/build reference")
+        if isinstance(found, Unavailable):
+            return found
+        self._image, available = found
+        return available
+
+    def close(self) -> None:
+        """End every server that this process has started, and those of processes that have been cut off."""
+        super().close()
+        if self._swept:
+            sweep_quietly()
+
+    def _process(self, needs: Needs, *, hurtable: bool) -> OwnBroker:
+        if not self._swept:
+            sweep()
+            self._swept = True
+        # On z/OS a restart may be with another OPMODE, which a container that is made cannot be asked for.
+        inside = needs.capabilities & INSIDE or not needs.capabilities & WHOLE or needs.platform == "zos"
+        if hurtable and inside:
+            return super()._process(needs, hurtable=True)
+        etc = self._etc()
+        asked = {"name": NAMES[needs.platform], "platform": needs.platform, "level": needs.level}
+        if self._defect is not None:
+            asked["defect"] = self._defect
+        arguments = tuple(f"--{name}={value}" for name, value in asked.items())
+        return BoxedBroker((f"--users={self._users_seen()}", "--clear-passwords", *arguments), str(etc))
+
+    def _cradle(self) -> Cradle:
+        return Boxed(self._image, self._etc(), _ETC)
+
+    def _users_seen(self) -> Path:
+        self._etc()
+        return Path(_ETC) / self._users().name
+
+    def _etc(self) -> Path:
+        """The folder with the users, readable to the container's user, which is another than this process's."""
+        users = self._users()
+        users.parent.chmod(0o755)
+        users.chmod(0o644)
+        return users.parent

@@ -1,0 +1,1 @@
+"""The reference broker in this process, under a virtual clock."""

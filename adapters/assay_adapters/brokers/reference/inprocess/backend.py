@@ -1,0 +1,308 @@
+"""The reference broker in this process, under a virtual clock: a world of its own for every instance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import count
+from typing import Literal
+
+from assay_adapters.brokers.reference.inprocess.administration import ReferenceAdmin
+from assay_adapters.brokers.reference.inprocess.faults import Hurtable, ReferenceFaults, kid_of
+from assay_adapters.brokers.reference.inprocess.stores import kind_of
+from assay_adapters.clients.mqlight import CAPABILITIES as MQLIGHT_CAPABILITIES
+from assay_adapters.clients.mqlight import MqlightClient
+from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
+from assay_adapters.clients.sdk import SdkClient, SdkFace, identity
+from assay_adapters.ports.administration import Admin
+from assay_adapters.ports.backend import (
+    Available,
+    DiskEvent,
+    Environment,
+    Needs,
+    Unavailable,
+    Unsupported,
+    WireProtocol,
+)
+from assay_adapters.ports.client import Client, ClientEvent, ClientIdentity, Endpoint, Source
+from assay_adapters.ports.outcome import Ok, Outcome
+from assay_adapters.suggestions import unknown
+from assay_broker.core.records import MessageStored, Record
+from assay_broker.defects import DEFECTS
+from assay_broker.inprocess import CAPABILITIES as WIRE_CAPABILITIES
+from assay_broker.inprocess import PRODUCT, InProcessDriver, product_version
+from assay_broker.mqsc.defaults import default_settings
+from assay_broker.network import Member, network
+from assay_broker.seams import NO_SEAMS
+from assay_broker.stores import Operation
+from assay_sdk.driver import Driver
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.runners.virtual import VirtualClock, VirtualRunner
+
+_FACES: tuple[SdkFace, ...] = ("simplified", "classic")
+_MQLIGHT: Literal["mqlight"] = "mqlight"
+_CLIENT_CAPABILITIES: Mapping[Capability, Source] = {**MQLIGHT_CAPABILITIES, **SDK_CAPABILITIES}
+"""What some face can do."""
+_SINGLE = ("ASSAY",)
+_SEVERAL = ("QM1", "QM2")
+"""Names fit for z/OS, where a queue manager's has four characters at most."""
+
+_BROKER = Source("The reference broker has it.", "broker/assay_broker")
+_INSTANCE = Source("The reference broker runs in this process, on a virtual clock and a disk that is watched.")
+
+CAPABILITIES: Mapping[Capability, Source] = {
+    **{name: source for name, source in _CLIENT_CAPABILITIES.items() if name not in WIRE_CAPABILITIES},
+    **dict.fromkeys(sorted(WIRE_CAPABILITIES & _CLIENT_CAPABILITIES.keys()), _BROKER),
+    **dict.fromkeys(
+        (
+            Capability.ADMIN,
+            Capability.STAGING_QUEUE,
+            Capability.FLUSH_TRACE,
+            Capability.DATA_FOLDER,
+            Capability.RESTART,
+            Capability.RESTART_AT_LEVEL,
+            Capability.STORE_ERROR,
+            Capability.WORKER_DIES,
+            Capability.RETAINED_PUBLICATION,
+            Capability.OWN_UNCOMMITTED,
+            Capability.KILL,
+            Capability.KILL_AT_ANSWER,
+            Capability.KILL_AT_FIRST_SIGHT,
+            Capability.CUT,
+            Capability.BLOCK_WRITE,
+            Capability.NAMELESS_CONNECTION,
+            Capability.VIRTUAL_TIME,
+        ),
+        _INSTANCE,
+    ),
+}
+LACKS: Mapping[Capability, Source] = {
+    Capability.CANCEL: Source("The client port has no call that takes a delayed message back."),
+    Capability.TEMPORARY_DESTINATION: Source("The client port has no call that makes a temporary destination."),
+}
+
+
+class ReferenceInstance:
+    """One queue manager, or several that belong together, in a world of its own.
+
+    Args:
+        runner: The world.
+        members: The queue managers with their stores, by name; the first is the default.
+        wire: A filter between engine and driver; None for none.
+        id_prefix: What message ids begin with.
+        environment: What it is.
+        disk: What the journal calls the disk below it.
+    """
+
+    def __init__(
+        self,
+        runner: VirtualRunner,
+        members: Mapping[str, Hurtable],
+        wire: Callable[[Driver], Driver] | None,
+        id_prefix: str,
+        environment: Environment,
+        *,
+        disk: str,
+    ) -> None:
+        self._runner = runner
+        self._members = members
+        self._disk = disk
+        self._id_prefix = id_prefix
+        self._sets = count(1)
+        self._environment = environment
+        self._seen: list[Callable[[str], None]] = []
+        managers = {name: member.queue_manager for name, member in members.items()}
+        driver: Driver = InProcessDriver(*managers.values())
+        self._driver = driver if wire is None else wire(driver)
+        self._admin = ReferenceAdmin(runner, managers)
+        self._faults = ReferenceFaults(runner, members, self._seen)
+
+    @property
+    def environment(self) -> Environment:
+        """What it is."""
+        return self._environment
+
+    @property
+    def clock(self) -> VirtualClock:
+        """Its world's clock."""
+        return self._runner.clock
+
+    @property
+    def runner(self) -> VirtualRunner:
+        """Its world's crank."""
+        return self._runner
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Its queue managers."""
+        return tuple(self._members)
+
+    @property
+    def admin(self) -> Admin:
+        """Administration of its queue managers."""
+        return self._admin
+
+    @property
+    def faults(self) -> ReferenceFaults:
+        """Faults that can be injected."""
+        return self._faults
+
+    def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
+        """Where clients connect: in the same process, whatever the protocol of messages.
+
+        Raises:
+            LookupError: There is no such member, or the protocol is not one of messages.
+        """
+        if protocol == "http" or member not in {None, *self.members}:
+            raise LookupError(f"The reference broker in this process has no {protocol} endpoint for {member}.")
+        return Endpoint(f"in-process://{member or self.members[0]}")
+
+    def clients(self) -> Mapping[str, Client]:
+        """Fresh clients, by face; no two clients of an instance give one message id."""
+        id_prefix = f"{self._id_prefix}-{next(self._sets)}"
+        clients: dict[str, Client] = {face: SdkClient(face, self._driver, self._runner, id_prefix) for face in _FACES}
+        clients[_MQLIGHT] = MqlightClient(self._driver, self._runner, id_prefix)
+        for client in clients.values():
+            client.observe(self._observe)
+        return clients
+
+    def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
+        """Tell this observer what the disk does with messages of the kit."""
+
+        def tell(operation: Operation, records: tuple[Record, ...]) -> None:
+            stored = (record.message for record in records if isinstance(record, MessageStored))
+            kids = tuple(kid for kid in map(kid_of, stored) if kid is not None)
+            if kids:
+                observer(DiskEvent(self._disk, operation, kids))
+
+        for member in self._members.values():
+            member.kept.store.observe(tell)
+
+    def storage_holds(self, octets: bytes) -> Outcome[bool]:
+        """Whether a disk holds these octets anywhere (PD-31)."""
+        return Ok(any(member.kept.store.holds(octets) for member in self._members.values()))
+
+    def close(self) -> None:
+        """Give it back: its connections are gone; the world needs no more."""
+        for member in self._members.values():
+            member.queue_manager.cut()
+            member.kept.close()
+
+    def _observe(self, event: ClientEvent) -> None:
+        if event.what == "seen" and event.seen is not None:
+            for hook in tuple(self._seen):
+                hook(event.seen.kid)
+
+
+class ReferenceBackend:
+    """The reference broker in this process.
+
+    Args:
+        store: Which store; ``memory`` is a simulated disk, and what None means.
+        seed: Part of ids and names, so that runs with the same seed are the same.
+        defect: A named defect; None for the unbroken broker.
+        wire: A filter between the SDK's engine and its driver; None for none.
+
+    Raises:
+        LookupError: There is no such store or defect.
+    """
+
+    def __init__(
+        self,
+        store: str | None = None,
+        seed: int = 0,
+        defect: str | None = None,
+        wire: Callable[[Driver], Driver] | None = None,
+    ) -> None:
+        if defect is not None and defect not in DEFECTS:
+            raise LookupError(unknown("defect", defect, DEFECTS))
+        self._store, self._kind = kind_of(store)
+        self._seed = seed
+        self._defect = None if defect is None else DEFECTS[defect]
+        self._wire = wire
+        self._instances = count(1)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return "reference"
+
+    @property
+    def capabilities(self) -> Mapping[Capability, Source]:
+        """What broker, client and adapter can do together."""
+        return CAPABILITIES
+
+    @property
+    def lacks(self) -> Mapping[Capability, Source]:
+        """Why a capability is absent."""
+        return LACKS
+
+    @property
+    def environment(self) -> Environment:
+        """What its instances are."""
+        details = {"store": self._store, "disk": self._kind.disk, "clock": "virtual", "seed": str(self._seed)}
+        if self._defect is not None:
+            details["defect"] = self._defect.name
+        return Environment(
+            product=PRODUCT, version=product_version(), details=details, ours=True, simulated_disk=self._kind.simulated
+        )
+
+    def identity(self, face: str | None = None) -> ClientIdentity:
+        """Who the client is.
+
+        Raises:
+            LookupError: There is no such face.
+        """
+        for known in (*_FACES, _MQLIGHT):
+            if face in {None, known}:
+                return identity(known)
+        raise LookupError(unknown("face of the SDK", str(face), (*_FACES, _MQLIGHT)))
+
+    @property
+    def is_one_server(self) -> bool:
+        """It is in this process, and may be several queue managers."""
+        return False
+
+    @property
+    def keeps_the_hurt(self) -> bool:
+        """Each scenario has a fresh world."""
+        return False
+
+    def probe(self) -> Available | Unavailable:
+        """It can always be started."""
+        return Available("in this process, under a virtual clock")
+
+    def provision(self, needs: Needs) -> ReferenceInstance | Unsupported:
+        """A fresh world with queue managers of its own."""
+        for capability in sorted(needs.capabilities):
+            if capability not in CAPABILITIES:
+                missing = Source(f"The reference broker in this process lacks {capability.value}.")
+                return Unsupported(capability.value, LACKS.get(capability, missing))
+        number = next(self._instances)
+        runner = VirtualRunner(boot=f"virtual:{self._seed}:{number}")
+        return ReferenceInstance(
+            runner,
+            self._members(runner, needs),
+            self._wire,
+            f"reference-{self._seed}-{number}",
+            self.environment,
+            disk=self._kind.disk,
+        )
+
+    def _members(self, runner: VirtualRunner, needs: Needs) -> Mapping[str, Hurtable]:
+        """One queue manager, or two; a sharing group is on z/OS whatever else is asked for: there is none elsewhere."""
+        platform = "zos" if needs.topology == "sharing-group" else needs.platform
+        names = _SINGLE if needs.topology == "single" else _SEVERAL
+        kept = {name: self._kind.begin(name) for name in names}
+        members = tuple(
+            Member(
+                default_settings(name, platform=platform, level=needs.level),
+                one.store,
+                NO_SEAMS if self._defect is None else self._defect.apply(),
+            )
+            for name, one in kept.items()
+        )
+        managers = network(runner, needs.topology, members)
+        return {name: Hurtable(managers[name], kept[name]) for name in names}
+
+    def close(self) -> None:
+        """Nothing was started that has to be stopped."""

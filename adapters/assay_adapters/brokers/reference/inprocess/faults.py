@@ -1,0 +1,179 @@
+"""Faults of the reference broker in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from msgspec import Struct
+
+from assay_adapters.brokers.reference.inprocess.stores import Kept
+from assay_adapters.clients.events import KID
+from assay_adapters.ports.backend import (
+    NOW,
+    AfterAnswer,
+    At,
+    BeforeAnswer,
+    BlockWrite,
+    Cut,
+    FaultRequest,
+    FirstSight,
+    Kill,
+    Now,
+    Restart,
+    StoreError,
+    Trigger,
+    Unsupported,
+    WorkerDies,
+)
+from assay_adapters.ports.client import Source
+from assay_adapters.suggestions import unknown
+from assay_broker.shell import AnswerHook, QueueManager
+from assay_sdk.model.message import Message
+from assay_sdk.runners.virtual import VirtualRunner
+
+_FAULT_LIMIT_NS = 3_600 * 10**9
+"""How long a fault's trigger is waited for, on the virtual clock: longer than any scenario lasts."""
+
+
+def kid_of(message: Message) -> str | None:
+    """The kit's id of a message; None for one that is not the kit's."""
+    kid = message.properties.get(KID)
+    return kid if isinstance(kid, str) else None
+
+
+class ReferenceInjection:
+    """A fault on its way.
+
+    Args:
+        runner: The world's crank.
+        act: Does it; what is returned, if anything, ends it.
+    """
+
+    def __init__(self, runner: VirtualRunner, act: Callable[[], Callable[[], None] | None]) -> None:
+        self._runner = runner
+        self._act = act
+        self._begin: int | None = None
+        self._span: tuple[int, int] | None = None
+        self._end: Callable[[], None] | None = None
+
+    def fire(self) -> None:
+        """Do it, once; a hook may come by again while it happens."""
+        if self._begin is None:
+            self._begin = self._runner.clock.monotonic_ns()
+            self._end = self._act()
+            if self._end is None:
+                self._span = (self._begin, self._runner.clock.monotonic_ns())
+
+    def heal(self) -> None:
+        """End a fault that lasts until then."""
+        if self._begin is not None and self._end is not None:
+            end, self._end = self._end, None
+            end()
+            self._span = (self._begin, self._runner.clock.monotonic_ns())
+
+    def wait(self) -> tuple[int, int] | Unsupported:
+        """Wait until the broker is hurt and well again; monotonic nanoseconds of begin and end."""
+        deadline_ns = self._runner.clock.monotonic_ns() + _FAULT_LIMIT_NS
+        self._runner.run_until(lambda: self._span is not None, deadline_ns)
+        if self._span is None:
+            return Unsupported("fault", Source("What the fault waited for did not happen."))
+        return self._span
+
+
+class Hurtable(Struct, frozen=True, eq=False):
+    """A queue manager with what it stands on.
+
+    Args:
+        queue_manager: Can be killed, restarted, cut off.
+        kept: Where it keeps what it is to remember.
+    """
+
+    queue_manager: QueueManager
+    kept: Kept
+
+
+class ReferenceFaults:
+    """Faults of one instance.
+
+    Args:
+        runner: Its crank.
+        members: Its queue managers by name; the first is hurt where none is named.
+        seen: Calls back with each message that a client is handed.
+    """
+
+    def __init__(
+        self, runner: VirtualRunner, members: Mapping[str, Hurtable], seen: list[Callable[[str], None]]
+    ) -> None:
+        self._runner = runner
+        self._members = members
+        self._seen = seen
+
+    @property
+    def kinds(self) -> frozenset[type[FaultRequest]]:
+        """The faults it knows."""
+        return frozenset({Kill, Restart, Cut, StoreError, WorkerDies, BlockWrite})
+
+    def inject(
+        self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None
+    ) -> ReferenceInjection | Unsupported:
+        """Arm a fault.
+
+        Raises:
+            LookupError: There is no such member.
+        """
+        if member not in {None, *self._members}:
+            raise LookupError(unknown("queue manager", str(member), self._members))
+        hurt = self._members[member or next(iter(self._members))]
+        injection = ReferenceInjection(self._runner, _act(fault, hurt))
+        match when:
+            case Now():
+                self._runner.call_soon(injection.fire)
+            case At(mono_ns=mono_ns):
+                self._runner.call_at(mono_ns, injection.fire)
+            case BeforeAnswer(kid=kid):
+                self._at_answer([one.queue_manager.before_answer for one in self._members.values()], kid, injection)
+            case AfterAnswer(kid=kid):
+                self._at_answer([one.queue_manager.after_answer for one in self._members.values()], kid, injection)
+            case FirstSight(kid=kid):
+                self._at_sight(kid, injection)
+        return injection
+
+    def _at_answer(self, places: list[list[AnswerHook]], kid: str, injection: ReferenceInjection) -> None:
+        """The answer is that of whichever member it is sent to."""
+
+        def hook(message: Message) -> None:
+            if kid_of(message) == kid:
+                for hooks in places:
+                    hooks.remove(hook)
+                injection.fire()
+
+        for hooks in places:
+            hooks.append(hook)
+
+    def _at_sight(self, kid: str, injection: ReferenceInjection) -> None:
+        def hook(seen: str) -> None:
+            if seen == kid:
+                self._seen.remove(hook)
+                # A job: every observer notes the sighting first, and no settlement reaches the broker before it.
+                self._runner.call_soon(injection.fire)
+
+        self._seen.append(hook)
+
+
+def _act(fault: FaultRequest, hurt: Hurtable) -> Callable[[], Callable[[], None] | None]:
+    """What brings a fault about, and returns what ends it, where it does not end by itself."""
+    manager = hurt.queue_manager
+    match fault:
+        case Kill():
+            return manager.kill
+        case Restart(level=level, opmode=opmode):
+            return partial(manager.restart, level=level, opmode=opmode)
+        case Cut():
+            return manager.cut
+        case StoreError(times=times):
+            return partial(hurt.kept.fail, times)
+        case WorkerDies():
+            return manager.worker_dies
+        case BlockWrite(queue=queue):
+            return partial(manager.block_writes, queue)

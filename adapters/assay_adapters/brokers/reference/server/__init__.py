@@ -1,0 +1,1 @@
+"""The reference broker as a server process of this machine."""

@@ -1,0 +1,310 @@
+"""The reference broker as a server: a process of this machine, AMQP 1.0 for clients, HTTP for administrators.
+
+Scenarios that hurt nobody share a server, each on destinations of its own; a scenario that does has one to itself,
+behind the harness's own proxy, and so has each that must know its disk.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay_adapters.brokers.reference.inprocess.backend import CAPABILITIES as IN_PROCESS
+from assay_adapters.brokers.reference.inprocess.backend import LACKS as LACKS_IN_PROCESS
+from assay_adapters.brokers.reference.server.fork_server.hosts import Cradle, Here
+from assay_adapters.brokers.reference.server.instance import (
+    ADMINISTRATOR_LOGIN,
+    FACES,
+    KIT,
+    MQLIGHT,
+    OwnBroker,
+    ServerInstance,
+    endpoint_at,
+)
+from assay_adapters.clients.sdk import NAMED_BY_CONTAINER, identity
+from assay_adapters.ports.backend import Available, BackendError, Environment, Needs, Unavailable, Unsupported
+from assay_adapters.ports.client import ClientIdentity, Endpoint, Source
+from assay_adapters.suggestions import unknown
+from assay_broker.defects import DEFECTS
+from assay_broker.inprocess import PRODUCT, product_version
+from assay_features import feature_root
+from assay_sdk.driver import Driver
+from assay_sdk.faces.calling import shared_runner
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.time import Runner
+
+if TYPE_CHECKING:
+    from assay_adapters.brokers.reference.server.fork_server.client import Nursery
+
+PACKAGES = ("prometheus_client", "proton", "scramp", "starlette", "structlog", "uvicorn")
+"""What server and driver need."""
+NAMES: Mapping[str, str] = {"distributed": "ASSAY", "zos": "MQ01"}
+"""The queue manager's name by platform."""
+
+_SERVER = Source("The reference broker has it, as a server over AMQP and HTTP too.", "broker/assay_broker/server")
+_PROCESS = Source(
+    "The server is a process that the kit has started.", "adapters/assay_adapters/brokers/reference/server/process.py"
+)
+_PROXY = Source("Its clients connect through the harness's own proxy.", "adapters/assay_adapters/faults/proxy.py")
+_HAND = Source(
+    "The kit has its hand in the server's process.",
+    "adapters/assay_adapters/brokers/reference/server/fork_server/control.py",
+)
+
+LACKS: Mapping[Capability, Source] = {
+    **LACKS_IN_PROCESS,
+    Capability.XA: Source(
+        "AMQP 1.0 has no form for branches of global units of work: its coordinators offer local transactions.",
+        "OASIS AMQP 1.0, 4.1",
+    ),
+    Capability.NAMELESS_CONNECTION: NAMED_BY_CONTAINER,
+    Capability.VIRTUAL_TIME: Source("A server has the machine's time."),
+}
+"""Why a capability is absent."""
+
+_CLAIMED: Mapping[Capability, Source] = {
+    **{name: _SERVER if source.reference.startswith("broker") else source for name, source in IN_PROCESS.items()},
+    **dict.fromkeys(
+        (Capability.ADMIN, Capability.STAGING_QUEUE, Capability.RETAINED_PUBLICATION, Capability.OWN_UNCOMMITTED),
+        _SERVER,
+    ),
+    **dict.fromkeys(
+        (Capability.DATA_FOLDER, Capability.RESTART, Capability.RESTART_AT_LEVEL, Capability.KILL), _PROCESS
+    ),
+    **dict.fromkeys((Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT, Capability.CUT), _PROXY),
+    **dict.fromkeys(
+        (Capability.FLUSH_TRACE, Capability.STORE_ERROR, Capability.WORKER_DIES, Capability.BLOCK_WRITE), _HAND
+    ),
+}
+
+CAPABILITIES: Mapping[Capability, Source] = {name: source for name, source in _CLAIMED.items() if name not in LACKS}
+"""What broker, client and adapter can do together."""
+
+ONE_SERVER = Source("One server is one queue manager: it is in no cluster, no queue-sharing group and no hierarchy.")
+
+_PRIVATE = frozenset({Capability.DATA_FOLDER, Capability.FLUSH_TRACE})
+"""Capabilities for which a server must be the scenario's own, although nobody hurts it."""
+
+SLOW_DISK_MS = 30
+"""How late the disk is where what leaves a broker before it is flushed must be seen to."""
+_SEEN_IF_EARLY = frozenset({Capability.FLUSH_TRACE, Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT})
+"""Capabilities by which it is seen."""
+
+_NAMED = re.compile(r'\buser "(\w+)"')
+
+
+def logins() -> dict[str, str]:
+    """Passwords by user: the kit's client, its administrator, and whoever a scenario of the kit names."""
+    named = {name for path in feature_root().rglob("*.feature") for name in _NAMED.findall(path.read_text("utf-8"))}
+    own = {login.user: login.password for login in (KIT, ADMINISTRATOR_LOGIN)}
+    return own | {name: name for name in sorted(named)}
+
+
+class ReferenceServerBackend:
+    """The reference broker in processes of this machine.
+
+    Args:
+        shared: Where a shared server runs that another process has started; None to start one.
+        defect: A named defect; None for the unbroken broker.
+        wire: A filter between the SDK's engine and its driver; None for none.
+        runner: The I/O loop; None for the one that this process's connections share.
+
+    Raises:
+        LookupError: There is no such defect.
+    """
+
+    def __init__(
+        self,
+        shared: Endpoint | None = None,
+        defect: str | None = None,
+        wire: Callable[[Driver], Driver] | None = None,
+        runner: Runner | None = None,
+    ) -> None:
+        if defect is not None and defect not in DEFECTS:
+            raise LookupError(unknown("defect", defect, DEFECTS))
+        self._attached = shared
+        self._defect = defect
+        self._filter = wire
+        self._given_runner = runner
+        self._nursery: Nursery | None = None
+        self._shared: dict[tuple[str, str], OwnBroker] = {}
+        self._own: list[ServerInstance] = []
+        self._home: tempfile.TemporaryDirectory[str] | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return "reference-server"
+
+    @property
+    def capabilities(self) -> Mapping[Capability, Source]:
+        """What broker, client and adapter can do together."""
+        return CAPABILITIES
+
+    @property
+    def lacks(self) -> Mapping[Capability, Source]:
+        """Why a capability is absent."""
+        return LACKS
+
+    @property
+    def environment(self) -> Environment:
+        """What its instances are."""
+        details = {"protocol": "AMQP 1.0", "administration": "HTTP", "store": "SQLite files"}
+        if self._defect is not None:
+            details["defect"] = self._defect
+        return Environment(product=PRODUCT, version=product_version(), details=details, ours=True)
+
+    def identity(self, face: str | None = None) -> ClientIdentity:
+        """Who the client is.
+
+        Raises:
+            LookupError: There is no such face.
+        """
+        for known in (*FACES, MQLIGHT):
+            if face in {None, known}:
+                return identity(known)
+        raise LookupError(unknown("face of the SDK", str(face), (*FACES, MQLIGHT)))
+
+    @property
+    def is_one_server(self) -> bool:
+        """Each instance is a server of its own, or shares one."""
+        return True
+
+    @property
+    def keeps_the_hurt(self) -> bool:
+        """A server that was hurt is thrown away."""
+        return False
+
+    def probe(self) -> Available | Unavailable:
+        """Whether it can be started here; starts nothing."""
+        missing = [name for name in PACKAGES if find_spec(name) is None]
+        if missing:
+            several = len(missing) > 1
+            what = f"the package{'s' * several} {', '.join(missing)} {'are' if several else 'is'} not installed"
+            return Unavailable(what, "pip install 'assay-mq[server]'")
+        return Available("a process of this machine, over AMQP 1.0 and HTTP")
+
+    def provision(self, needs: Needs) -> ServerInstance | Unsupported:
+        """The shared server of that kind, or a fresh one.
+
+        Raises:
+            BackendError: It cannot be started.
+        """
+        for capability in sorted(needs.capabilities):
+            if capability not in self.capabilities:
+                missing = Source(f"The reference broker as a server lacks {capability.value}.")
+                return Unsupported(capability.value, self.lacks.get(capability, missing))
+        if needs.topology != "single":
+            return Unsupported(needs.topology, ONE_SERVER)
+        if isinstance(probed := self.probe(), Unavailable):
+            raise BackendError(f"{PRODUCT} cannot be started: {probed.reason}; {probed.remedy}.")
+        with self._lock:
+            if needs.own_instance or needs.capabilities & _PRIVATE:
+                return self._own_instance(needs)
+            return self._shared_instance(needs)
+
+    def close(self) -> None:
+        """End every server that this process has started."""
+        with self._lock:
+            for instance in self._own:
+                instance.close()
+            for process in self._shared.values():
+                process.remove()
+            if self._nursery is not None:
+                self._nursery.close()
+            if self._home is not None:
+                self._home.cleanup()
+            self._own, self._shared, self._nursery, self._home = [], {}, None, None
+
+    # --- instances
+
+    @property
+    def _runner(self) -> Runner:
+        return self._given_runner or shared_runner()
+
+    def _driver(self) -> Driver:
+        from assay_sdk.drivers.amqp import AmqpDriver
+
+        driver: Driver = AmqpDriver()
+        return driver if self._filter is None else self._filter(driver)
+
+    def _shared_instance(self, needs: Needs) -> ServerInstance:
+        name = NAMES[needs.platform]
+        usual = Needs()
+        if self._attached is not None and (needs.platform, needs.level) == (usual.platform, usual.level):
+            return ServerInstance(self._attached, name, self._runner, self._driver(), self.environment)
+        kind = (needs.platform, needs.level)
+        if kind not in self._shared:
+            process = self._process(needs, hurtable=False)
+            self._shared[kind] = process
+            try:
+                process.start()
+            except BaseException:  # Ctrl-C too: the process may run already
+                del self._shared[kind]
+                process.remove()
+                raise
+        process = self._shared[kind]
+        endpoint = endpoint_at(process.amqp_port, process.http_port)
+        return ServerInstance(endpoint, name, self._runner, self._driver(), self.environment)
+
+    def _own_instance(self, needs: Needs) -> ServerInstance:
+        from assay_adapters.faults.proxy import Proxy
+
+        process = self._process(needs, hurtable=True)
+        try:
+            process.start()
+            proxy = Proxy(process.amqp_port)
+            proxy.start()
+        except BaseException:  # Ctrl-C too: the process may run already
+            process.remove()
+            raise
+        name = NAMES[needs.platform]
+        endpoint = endpoint_at(proxy.port, process.http_port)
+        instance = ServerInstance(endpoint, name, self._runner, self._driver(), self.environment, own=(process, proxy))
+        self._own = [*(one for one in self._own if one.open), instance]
+        return instance
+
+    def _process(self, needs: Needs, *, hurtable: bool) -> OwnBroker:
+        from assay_adapters.brokers.reference.server.fork_server.client import Nursery
+        from assay_adapters.brokers.reference.server.process import ServerProcess
+
+        if self._nursery is None:
+            self._nursery = Nursery(self._cradle())
+        asked: dict[str, object] = {
+            "name": NAMES[needs.platform],
+            "platform": needs.platform,
+            "level": needs.level,
+            "users": str(self._users_seen()),
+        }
+        if self._defect is not None:
+            asked["defect"] = self._defect
+        slow_disk_ms = SLOW_DISK_MS if needs.capabilities & _SEEN_IF_EARLY else 0
+        return ServerProcess(self._nursery, asked, hurtable=hurtable, slow_disk_ms=slow_disk_ms)
+
+    def _cradle(self) -> Cradle:
+        """Where its processes come from."""
+        return Here()
+
+    def _users_seen(self) -> Path:
+        """The users' file, as its servers see it."""
+        return self._users()
+
+    def _users(self) -> Path:
+        """The users' file of all servers of this process."""
+        from assay_broker.security.users import LEAST_ITERATIONS
+        from assay_broker.server.accounts import users_text
+
+        if self._home is None:
+            self._home = tempfile.TemporaryDirectory(prefix="assay-users-")
+            file = Path(self._home.name) / "users.toml"
+            file.touch(mode=0o600)
+            # These passwords are published with the kit, so hashing them longer protects nothing, and each of the
+            # thousands of connections of a run would pay for it.
+            file.write_text(users_text(logins(), LEAST_ITERATIONS), encoding="utf-8")
+        return Path(self._home.name) / "users.toml"

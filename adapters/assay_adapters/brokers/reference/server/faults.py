@@ -1,0 +1,170 @@
+"""Faults of a reference broker behind the harness's own proxy: of its process, its lines, and from inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from assay_adapters.brokers.reference.server.fork_server.messages import (
+    BlockWrites,
+    EndWorker,
+    FailStore,
+    Touch,
+    UnblockWrites,
+)
+from assay_adapters.faults.injections import HalvesInjection
+from assay_adapters.faults.proxy import Proxy
+from assay_adapters.ports.backend import (
+    NOW,
+    AfterAnswer,
+    At,
+    BeforeAnswer,
+    BlockWrite,
+    Cut,
+    FaultRequest,
+    FirstSight,
+    Kill,
+    Now,
+    Restart,
+    StoreError,
+    Trigger,
+    Unsupported,
+    WorkerDies,
+)
+from assay_adapters.ports.client import Source
+from assay_sdk.time import Runner
+
+
+class Hurtable(Protocol):
+    """A broker that can be ended and started again, on the data that it had."""
+
+    @property
+    def hand(self) -> Callable[[Touch], None] | None:
+        """Does something to it from inside; None where nobody can."""
+        ...
+
+    @property
+    def amqp_port(self) -> int:
+        """Where it listens, since its last start."""
+        ...
+
+    def start(self, changed: Mapping[str, object] | None = None) -> None:
+        """Start it again; returns when it is ready.
+
+        Args:
+            changed: What it is asked to be instead of what it was (``level``, ``opmode``).
+        """
+        ...
+
+    def kill(self) -> None:
+        """End it at once; returns when it is gone."""
+        ...
+
+    def stop(self) -> None:
+        """Stop it in order; returns when it is gone."""
+        ...
+
+
+class ServerFaults:
+    """What can be done to one broker; its members are itself.
+
+    Args:
+        broker: The broker.
+        proxy: What its clients connect to.
+        runner: How to wait.
+    """
+
+    def __init__(self, broker: Hurtable, proxy: Proxy, runner: Runner) -> None:
+        self._broker = broker
+        self._proxy = proxy
+        self._runner = runner
+        self._sights: set[str] = set()
+
+    @property
+    def kinds(self) -> frozenset[type[FaultRequest]]:
+        """The faults it knows."""
+        outside: frozenset[type[FaultRequest]] = frozenset({Kill, Restart, Cut})
+        return outside if self._broker.hand is None else outside | {StoreError, WorkerDies, BlockWrite}
+
+    def inject(
+        self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None
+    ) -> HalvesInjection | Unsupported:
+        """Arm a fault.
+
+        Raises:
+            LookupError: A member is named: there is only one.
+        """
+        if member is not None:
+            raise LookupError(f"A single broker has no queue manager {member!r} besides itself.")
+        injection = self._injection(fault)
+        if isinstance(injection, Unsupported):
+            return injection
+        match when:
+            case Now():
+                injection.fire()
+            case At(mono_ns=mono_ns):
+                self._runner.call_at(mono_ns, injection.fire)
+            case BeforeAnswer() | AfterAnswer():
+                self._proxy.arm(when, injection.fire)
+            case FirstSight(kid=kid):
+                self._sights.add(kid)
+                self._proxy.arm(when, injection.fire)
+        return injection
+
+    def seen(self, kid: str) -> None:
+        """A client was handed this message; told by every client of the instance."""
+        if kid in self._sights:
+            self._sights.discard(kid)
+            self._proxy.sighted(kid)
+            # A job: every observer notes the sighting first; a settlement that would be faster strikes itself.
+            self._runner.call_soon(lambda: self._proxy.seen(kid))
+
+    def stop(self) -> None:
+        """Stop the broker in order, until `start`; whoever connects is refused."""
+        self._proxy.shut()
+        self._broker.stop()
+        self._proxy.cut()
+
+    def start(self, changed: Mapping[str, object] | None = None) -> None:
+        """Start the broker again, and let clients in."""
+        self._broker.start(changed)
+        self._proxy.broker = self._broker.amqp_port
+        self._proxy.open()
+
+    # inside ----------------------------------------------------------------------------------------------------------
+
+    def _injection(self, fault: FaultRequest) -> HalvesInjection | Unsupported:
+        match fault:
+            case Kill():
+                return HalvesInjection(self._runner, self._kill, self.start)
+            case Restart(level=level, opmode=opmode):
+                asked = {"level": level, "opmode": opmode}
+                changed = {name: value for name, value in asked.items() if value is not None}
+                return HalvesInjection(self._runner, self.stop, lambda: self.start(changed))
+            case Cut():
+                return HalvesInjection(self._runner, self._proxy.cut, _nothing)
+            case StoreError() | WorkerDies() | BlockWrite():
+                return self._inside(fault)
+
+    def _inside(self, fault: StoreError | WorkerDies | BlockWrite) -> HalvesInjection | Unsupported:
+        touch = self._broker.hand
+        if touch is None:
+            return Unsupported("fault", Source(f"Nobody is inside this broker to bring about {fault}."))
+        match fault:
+            case StoreError(times=times):
+                return HalvesInjection(self._runner, lambda: touch(FailStore(times)), _nothing)
+            case WorkerDies():
+                return HalvesInjection(self._runner, lambda: touch(EndWorker()), _nothing)
+            case BlockWrite(queue=queue):
+                return HalvesInjection(
+                    self._runner, lambda: touch(BlockWrites(queue)), lambda: touch(UnblockWrites(queue)), lasts=True
+                )
+
+    def _kill(self) -> None:
+        self._proxy.shut()
+        self._broker.kill()
+        self._proxy.cut()
+
+
+def _nothing() -> None:
+    """It is over as it happens."""

@@ -1,0 +1,195 @@
+"""From the SDK's events to the port's: by the actors' names, and with JMS's names for headers."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Literal
+
+from assay_adapters.clients.xids import name_of
+from assay_adapters.ports.client import ClientEvent, Seen
+from assay_sdk.engine.settings import DeliveryMode
+from assay_sdk.faces.message import Message, show_received
+from assay_sdk.model.message import Body, Property
+from assay_sdk.observer import (
+    CallbackEnded,
+    ConnectionLost,
+    FrameSeen,
+    Handed,
+    Reconnected,
+    SdkEvent,
+    Settled,
+    UnitTurned,
+)
+from assay_sdk.observer import Seen as SdkSeen
+
+Fields = dict[str, str | int | bool | None]
+
+KID = "assay_kid"
+"""The property that carries the kit's id."""
+
+
+def fields_of(message: Message[str]) -> Fields:
+    """Headers and properties by JMS name, groups among them; a property that no journal can carry becomes text."""
+    fields: Fields = {
+        "JMSMessageID": message.message_id,
+        "JMSTimestamp": message.timestamp,
+        "JMSCorrelationID": message.correlation_id,
+        "JMSReplyTo": None if message.reply_to is None else str(message.reply_to),
+        "JMSDeliveryMode": DeliveryMode(message.delivery_mode).name,
+        "JMSPriority": message.priority,
+        "JMSExpiration": message.expiration,
+        "JMSDeliveryTime": message.delivery_time,
+        "JMSRedelivered": message.redelivered,
+        "JMSXDeliveryCount": message.delivery_count,
+    }
+    fields.update((name, _scalar(value)) for name, value in message.properties.items())
+    return fields
+
+
+def _scalar(value: Property) -> str | int | bool | None:
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def seen_in(message: Message[str], handle: int) -> Seen:
+    """A message as the port shows it."""
+    return Seen(
+        kid=str(message.properties.get(KID, "")),
+        handle=handle,
+        body=message.body,
+        message_id=message.message_id,
+        count=message.delivery_count,
+        redelivered=message.redelivered,
+        fields=fields_of(message),
+    )
+
+
+def _text(body: Body) -> str:
+    """A body as text, whatever came: the journal holds its digest against what was sent."""
+    return body.decode(errors="replace") if isinstance(body, bytes) else body or ""
+
+
+def seen_of(handed: Handed, handle: int) -> Seen:
+    """A message that an observer of the SDK is told of, as the port shows it."""
+    message: Message[str] = Message(_text(handed.message.body))
+    show_received(message, handed.message)
+    message.redelivered = handed.redelivered
+    message.delivery_count = handed.count
+    return seen_in(message, handle)
+
+
+def _unit_name(unit: int | bytes | None) -> str | None:
+    return name_of(unit) if isinstance(unit, bytes) else None if unit is None else str(unit)
+
+
+class Teller:
+    """The observer of one connection of the SDK.
+
+    Args:
+        tell: Where the port's events go.
+        connection: The connection's name: consumers are numbered on each anew.
+    """
+
+    def __init__(self, tell: Callable[[ClientEvent], None], connection: str) -> None:
+        self._tell = tell
+        self._connection = connection
+        self._actors: dict[int, str] = {}
+        self._seen: dict[tuple[int, int], Seen] = {}
+        """What is handed over and not settled, by consumer and delivery."""
+        self._unmatched: dict[int, deque[Seen]] = {}
+        """What was told as seen, by consumer, until the SDK's message for it is there: a moment."""
+        self._messages: dict[int, Message[str] | None] = {}
+        """The SDK's messages by handle, for as long as they are not settled."""
+        self._enlisted: dict[int | bytes, list[tuple[int, int]]] = {}
+        """Keys of `_seen` that belong to a unit of work, by its number or xid."""
+        self._handles = 0
+
+    def name(self, consumer: int, actor: str) -> None:
+        """A consumer's name in the scenario."""
+        self._actors[consumer] = actor
+
+    def match(self, consumer: int, message: Message[str]) -> Seen:
+        """The sighting that was told for a message which the SDK has just handed over."""
+        seen = self._unmatched[consumer].popleft()
+        if seen.handle in self._messages:
+            self._messages[seen.handle] = message
+        return seen
+
+    def message(self, handle: int) -> Message[str] | None:
+        """The SDK's message behind a handle; None once it is settled."""
+        return self._messages.get(handle)
+
+    def __call__(self, event: SdkEvent) -> None:
+        """Tell one event."""
+        match event:
+            case SdkSeen(handed=handed):
+                self._tell_seen(handed)
+            case Settled(handed=handed):
+                self._tell_settled(event, handed)
+            case CallbackEnded(consumer=consumer, batch=batch, ended=ended):
+                self._tell(
+                    ClientEvent(
+                        what="callback",
+                        actor=self._actors[consumer],
+                        link=self._link(consumer),
+                        batch=batch,
+                        outcome=ended,
+                    )
+                )
+            case ConnectionLost():
+                # One for each consumer: nobody on this connection watches any more.
+                for actor in tuple(self._actors.values()) or ("",):
+                    self._tell(ClientEvent(what="lost", actor=actor))
+            case UnitTurned(unit=unit, op="commit"):
+                for key in self._enlisted.pop(unit, ()):
+                    self._forget(key)
+            case UnitTurned() | FrameSeen() | Reconnected():
+                pass  # units are recorded by who calls; frames are not asked for; these faces do not connect again
+
+    def _tell_seen(self, handed: Handed) -> None:
+        self._handles += 1
+        seen = seen_of(handed, self._handles)
+        self._seen[handed.consumer, handed.delivery] = seen
+        self._messages[seen.handle] = None
+        self._unmatched.setdefault(handed.consumer, deque()).append(seen)
+        self._tell(self._event("seen", handed, seen))
+
+    def _tell_settled(self, event: Settled, handed: Handed) -> None:
+        key = handed.consumer, handed.delivery
+        seen = self._seen.get(key)
+        if seen is None:
+            return  # given back, or expired, before anybody was handed it
+        unit = _unit_name(event.unit)
+        self._tell(self._event("settle", handed, seen, outcome=event.outcome.value, unit=unit))
+        if event.unit is None:
+            self._forget(key)
+        else:
+            self._enlisted.setdefault(event.unit, []).append(key)
+
+    def _link(self, consumer: int) -> str:
+        return f"{self._actors[consumer]}/{self._connection}/{consumer}"
+
+    def _forget(self, key: tuple[int, int]) -> None:
+        seen = self._seen.pop(key, None)
+        if seen is not None:
+            del self._messages[seen.handle]
+
+    def _event(
+        self,
+        what: Literal["seen", "settle"],
+        handed: Handed,
+        seen: Seen,
+        *,
+        outcome: str = "",
+        unit: str | None = None,
+    ) -> ClientEvent:
+        return ClientEvent(
+            what=what,
+            actor=self._actors[handed.consumer],
+            link=self._link(handed.consumer),
+            destination=str(handed.source),
+            seen=seen,
+            batch=handed.batch,
+            outcome=outcome,
+            unit=unit,
+        )

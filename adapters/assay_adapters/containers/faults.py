@@ -1,0 +1,100 @@
+"""Faults of a broker in a container: killed or restarted, at once or at an instant of the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay_adapters.containers.container import Container
+from assay_adapters.faults.injections import HalvesInjection
+from assay_adapters.faults.taps import Hooks
+from assay_adapters.ports.backend import (
+    NOW,
+    AfterAnswer,
+    At,
+    BeforeAnswer,
+    FaultRequest,
+    FirstSight,
+    Kill,
+    Now,
+    Restart,
+    Trigger,
+    Unsupported,
+)
+from assay_adapters.ports.client import Source
+from assay_sdk.time import Runner
+
+
+class ContainerFaults:
+    """What can be done to one container.
+
+    Args:
+        container: The broker.
+        runner: How to wait.
+        hooks: Of the drivers of its clients.
+    """
+
+    def __init__(self, container: Container, runner: Runner, hooks: Hooks) -> None:
+        self._container = container
+        self._runner = runner
+        self._hooks = hooks
+        self._sights: dict[str, Callable[[], None]] = {}
+
+    @property
+    def kinds(self) -> frozenset[type[FaultRequest]]:
+        """The faults it knows."""
+        return frozenset({Kill, Restart})
+
+    def inject(
+        self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None
+    ) -> HalvesInjection | Unsupported:
+        """Arm a fault.
+
+        Raises:
+            LookupError: A member is named: a broker in a container is the only one of its instance.
+        """
+        if member is not None:
+            raise LookupError(f"A broker in a container has no queue manager {member!r} besides itself.")
+        match fault:
+            case Kill():
+                hurt = self._container.kill
+            case Restart(level=None, opmode=None):
+                hurt = self._container.stop
+            case _:
+                return Unsupported("fault", Source(f"A broker in a container cannot do {fault}."))
+        injection = HalvesInjection(self._runner, hurt, self._container.resume)
+        match when:
+            case Now():
+                injection.fire()
+            case At(mono_ns=mono_ns):
+                self._runner.call_at(mono_ns, injection.fire)
+            case AfterAnswer(kid=kid):
+                self._hooks.answered[kid] = lambda _kid: injection.fire()
+            case FirstSight(kid=kid):
+                self._at_sight(kid, injection)
+            case BeforeAnswer():
+                text = "Nobody sees the answer of a broker in a container before the client does."
+                return Unsupported("kill-before-answer", Source(text))
+        return injection
+
+    def seen(self, kid: str) -> None:
+        """A client was handed this message; told by every client of the instance."""
+        strike = self._sights.pop(kid, None)
+        if strike is not None:
+            strike()
+
+    def _at_sight(self, kid: str, injection: HalvesInjection) -> None:
+        def strike() -> None:
+            # A job: every observer notes the sighting first; a settlement that would be faster strikes itself.
+            self._hooks.settling[kid] = settling
+            self._runner.call_soon(injection.fire)
+
+        def settling(settled: str) -> None:
+            self._hooks.settling[settled] = _nothing
+            injection.fire()
+
+        self._hooks.settling[kid] = _nothing  # from its arrival on, so that the tap knows the delivery by its kid
+        self._sights[kid] = strike
+
+
+def _nothing(_kid: str) -> None:
+    """A message that is settled without having been seen strikes nobody."""

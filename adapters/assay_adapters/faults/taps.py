@@ -1,0 +1,139 @@
+"""Taps between the SDK's engine and its driver: told of a message's answer, sight and settlement as they happen.
+
+A fault that must strike at an instant of the protocol hangs here: a hook runs on the loop, before anything that follows
+it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay_adapters.clients.events import KID
+from assay_sdk.driver import (
+    Arrived,
+    Done,
+    Driver,
+    DriverCommand,
+    DriverEvent,
+    Enlist,
+    Send,
+    Settle,
+    Target,
+    Wire,
+)
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Message
+from assay_sdk.time import Runner
+
+KidHook = Callable[[str], None]
+
+
+class Hooks:
+    """Who wants to know, by the kit's ids."""
+
+    def __init__(self) -> None:
+        self.answered: dict[str, KidHook] = {}
+        """Called once, when the broker's answer to a send has come, before the engine hears of it."""
+        self.settling: dict[str, KidHook] = {}
+        """Called before each settlement of the message goes out."""
+
+
+def _kid(message: Message) -> str | None:
+    kid = message.properties.get(KID)
+    return kid if isinstance(kid, str) else None
+
+
+class TappedWire:
+    """A wire with hooks; everything goes through unchanged.
+
+    Args:
+        hooks: Who wants to know.
+        sink: The engine's.
+    """
+
+    def __init__(self, hooks: Hooks, sink: Callable[[DriverEvent], None]) -> None:
+        self._hooks = hooks
+        self._sink = sink
+        self._sends: dict[int, str] = {}
+        self._deliveries: dict[int, str] = {}
+        self._wire: Wire | None = None
+
+    def attach(self, wire: Wire) -> TappedWire:
+        """The wire behind."""
+        self._wire = wire
+        return self
+
+    @property
+    def epoch(self) -> int:
+        """The wire's epoch."""
+        return self._behind.epoch
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What the wire can do."""
+        return self._behind.capabilities
+
+    def submit(self, command: DriverCommand) -> None:
+        """Pass a command on, after whoever waits for it."""
+        match command:
+            case Send(token=token, message=message):
+                kid = _kid(message)
+                if kid in self._hooks.answered:
+                    self._sends[token] = kid
+            case Settle(deliveries=deliveries) | Enlist(deliveries=deliveries):
+                for number in deliveries:
+                    kid = self._deliveries.pop(number, None)
+                    if kid in self._hooks.settling:
+                        self._hooks.settling[kid](kid)
+            case _:
+                pass
+        self._behind.submit(command)
+
+    def abort(self) -> None:
+        """Drop the connection."""
+        self._behind.abort()
+
+    def hear(self, event: DriverEvent) -> None:
+        """Pass an event on, after whoever waits for it."""
+        match event:
+            case Done(token=token) if token in self._sends:
+                answered = self._sends.pop(token)
+                hook = self._hooks.answered.pop(answered, None)
+                if hook is not None:
+                    hook(answered)
+            case Arrived(delivery=number, message=message):
+                kid = _kid(message)
+                if kid in self._hooks.settling:
+                    self._deliveries[number] = kid
+            case _:
+                pass
+        self._sink(event)
+
+    @property
+    def _behind(self) -> Wire:
+        if self._wire is None:
+            raise RuntimeError("a tap was used before its wire")
+        return self._wire
+
+
+class TappedDriver:
+    """A driver with hooks.
+
+    Args:
+        driver: The driver behind.
+        hooks: Who wants to know.
+    """
+
+    def __init__(self, driver: Driver, hooks: Hooks) -> None:
+        self._driver = driver
+        self._hooks = hooks
+
+    @property
+    def name(self) -> str:
+        """The URL scheme it serves."""
+        return self._driver.name
+
+    def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> TappedWire:
+        """Start an attempt."""
+        tap = TappedWire(self._hooks, sink)
+        return tap.attach(self._driver.connect(target, tap.hear, runner))

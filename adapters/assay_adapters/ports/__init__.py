@@ -1,0 +1,1 @@
+"""Interfaces that the suite speaks to: client, backend, administration and faults (values and protocols only)."""

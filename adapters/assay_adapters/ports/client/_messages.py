@@ -1,0 +1,104 @@
+"""Messages: where they are consumed from, as they are to be sent, as sent, and as seen."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from assay_adapters.clients.bodies import sized
+from assay_adapters.ports.client._settings import Mode
+from assay_sdk.driver import Durability
+from assay_sdk.model.message import Address, Property
+
+
+class Origin(Struct, frozen=True, kw_only=True):
+    """What a consumer consumes.
+
+    Args:
+        address: A queue or a topic.
+        selector: JMS selector.
+        durability: Kind of subscription, on a topic.
+        name: Subscription name; None for an unshared non-durable one or a queue.
+        shared: Whether the subscription is shared.
+        no_local: Leave out what the same connection sent.
+        ttl_ms: How long the subscription outlives its last consumer, in milliseconds; 0 for not at all, None for what
+            its durability says.
+    """
+
+    address: Address
+    selector: str | None = None
+    durability: Durability = Durability.NON_DURABLE
+    name: str | None = None
+    shared: bool = False
+    no_local: bool = False
+    ttl_ms: int | None = None
+
+
+class Draft(Struct, frozen=True, kw_only=True):
+    """A message to be sent.
+
+    Args:
+        kid: The kit's id; the client puts it into the property ``assay_kid`` and it opens the body.
+        body: Text.
+        properties: Further properties, those that begin with ``JMS_IBM_`` among them.
+        correlation_id: JMSCorrelationID.
+        own_mode: JMSDeliveryMode set on the message object before the send (PD-04: without effect).
+        reply_to: JMSReplyTo.
+        group_id: The property JMSXGroupID.
+        group_sequence: The property JMSXGroupSeq.
+        size: Octets to which the body is cut or padded; 0 is an empty body, None leaves it as it is.
+    """
+
+    kid: str
+    body: str
+    properties: dict[str, Property] = {}
+    correlation_id: str | None = None
+    own_mode: Mode | None = None
+    reply_to: Address | None = None
+    group_id: str | None = None
+    group_sequence: int | None = None
+    size: int | None = None
+
+    @property
+    def text(self) -> str:
+        """The body that a client sends, and whose digest goes into the journal.
+
+        Raises:
+            ValueError: No body of that size can hold the kit's id.
+        """
+        return sized(self.body, self.kid, self.size)
+
+
+class Sent(Struct, frozen=True, kw_only=True):
+    """What the client shows of a message after its send.
+
+    Args:
+        message_id: JMSMessageID.
+        delivery_time_ms: JMSDeliveryTime; None when there is no delay.
+        fields: Headers by JMS name.
+    """
+
+    message_id: str | None
+    delivery_time_ms: int | None
+    fields: dict[str, str | int | bool | None]
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """A message as the application was handed it.
+
+    Args:
+        kid: The kit's id.
+        handle: The client's own handle, for `ClientSession.acknowledge`.
+        body: Text.
+        message_id: JMSMessageID.
+        count: JMSXDeliveryCount; 0 where the client shows none.
+        redelivered: JMSRedelivered.
+        fields: Headers and properties by JMS name.
+    """
+
+    kid: str
+    handle: int
+    body: str
+    message_id: str | None
+    count: int
+    redelivered: bool
+    fields: dict[str, str | int | bool | None]

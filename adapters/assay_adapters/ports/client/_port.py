@@ -1,0 +1,193 @@
+"""The calls of a client: connection, session, producer, consumer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Protocol
+
+from assay_adapters.ports.client._identity import ClientIdentity, Endpoint, Source
+from assay_adapters.ports.client._listening import ClientObserver, Script
+from assay_adapters.ports.client._messages import Draft, Origin, Seen, Sent
+from assay_adapters.ports.client._settings import AckMode, Mode, Qos, Setting
+from assay_adapters.ports.outcome import Outcome
+from assay_sdk.driver import Login
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Address
+
+
+class ClientConsumer(Protocol):
+    """A message consumer or a topic subscriber."""
+
+    def receive(self, timeout_ms: int) -> Outcome[Seen | None]:
+        """Wait for one message; None when none came in time.  0 takes what is there at once."""
+        ...
+
+    def listen(self, script: Script | None) -> Outcome[None]:
+        """Set a message listener that follows a script; None takes it away."""
+        ...
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        """Set a batch listener (BATCH:26-34); None takes it away."""
+        ...
+
+    def close(self) -> Outcome[None]:
+        """Close the consumer."""
+        ...
+
+
+class ClientProducer(Protocol):
+    """A message producer of either style."""
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        """Set delay, time to live (milliseconds), mode (`MODE_VALUES`) or priority: refused here or at the send.
+
+        A `timedelta` says what milliseconds cannot: a client that takes whole ones only refuses it (DD-01).
+        """
+        ...
+
+    def send(
+        self,
+        message: Draft,
+        *,
+        mode: Mode | None = None,
+        priority: int | None = None,
+        ttl_ms: int | None = None,
+        to: Address | None = None,
+    ) -> Outcome[Sent]:
+        """Send; what is given here applies to this send only (PD-03)."""
+        ...
+
+    def close(self) -> Outcome[None]:
+        """Close the producer."""
+        ...
+
+
+class XaResource(Protocol):
+    """A resource in the sense of XA: one for each session in XA mode.
+
+    A branch is named by 1 to 64 bytes, ASCII so that journals can show them.
+    """
+
+    def start(self, xid: bytes) -> Outcome[None]:
+        """Start work for a branch."""
+        ...
+
+    def end(self, xid: bytes) -> Outcome[None]:
+        """End work for a branch."""
+        ...
+
+    def prepare(self, xid: bytes) -> Outcome[bool]:
+        """Prepare a branch; False when there was nothing to commit, and the branch is over."""
+        ...
+
+    def commit(self, xid: bytes, *, one_phase: bool = False) -> Outcome[None]:
+        """Commit a branch; in one phase without a prepare."""
+        ...
+
+    def rollback(self, xid: bytes) -> Outcome[None]:
+        """Back a branch out."""
+        ...
+
+    def recover(self) -> Outcome[tuple[bytes, ...]]:
+        """List prepared branches."""
+        ...
+
+
+class ClientSession(Protocol):
+    """A session, or a context of the simplified face."""
+
+    def producer(self, to: Address | None, *, qos: Qos | None = None) -> Outcome[ClientProducer]:
+        """Make a producer; None for one that names the destination at each send.
+
+        A quality of service can be chosen where the client lets it be; None is the client's own.
+        """
+        ...
+
+    def consumer(
+        self,
+        of: Origin,
+        *,
+        actor: str,
+        qos: Qos | None = None,
+        auto_confirm: bool | None = None,
+    ) -> Outcome[ClientConsumer]:
+        """Make a consumer; `actor` is its name in what the observer is told."""
+        ...
+
+    def browse(self, queue: str, selector: str | None = None) -> Outcome[tuple[Seen, ...]]:
+        """Look at a queue without taking anything."""
+        ...
+
+    def acknowledge(self, seen: Seen) -> Outcome[None]:
+        """Acknowledge, in the meaning of the session's mode."""
+        ...
+
+    def commit(self) -> Outcome[None]:
+        """Commit the unit of work."""
+        ...
+
+    def rollback(self) -> Outcome[None]:
+        """Roll the unit of work back."""
+        ...
+
+    def recover(self) -> Outcome[None]:
+        """Deliver again what was not acknowledged."""
+        ...
+
+    def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
+        """Remove a durable subscription."""
+        ...
+
+    def xa(self) -> Outcome[XaResource]:
+        """The session's XA resource."""
+        ...
+
+    def close(self) -> Outcome[None]:
+        """Close the session."""
+        ...
+
+
+class ClientConnection(Protocol):
+    """A connection."""
+
+    def session(self, ack: AckMode) -> Outcome[ClientSession]:
+        """Make a session."""
+        ...
+
+    def close(self) -> Outcome[None]:
+        """Close in order."""
+        ...
+
+    def abort(self) -> None:
+        """Lose the connection: as if the line had been cut."""
+        ...
+
+
+class Client(Protocol):
+    """A client library under test, in one of its faces."""
+
+    @property
+    def identity(self) -> ClientIdentity:
+        """Who it is."""
+        ...
+
+    @property
+    def capabilities(self) -> Mapping[Capability, Source]:
+        """What it can do, and how we know."""
+        ...
+
+    def observe(self, observer: ClientObserver) -> None:
+        """Tell this observer everything from now on; observers add up."""
+        ...
+
+    def connect(
+        self,
+        to: Endpoint,
+        *,
+        client_id: str | None = None,
+        login: Login | None = None,
+        checks: bool = True,
+    ) -> Outcome[ClientConnection]:
+        """Connect; `checks` False switches the client's own checks off, so that the broker's answer is seen."""
+        ...

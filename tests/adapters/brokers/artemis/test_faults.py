@@ -1,0 +1,153 @@
+"""Kill and restart of a real Apache Artemis, through the backend as a scenario sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import TypeVar
+
+import pytest
+
+from assay_adapters.brokers.artemis.backend import ArtemisBackend, ArtemisInstance
+from assay_adapters.containers.faults import ContainerFaults
+from assay_adapters.faults.injections import HalvesInjection
+from assay_adapters.ports.backend import (
+    AfterAnswer,
+    BeforeAnswer,
+    Cut,
+    FirstSight,
+    Kill,
+    Needs,
+    Restart,
+    Unavailable,
+    Unsupported,
+)
+from assay_adapters.ports.client import AckMode, ClientSession, Draft, Mode, Origin, Seen
+from assay_adapters.ports.outcome import Ok, Outcome
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.runners.real import RealRunner
+
+pytestmark = pytest.mark.docker
+
+_numbers = count(1)
+
+
+@pytest.fixture(scope="module")
+def instance() -> Iterator[ArtemisInstance]:
+    runner = RealRunner()
+    backend = ArtemisBackend(runner=runner)
+    probed = backend.probe()
+    if isinstance(probed, Unavailable):
+        runner.close()
+        pytest.skip(f"{probed.reason}; {probed.remedy}")
+    try:
+        instance = backend.provision(Needs(own_instance=True))
+        assert isinstance(instance, ArtemisInstance)
+        again = backend.provision(Needs(own_instance=True))
+        assert isinstance(again, ArtemisInstance)
+        assert again.endpoint("amqp") == instance.endpoint("amqp")
+        yield instance
+    finally:
+        backend.close()
+        runner.close()
+
+
+T = TypeVar("T")
+
+
+def value(outcome: Outcome[T]) -> T:
+    assert isinstance(outcome, Ok), outcome
+    return outcome.value
+
+
+def queue() -> Address:
+    return Address(AddressKind.QUEUE, f"faults.queue.{next(_numbers)}")
+
+
+def session(instance: ArtemisInstance, ack: AckMode = AckMode.CLIENT) -> ClientSession:
+    client = instance.clients()["simplified"]
+    return value(value(client.connect(instance.endpoint("amqp"))).session(ack))
+
+
+def armed(injection: HalvesInjection | Unsupported) -> HalvesInjection:
+    assert isinstance(injection, HalvesInjection)
+    return injection
+
+
+def suffered(instance: ArtemisInstance, injection: HalvesInjection, since_ns: int) -> None:
+    """Wait it out: it struck after the given instant, and the broker answered again before the wait was over.
+
+    How long that took is no business of a test's: the backend gives up by itself when its own limits are passed.
+    """
+    span = injection.wait()
+    assert not isinstance(span, Unsupported), span
+    begin_ns, end_ns = span
+    assert since_ns <= begin_ns < end_ns <= instance.clock.monotonic_ns()
+
+
+def receive(session: ClientSession, of: Address, limit_ms: int = 5_000) -> Seen | None:
+    return value(value(session.consumer(Origin(address=of), actor="receiver")).receive(limit_ms))
+
+
+def faults(instance: ArtemisInstance) -> ContainerFaults:
+    assert instance.faults is not None
+    return instance.faults
+
+
+def test_a_persistent_message_outlives_an_orderly_restart_and_others_need_not(instance: ArtemisInstance) -> None:
+    to = queue()
+    value(value(session(instance).producer(to)).send(Draft(kid="r1", body="r1")))
+    answered_ns = instance.clock.monotonic_ns()
+    suffered(instance, armed(faults(instance).inject(Restart())), answered_ns)
+    seen = receive(session(instance), to)
+    assert seen is not None
+    assert seen.kid == "r1"
+
+
+def test_a_kill_at_the_answer_comes_after_the_answer_and_loses_nothing(instance: ArtemisInstance) -> None:
+    to = queue()
+    producer = value(session(instance).producer(to))
+    injection = armed(faults(instance).inject(Kill(), AfterAnswer("k1")))
+    value(producer.send(Draft(kid="other", body="other")))
+    answered_ns = instance.clock.monotonic_ns()
+    value(producer.send(Draft(kid="k1", body="k1")))
+    suffered(instance, injection, answered_ns)
+    consumer = value(session(instance).consumer(Origin(address=to), actor="receiver"))
+    came = [value(consumer.receive(5_000)) for _ in range(2)]
+    assert [seen.kid for seen in came if seen is not None] == ["other", "k1"]
+
+
+def test_a_kill_at_the_first_sight_comes_before_the_settlement(instance: ArtemisInstance) -> None:
+    to = queue()
+    value(value(session(instance).producer(to)).send(Draft(kid="s1", body="s1")))
+    injection = armed(faults(instance).inject(Kill(), FirstSight("s1")))
+    automatic = session(instance, AckMode.AUTO)
+    consumer = value(automatic.consumer(Origin(address=to), actor="first"))
+    waiting_ns = instance.clock.monotonic_ns()
+    seen = value(consumer.receive(5_000))
+    assert seen is not None
+    suffered(instance, injection, waiting_ns)
+    again = receive(session(instance), to)
+    assert again is not None  # not flagged: Artemis counts deliveries on disk once they have failed, not before
+    assert again.kid == "s1"
+
+
+def test_the_data_folder_holds_what_is_persistent_and_nothing_else(instance: ArtemisInstance) -> None:
+    producer = value(session(instance).producer(queue()))
+    value(producer.send(Draft(kid="kept-on-disk", body="kept-on-disk")))
+    value(producer.send(Draft(kid="kept-in-memory", body="kept-in-memory"), mode=Mode.NON_PERSISTENT))
+    assert value(instance.storage_holds(b"kept-on-disk"))
+    assert not value(instance.storage_holds(b"kept-in-memory"))
+
+
+def test_what_a_container_cannot_suffer_is_unsupported(instance: ArtemisInstance) -> None:
+    inject = faults(instance).inject
+    assert isinstance(inject(Kill(), BeforeAnswer("x")), Unsupported)
+    assert isinstance(inject(Cut()), Unsupported)
+    assert isinstance(inject(Restart(level="9.0")), Unsupported)
+    assert faults(instance).kinds == {Kill, Restart}
+
+
+def test_a_trigger_that_never_comes_ends_the_wait(instance: ArtemisInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay_adapters.faults.injections._TRIGGER_LIMIT_NS", 50_000_000)
+    assert isinstance(armed(faults(instance).inject(Kill(), AfterAnswer("never"))).wait(), Unsupported)

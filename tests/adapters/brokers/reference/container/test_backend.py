@@ -1,0 +1,90 @@
+"""The backend reference-container: who is hurt from inside shares a container, who is killed has one of his own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from tests.adapters.test_reference_server import bodies, holds, send, try_to_send
+
+from assay_adapters.brokers.reference.container.backend import BoxedBroker, ReferenceContainerBackend
+from assay_adapters.brokers.reference.container.fork_server import Boxed
+from assay_adapters.brokers.reference.server.instance import ServerInstance
+from assay_adapters.ports.backend import (
+    BackendError,
+    FaultRequest,
+    Kill,
+    Needs,
+    Restart,
+    StoreError,
+    Unavailable,
+    Unsupported,
+)
+from assay_adapters.ports.outcome import Mqrc, Refused
+from assay_sdk.model.capabilities import Capability
+
+pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("reference-container")]
+
+
+@pytest.fixture(scope="module")
+def backend() -> Iterator[ReferenceContainerBackend]:
+    made = ReferenceContainerBackend()
+    probed = made.probe()
+    if isinstance(probed, Unavailable):
+        text = f"{probed.reason}; {probed.remedy}"
+        if "docker" in os.environ.get("ASSAY_REQUIRE", "").split(","):
+            pytest.fail(f"ASSAY_REQUIRE names docker, but {text}")
+        pytest.skip(text)
+    yield made
+    made.close()
+
+
+def given(backend: ReferenceContainerBackend, *capabilities: Capability) -> Iterator[ServerInstance]:
+    instance = backend.provision(Needs(own_instance=True, capabilities=frozenset(capabilities)))
+    assert isinstance(instance, ServerInstance)
+    yield instance
+    instance.close()
+
+
+@pytest.fixture
+def hurtable(backend: ReferenceContainerBackend) -> Iterator[ServerInstance]:
+    yield from given(backend, Capability.STORE_ERROR)
+
+
+@pytest.fixture
+def killable(backend: ReferenceContainerBackend) -> Iterator[ServerInstance]:
+    yield from given(backend, Capability.KILL)
+
+
+def suffer(instance: ServerInstance, fault: FaultRequest) -> None:
+    assert instance.faults is not None
+    injection = instance.faults.inject(fault)
+    assert not isinstance(injection, Unsupported)
+    assert not isinstance(injection.wait(), Unsupported)
+
+
+def test_one_that_is_hurt_from_inside_shares_a_container(hurtable: ServerInstance) -> None:
+    assert not isinstance(hurtable.own, BoxedBroker)
+    send(hurtable, "before")
+    suffer(hurtable, StoreError())
+    refused = try_to_send(hurtable, "lost")
+    assert isinstance(refused, Refused)
+    assert refused.mqrc == Mqrc.STORAGE_MEDIUM_FULL
+    assert bodies(hurtable) == [b"body of before"]
+
+
+@pytest.mark.parametrize("fault", [Kill(), Restart()])
+def test_one_that_is_killed_is_a_container_of_its_own(killable: ServerInstance, fault: FaultRequest) -> None:
+    assert isinstance(killable.own, BoxedBroker)
+    send(killable, "before")
+    suffer(killable, fault)
+    send(killable, "after")
+    assert bodies(killable) == [b"body of before", b"body of after"]
+    assert [holds(killable, octets) for octets in (b"body of before", b"body of another")] == [True, False]
+
+
+def test_an_image_that_has_no_broker_is_told(tmp_path_factory: pytest.TempPathFactory) -> None:
+    box = Boxed("assay/no-such-image:0", tmp_path_factory.mktemp("etc"), "/etc/assay")
+    with pytest.raises(BackendError, match="no broker can be started in a container of assay/no-such-image:0"):
+        box.open()

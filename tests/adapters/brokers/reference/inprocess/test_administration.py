@@ -1,0 +1,169 @@
+"""The reference broker's administration: what passes from the port to the core and back."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay_adapters.brokers.reference.inprocess.administration import command
+from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend, ReferenceInstance
+from assay_adapters.ports.administration import Define, ObjectKind, RawMessage, Resolve, Start, Stop
+from assay_adapters.ports.backend import Needs
+from assay_adapters.ports.client import AckMode, Draft, Origin, Seen, Setting
+from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused
+from assay_broker.core.administration.changes import DefineObject
+from assay_broker.core.objects.model import Kind
+from assay_sdk.driver import Durability
+from assay_sdk.model.message import Address, AddressKind
+
+STAGING = "SYSTEM.DDELAY.LOCAL.QUEUE"
+
+
+def value(outcome: Outcome[object]) -> object:
+    assert isinstance(outcome, Ok), outcome
+    return outcome.value
+
+
+@pytest.fixture
+def of() -> ReferenceInstance:
+    made = ReferenceBackend().provision(Needs())
+    assert isinstance(made, ReferenceInstance)
+    return made
+
+
+def session(of: ReferenceInstance) -> object:
+    connection = value(of.clients()["classic"].connect(of.endpoint("amqp")))
+    return value(connection.session(AckMode.AUTO))  # type: ignore[attr-defined]  # value() knows no type
+
+
+def sent(of: ReferenceInstance, kid: str, delay_ms: int = 0) -> str:
+    """Send to the queue Q; the message's id as its sender was shown it."""
+    producer = value(session(of).producer(Address(AddressKind.QUEUE, "Q")))  # type: ignore[attr-defined]  # as above
+    value(producer.set(Setting.DELAY, delay_ms))  # type: ignore[attr-defined]  # as above
+    answer = value(producer.send(Draft(kid=kid, body=f"{kid} body", properties={"n": 1})))  # type: ignore[attr-defined]  # as above
+    return str(answer.message_id)  # type: ignore[attr-defined]  # as above
+
+
+def received(of: ReferenceInstance) -> Seen | None:
+    origin = Origin(address=Address(AddressKind.QUEUE, "Q"))
+    consumer = value(session(of).consumer(origin, actor="reader"))  # type: ignore[attr-defined]  # as above
+    return value(consumer.receive(1_000))  # type: ignore[attr-defined,no-any-return]  # as above
+
+
+def browsed(of: ReferenceInstance, queue: str) -> tuple[RawMessage, ...]:
+    outcome = of.admin.browse(queue)
+    assert isinstance(outcome, Ok), outcome
+    return outcome.value
+
+
+def test_a_browse_shows_descriptor_headers_properties_and_body(of: ReferenceInstance) -> None:
+    message_id = sent(of, "t/m1", delay_ms=5_000)
+    (staged,) = browsed(of, STAGING)
+    assert staged.descriptor["CorrelId"] == of.admin.identify(message_id).hex()
+    assert [header["StrucId"] for header in staged.headers] == ["DDH"]
+    assert staged.properties["n"] == 1
+    assert staged.body == b"t/m1 body"
+
+
+def test_a_browse_of_nothing_that_there_is_is_refused() -> None:
+    made = ReferenceBackend().provision(Needs(platform="zos"))
+    assert isinstance(made, ReferenceInstance)
+    outcome = made.admin.browse(STAGING)
+    assert isinstance(outcome, Refused)
+    assert outcome.mqrc == Mqrc.UNKNOWN_OBJECT_NAME
+
+
+def test_what_is_taken_by_its_correlation_id_is_gone(of: ReferenceInstance) -> None:
+    first, second = sent(of, "t/m1", 5_000), sent(of, "t/m2", 5_000)
+    taken = of.admin.take(STAGING, correlation_id=of.admin.identify(first))
+    assert isinstance(taken, Ok)
+    assert taken.value is not None
+    assert taken.value.body == b"t/m1 body"
+    assert of.admin.take(STAGING, correlation_id=of.admin.identify(first)) == Ok(None)
+    (left,) = browsed(of, STAGING)
+    assert left.descriptor["CorrelId"] == of.admin.identify(second).hex()
+
+
+def test_a_native_put_arrives_with_what_its_descriptor_says(of: ReferenceInstance) -> None:
+    sent(of, "t/m0")
+    received(of)
+    descriptor = {"Persistence": 1, "Priority": 7, "CorrelId": "41" * 24, "ReplyToQ": "R"}
+    message = RawMessage(descriptor=descriptor, properties={"assay_kid": "t/m1"}, body=b"t/m1 body")
+    value(of.admin.put_native("Q", message))
+    (found,) = browsed(of, "Q")
+    assert {name: found.descriptor[name] for name in descriptor} == descriptor
+    seen = received(of)
+    assert seen is not None
+    assert seen.kid == "t/m1"
+
+
+def test_a_native_put_that_asks_for_a_delay_is_refused(of: ReferenceInstance) -> None:
+    outcome = of.admin.put_native("Q", RawMessage(descriptor={}, body=b"x"), delay_ms=1)
+    assert isinstance(outcome, Refused)
+    assert outcome.mqrc == Mqrc.OPTIONS_ERROR
+
+
+def test_a_field_that_no_native_put_can_be_given_is_said(of: ReferenceInstance) -> None:
+    with pytest.raises(LookupError, match="knows no BackoutCount"):
+        of.admin.put_native("Q", RawMessage(descriptor={"BackoutCount": 1}))
+
+
+def test_the_subscriptions_of_a_topic_are_shown_with_their_queues(of: ReferenceInstance) -> None:
+    topic = Address(AddressKind.TOPIC, "T")
+    connection = value(of.clients()["classic"].connect(of.endpoint("amqp"), client_id="c"))
+    reader = value(connection.session(AckMode.AUTO))  # type: ignore[attr-defined]  # value() knows no type
+    for name in (None, "kept"):
+        kind = Durability.NON_DURABLE if name is None else Durability.DURABLE
+        value(reader.consumer(Origin(address=topic, durability=kind, name=name), actor="reader"))  # type: ignore[attr-defined]  # as above
+    rows = value(of.admin.subscriptions("T"))
+    assert isinstance(rows, tuple)
+    assert [row["DURABLE"] for row in rows] == ["NO", "YES"]
+    assert str(rows[1]["SUB"]).endswith(":c:kept")
+    for row in rows:
+        assert browsed(of, str(row["DEST"])) == ()
+    assert value(of.admin.subscriptions("OTHER")) == ()
+
+
+def test_a_queue_manager_stops_and_starts_and_the_administrator_with_it(of: ReferenceInstance) -> None:
+    sent(of, "t/m1", 5_000)
+    value(of.admin.execute(Stop("queue manager"), of.members[0]))
+    assert isinstance(of.clients()["classic"].connect(of.endpoint("amqp")), Refused)
+    assert isinstance(of.admin.browse(STAGING), Refused)
+    value(of.admin.execute(Start("queue manager")))
+    assert len(browsed(of, STAGING)) == 1
+
+
+def test_what_cannot_be_stopped_alone_is_said(of: ReferenceInstance) -> None:
+    outcome = of.admin.execute(Stop("channel"))
+    assert isinstance(outcome, Refused)
+    assert "'channel'" in outcome.text
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_branch_whose_manager_does_not_come_back_is_shown_and_resolved(
+    of: ReferenceInstance, *, commit: bool
+) -> None:
+    connection = value(of.clients()["classic"].connect(of.endpoint("amqp")))
+    worker = value(connection.session(AckMode.XA))  # type: ignore[attr-defined]  # value() knows no type
+    resource = value(worker.xa())  # type: ignore[attr-defined]  # as above
+    value(resource.start(b"branch"))  # type: ignore[attr-defined]  # as above
+    producer = value(worker.producer(Address(AddressKind.QUEUE, "Q")))  # type: ignore[attr-defined]  # as above
+    value(producer.send(Draft(kid="t/m1", body="t/m1 body")))  # type: ignore[attr-defined]  # as above
+    value(resource.end(b"branch"))  # type: ignore[attr-defined]  # as above
+    assert of.admin.units() == Ok(())
+    assert value(resource.prepare(b"branch")) is True  # type: ignore[attr-defined]  # as above
+    units = of.admin.units()
+    assert isinstance(units, Ok)
+    (unit,) = units.value
+    assert (unit["STATE"], unit["OUTCOME"], unit["PUTS"], unit["GETS"]) == ("PREPARED", "", 1, 0)
+    value(of.admin.execute(Resolve(str(unit["THREAD"]), commit)))
+    assert (received(of) is not None) == commit
+    late = resource.commit(b"branch")  # type: ignore[attr-defined]  # as above
+    assert isinstance(late, Refused)
+    assert late.text.startswith("XA_HEURCOM" if commit else "XA_HEURRB")
+    assert value(resource.recover()) == (b"branch",)  # type: ignore[attr-defined]  # as above
+    assert isinstance(of.admin.execute(Resolve(str(unit["THREAD"]), commit)), Refused)
+
+
+def test_a_definition_is_handed_on_under_the_cores_kinds() -> None:
+    wanted = DefineObject(kind=Kind.QALIAS, name="A", attributes={"TARGET": "Q"})
+    assert command(Define(ObjectKind.ALIAS, "A", {"TARGET": "Q"})) == wanted

@@ -1,0 +1,172 @@
+"""What all containers share: probing, ports, sweeping, and how failures are told."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+
+from assay_adapters.brokers.artemis.backend import IMAGE_VARIABLE, LOCAL_IMAGE, ArtemisBackend
+from assay_adapters.containers import container as containers
+from assay_adapters.containers.container import Container, ContainerSpec, pick_port, probe_image, sweep
+from assay_adapters.ports.backend import Available, BackendError, Needs, Unavailable, Unsupported
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.runners.real import MachineClock, RealRunner
+
+
+@pytest.fixture
+def runner() -> Iterator[RealRunner]:
+    runner = RealRunner()
+    yield runner
+    runner.close()
+
+
+def test_a_port_is_free_and_below_those_of_outgoing_connections() -> None:
+    port = pick_port()
+    assert port < 32_768
+    with socket.socket() as line:
+        line.bind(("127.0.0.1", port))
+
+
+def test_without_a_daemon_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+    probed = ArtemisBackend().probe()
+    assert isinstance(probed, Unavailable)
+    assert "no Docker daemon answers" in probed.reason
+    assert "start-docker" in probed.remedy
+
+
+def test_without_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay_adapters.brokers.artemis.backend.find_spec", lambda _name: None)
+    probed = ArtemisBackend().probe()
+    assert isinstance(probed, Unavailable)
+    assert "assay-mq[amqp,containers]" in probed.remedy
+
+
+def test_provisioning_without_a_daemon_is_one_sentence(monkeypatch: pytest.MonkeyPatch, runner: RealRunner) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+    with pytest.raises(BackendError, match=r"^Apache Artemis cannot be started: no Docker daemon answers"):
+        ArtemisBackend(runner=runner).provision(Needs())
+
+
+def test_what_artemis_lacks_is_unsupported_with_its_source() -> None:
+    backend = ArtemisBackend()
+    for capability in Capability:
+        assert (capability in backend.capabilities) is not (capability in backend.lacks)
+    answer = backend.provision(Needs(capabilities=frozenset({Capability.STAGING_QUEUE})))
+    assert isinstance(answer, Unsupported)
+    assert answer.source == backend.lacks[Capability.STAGING_QUEUE]
+    assert isinstance(backend.provision(Needs(platform="zos")), Unsupported)
+
+
+def test_the_image_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(IMAGE_VARIABLE, "registry.example/artemis:9.8.7-special")
+    assert ArtemisBackend().environment.version == "9.8.7"
+
+
+def test_an_unknown_face_is_named_with_the_known_ones() -> None:
+    with pytest.raises(LookupError, match="simplified, classic"):
+        ArtemisBackend().identity("mqlight")
+    assert ArtemisBackend().identity("classic").face == "classic"
+
+
+def test_only_containers_of_processes_that_are_no_more_are_abandoned() -> None:
+    boot = MachineClock().boot
+    ended = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    assert containers._is_abandoned(f"{boot}/{ended}")
+    assert not containers._is_abandoned(f"{boot}/{os.getpid()}")
+    assert not containers._is_abandoned(f"{boot}/1")
+    assert not containers._is_abandoned(f"other-machine/{ended}")
+    assert not containers._is_abandoned("something else")
+
+
+@pytest.mark.parametrize(("status", "faster"), [(404, True), (409, True), (500, False)])
+def test_a_container_that_another_process_removes_is_left_to_it(status: int, *, faster: bool) -> None:
+    docker = pytest.importorskip("docker")
+    response = requests.Response()
+    response.status_code = status
+
+    class Contested:
+        def remove(self, **_options: object) -> None:
+            raise docker.errors.APIError("no", response)
+
+    if faster:
+        assert not containers._remove(Contested())
+    else:
+        with pytest.raises(docker.errors.APIError):
+            containers._remove(Contested())
+
+
+@pytest.mark.docker
+class TestWithDocker:
+    @pytest.fixture(autouse=True)
+    def _daemon(self) -> None:
+        if isinstance(probe_image((LOCAL_IMAGE,), "", remedy=""), Unavailable):
+            pytest.skip(f"there is no Docker daemon with {LOCAL_IMAGE}: build it with images/build artemis")
+
+    def test_an_image_that_is_nowhere_is_named_with_what_to_do(self) -> None:
+        probed = probe_image(("localhost:1/no/such:image",), "It", remedy="build it")
+        assert isinstance(probed, Unavailable)
+        assert "localhost:1/no/such:image" in probed.reason
+        assert probed.remedy == "build it"
+
+    def test_the_first_image_that_is_here_is_taken(self) -> None:
+        probed = probe_image(("localhost:1/no/such:image", LOCAL_IMAGE), "It", remedy="")
+        assert not isinstance(probed, Unavailable)
+        assert probed[0] == LOCAL_IMAGE
+        assert isinstance(probed[1], Available)
+
+    def test_a_container_that_dies_while_starting_shows_its_last_lines_and_is_gone(self, runner: RealRunner) -> None:
+        spec = ContainerSpec(
+            image=LOCAL_IMAGE, port=5672, environment={"JAVA_TOOL_OPTIONS": "-XX:NoSuchOption"}, title="It"
+        )
+        with pytest.raises(BackendError, match=r"(?s)It ended while starting \(exit code 1\).*NoSuchOption"):
+            Container(spec, runner, lambda _port: False).start()
+        assert sweep(mine=True) == ()
+
+    def test_a_container_that_does_not_answer_in_time_says_so_and_is_gone(self, runner: RealRunner) -> None:
+        spec = ContainerSpec(image=LOCAL_IMAGE, port=5672, title="It", start_limit_s=0)
+        with pytest.raises(BackendError, match="did not answer within 0 s"):
+            Container(spec, runner, lambda _port: False).start()
+        assert sweep(mine=True) == ()
+
+    @pytest.mark.parametrize("moment", ["made", "waited for"])
+    def test_ctrl_c_while_a_container_starts_leaves_none(
+        self, runner: RealRunner, monkeypatch: pytest.MonkeyPatch, moment: str
+    ) -> None:
+        from testcontainers.core.docker_client import DockerClient
+
+        made = DockerClient.create
+
+        def press(*arguments: Any, **options: Any) -> Any:
+            signal.raise_signal(signal.SIGINT)
+            return made(*arguments, **options)
+
+        def waited(_port: int) -> bool:
+            signal.raise_signal(signal.SIGINT)
+            return False
+
+        if moment == "made":
+            monkeypatch.setattr(DockerClient, "create", press)
+        container = Container(ContainerSpec(image=LOCAL_IMAGE, port=5672, title="It"), runner, waited)
+        with pytest.raises(KeyboardInterrupt):
+            container.start()
+        assert sweep(mine=True) == ()
+
+    def test_what_this_process_left_is_swept_on_demand(self, runner: RealRunner) -> None:
+        container = Container(ContainerSpec(image=LOCAL_IMAGE, port=5672, title="It"), runner, lambda _port: True)
+        container.start()
+        assert sweep() == ()
+        assert len(sweep(mine=True)) == 1
+        container.remove()
+        with pytest.raises(BackendError, match="container is gone"):
+            container.kill()
