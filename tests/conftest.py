@@ -30,9 +30,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
 _TOGETHER = (
-    "tests/adapters/test_artemis_driver.py",
-    "tests/adapters/test_reference_boxed.py",
-    "tests/adapters/test_reference_container.py",
+    "tests/adapters/brokers/artemis/test_driver.py",
+    "tests/adapters/brokers/reference/container/test_backend.py",
+    "tests/adapters/brokers/reference/container/test_container.py",
     "tests/broker/core/test_stateful_branches.py",
     "tests/contract/",
     *(f"tests/interop/test_{program}.py" for program in ("qpid_jms", "rhea", "go_amqp")),

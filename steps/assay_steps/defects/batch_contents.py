@@ -122,7 +122,7 @@ class _Holding(WireFilter):
             self.later(link, HELD_MS)
 
     def later(self, link: int, wait_ms: int) -> None:
-        """Hand over what is held, unless more comes that puts it off."""
+        """ServerControl over what is held, unless more comes that puts it off."""
         held = len(self._held[link])
         due_ns = self.line.runner.clock.monotonic_ns() + wait_ms * NS_PER_MS
         self.line.runner.call_at(due_ns, lambda: self.release(link, held))

@@ -78,7 +78,7 @@ class FilteredWire:
         return self.wire.capabilities
 
     def submit(self, command: DriverCommand) -> None:
-        """Hand a command over, as the filter leaves it."""
+        """ServerControl a command over, as the filter leaves it."""
         passed = self._filter.command(command)
         for one in passed:
             self.wire.submit(one)
@@ -94,14 +94,14 @@ class FilteredWire:
         return next(self._own)
 
     def receive(self, event: DriverEvent) -> None:
-        """Hand an event over, as the filter leaves it."""
+        """ServerControl an event over, as the filter leaves it."""
         if isinstance(event, Done | Failed) and event.token < 0:
             return
         for one in self._filter.event(event):
             self._sink(one)
 
     def emit(self, event: DriverEvent) -> None:
-        """Hand an event of the filter's own to the engine."""
+        """ServerControl an event of the filter's own to the engine."""
         self._sink(event)
 
 

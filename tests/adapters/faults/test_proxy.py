@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 
 import pytest
-from tests.adapters.test_passing import begin, disposition, message, transfer
+from tests.adapters.faults.test_sightings import begin, disposition, message, transfer
 
 from assay_adapters.containers.container import LOOPBACK
 from assay_adapters.faults.proxy import Proxy

@@ -12,9 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay_adapters.brokers.reference.container.fork_server import Boxed
+from assay_adapters.brokers.reference.container.fork_server import ContainerHost
 from assay_adapters.brokers.reference.server.backend import NAMES, ReferenceServerBackend
-from assay_adapters.brokers.reference.server.fork_server.hosts import Cradle
+from assay_adapters.brokers.reference.server.fork_server.hosts import Host
 from assay_adapters.brokers.reference.server.instance import OwnBroker
 from assay_adapters.containers.container import image_digest, probe_image, sweep, sweep_quietly
 from assay_adapters.containers.files import folder_holds
@@ -25,7 +25,7 @@ from assay_sdk.model.capabilities import Capability
 
 if TYPE_CHECKING:
     from assay_adapters.brokers.reference.container.container import ReferenceBrokerContainer
-    from assay_adapters.brokers.reference.server.fork_server.messages import DiskSeen, Touch
+    from assay_adapters.brokers.reference.server.fork_server.messages import Control, DiskSeen
 
 STOP_LIMIT_S = 30
 """How long a broker may take to stop in order."""
@@ -54,7 +54,7 @@ WHOLE = frozenset(
 """What is done to a whole container."""
 
 
-class BoxedBroker:
+class ContainerBroker:
     """One broker in a container: the same container, the same volume and the same ports over its kills.
 
     Args:
@@ -70,7 +70,7 @@ class BoxedBroker:
         self._made = False
 
     @property
-    def hand(self) -> Callable[[Touch], None] | None:
+    def control(self) -> Callable[[Control], None] | None:
         """Nobody can reach inside."""
         return None
 
@@ -185,23 +185,23 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         if self._swept:
             sweep_quietly()
 
-    def _process(self, needs: Needs, *, hurtable: bool) -> OwnBroker:
+    def _process(self, needs: Needs, *, controlled: bool) -> OwnBroker:
         if not self._swept:
             sweep()
             self._swept = True
         # On z/OS a restart may be with another OPMODE, which a container that is made cannot be asked for.
         inside = needs.capabilities & INSIDE or not needs.capabilities & WHOLE or needs.platform == "zos"
-        if hurtable and inside:
-            return super()._process(needs, hurtable=True)
+        if controlled and inside:
+            return super()._process(needs, controlled=True)
         etc = self._etc()
         asked = {"name": NAMES[needs.platform], "platform": needs.platform, "level": needs.level}
         if self._defect is not None:
             asked["defect"] = self._defect
         arguments = tuple(f"--{name}={value}" for name, value in asked.items())
-        return BoxedBroker((f"--users={self._users_seen()}", "--clear-passwords", *arguments), str(etc))
+        return ContainerBroker((f"--users={self._users_seen()}", "--clear-passwords", *arguments), str(etc))
 
-    def _cradle(self) -> Cradle:
-        return Boxed(self._image, self._etc(), _ETC)
+    def _host(self) -> Host:
+        return ContainerHost(self._image, self._etc(), _ETC)
 
     def _users_seen(self) -> Path:
         self._etc()

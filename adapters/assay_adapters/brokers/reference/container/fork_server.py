@@ -1,9 +1,9 @@
-"""A nursery of servers in a container: brokers of the image, with the kit's hand in them.
+"""The fork server in a container of the broker's image.
 
-A container of its own for each of a few hundred brokers would cost more than all that is tried on them, and nobody
-could reach inside.  So brokers that are not killed with their container share one: the image's user, its packages, a
-root that cannot be written to, its volume.  They listen on this machine's loopback address (the network is the host's),
-each on ports of its own.
+A container for each of a few hundred brokers would cost more than the scenarios that run on them, and the kit could not
+control a broker in one. So brokers that are not killed together with their container are processes of one container:
+with the image's user and packages, a read-only root, and its volume. It uses the host's network, so each broker listens
+on loopback ports of its own.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from assay_adapters.brokers.reference.server.fork_server.hosts import CHILD, Talk
+from assay_adapters.brokers.reference.server.fork_server.hosts import MODULE, Channel
 from assay_adapters.containers.container import OWNER_LABEL, docker_client, owner
 from assay_adapters.ports.backend import BackendError
 
 START_LIMIT_S = 60
-"""How long the container may take until its process is there."""
+"""Seconds within which the fork server in the container must connect."""
 _PYTHON = "/opt/assay/bin/python"
 _VOLUME = Path("/var/lib/assay")
 _SOCKET = "orders"
 
 
-class Boxed:
-    """A process in a container.
+class ContainerHost:
+    """A fork server in a container.
 
     Args:
         image: The image.
@@ -41,28 +41,28 @@ class Boxed:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._name = ""
 
-    def open(self) -> Talk:
-        """Start it, and wait until it speaks.
+    def open(self) -> Channel:
+        """Start the container and wait until its fork server connects.
 
         Raises:
-            BackendError: Docker cannot, or it does not.
+            BackendError: Docker cannot start it, or it does not connect within `START_LIMIT_S`.
         """
         import docker.errors
 
         homes = self.homes
-        with socket.socket(socket.AF_UNIX) as door:
-            door.bind(str(homes / _SOCKET))
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(homes / _SOCKET))
             (homes / _SOCKET).chmod(0o777)
-            door.listen(1)
-            door.settimeout(START_LIMIT_S)
+            listener.listen(1)
+            listener.settimeout(START_LIMIT_S)
             try:
                 self._run(homes)
-                line, _ = door.accept()
+                line, _ = listener.accept()
             except (docker.errors.DockerException, OSError) as error:
                 self.close()
                 raise BackendError(f"no broker can be started in a container of {self._image}: {error}") from error
         line.settimeout(None)
-        return Talk(_Orders(line), line.makefile("rb"))
+        return Channel(_SocketRequests(line), line.makefile("rb"))
 
     def close(self) -> None:
         """Remove the container with its volume."""
@@ -78,19 +78,19 @@ class Boxed:
 
     @property
     def homes(self) -> Path:
-        """The folder of logs, which the container sees too, at the same place."""
+        """The folder of logs; mounted into the container at the same path."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="assay-box-")
             Path(self._folder.name).chmod(0o755)
         return Path(self._folder.name)
 
     def data(self, home: Path) -> Path:
-        """A folder on the container's volume."""
+        """Return a folder on the container's volume."""
         return _VOLUME / home.name
 
     def _run(self, homes: Path) -> None:
         options: dict[str, Any] = {
-            "entrypoint": [_PYTHON, "-m", CHILD, str(homes / _SOCKET)],
+            "entrypoint": [_PYTHON, "-m", MODULE, str(homes / _SOCKET)],
             "network_mode": "host",
             "read_only": True,
             "healthcheck": {"test": ["NONE"]},
@@ -104,21 +104,21 @@ class Boxed:
             self._name = str(client.containers.run(self._image, detach=True, **options).name)
 
 
-class _Orders:
-    """What is written to a nursery; closed, it says so to the other end."""
+class _SocketRequests:
+    """Requests written to a socket; `close` ends the stream for the other side."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
 
     def write(self, octets: bytes, /) -> None:
-        """Send an order."""
+        """Send requests."""
         self._line.sendall(octets)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: nothing is buffered."""
 
     def close(self) -> None:
-        """No more orders come."""
+        """End the stream."""
         with suppress(OSError):
             self._line.shutdown(socket.SHUT_RDWR)
         self._line.close()

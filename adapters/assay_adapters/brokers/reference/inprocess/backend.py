@@ -7,7 +7,7 @@ from itertools import count
 from typing import Literal
 
 from assay_adapters.brokers.reference.inprocess.administration import ReferenceAdmin
-from assay_adapters.brokers.reference.inprocess.faults import Hurtable, ReferenceFaults, kid_of
+from assay_adapters.brokers.reference.inprocess.faults import MemberUnderFault, ReferenceFaults, kid_of
 from assay_adapters.brokers.reference.inprocess.stores import kind_of
 from assay_adapters.clients.mqlight import CAPABILITIES as MQLIGHT_CAPABILITIES
 from assay_adapters.clients.mqlight import MqlightClient
@@ -96,7 +96,7 @@ class ReferenceInstance:
     def __init__(
         self,
         runner: VirtualRunner,
-        members: Mapping[str, Hurtable],
+        members: Mapping[str, MemberUnderFault],
         wire: Callable[[Driver], Driver] | None,
         id_prefix: str,
         environment: Environment,
@@ -288,7 +288,7 @@ class ReferenceBackend:
             disk=self._kind.disk,
         )
 
-    def _members(self, runner: VirtualRunner, needs: Needs) -> Mapping[str, Hurtable]:
+    def _members(self, runner: VirtualRunner, needs: Needs) -> Mapping[str, MemberUnderFault]:
         """One queue manager, or two; a sharing group is on z/OS whatever else is asked for: there is none elsewhere."""
         platform = "zos" if needs.topology == "sharing-group" else needs.platform
         names = _SINGLE if needs.topology == "single" else _SEVERAL
@@ -302,7 +302,7 @@ class ReferenceBackend:
             for name, one in kept.items()
         )
         managers = network(runner, needs.topology, members)
-        return {name: Hurtable(managers[name], kept[name]) for name in names}
+        return {name: MemberUnderFault(managers[name], kept[name]) for name in names}
 
     def close(self) -> None:
         """Nothing was started that has to be stopped."""

@@ -81,7 +81,7 @@ class ReferenceInjection:
         return self._span
 
 
-class Hurtable(Struct, frozen=True, eq=False):
+class MemberUnderFault(Struct, frozen=True, eq=False):
     """A queue manager with what it stands on.
 
     Args:
@@ -103,7 +103,7 @@ class ReferenceFaults:
     """
 
     def __init__(
-        self, runner: VirtualRunner, members: Mapping[str, Hurtable], seen: list[Callable[[str], None]]
+        self, runner: VirtualRunner, members: Mapping[str, MemberUnderFault], seen: list[Callable[[str], None]]
     ) -> None:
         self._runner = runner
         self._members = members
@@ -161,9 +161,9 @@ class ReferenceFaults:
         self._seen.append(hook)
 
 
-def _act(fault: FaultRequest, hurt: Hurtable) -> Callable[[], Callable[[], None] | None]:
+def _act(fault: FaultRequest, target: MemberUnderFault) -> Callable[[], Callable[[], None] | None]:
     """What brings a fault about, and returns what ends it, where it does not end by itself."""
-    manager = hurt.queue_manager
+    manager = target.queue_manager
     match fault:
         case Kill():
             return manager.kill
@@ -172,7 +172,7 @@ def _act(fault: FaultRequest, hurt: Hurtable) -> Callable[[], Callable[[], None]
         case Cut():
             return manager.cut
         case StoreError(times=times):
-            return partial(hurt.kept.fail, times)
+            return partial(target.kept.fail, times)
         case WorkerDies():
             return manager.worker_dies
         case BlockWrite(queue=queue):

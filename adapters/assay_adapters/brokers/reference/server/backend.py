@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from assay_adapters.brokers.reference.inprocess.backend import CAPABILITIES as IN_PROCESS
 from assay_adapters.brokers.reference.inprocess.backend import LACKS as LACKS_IN_PROCESS
-from assay_adapters.brokers.reference.server.fork_server.hosts import Cradle, Here
+from assay_adapters.brokers.reference.server.fork_server.hosts import Host, LocalHost
 from assay_adapters.brokers.reference.server.instance import (
     ADMINISTRATOR_LOGIN,
     FACES,
@@ -39,7 +39,7 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Runner
 
 if TYPE_CHECKING:
-    from assay_adapters.brokers.reference.server.fork_server.client import Nursery
+    from assay_adapters.brokers.reference.server.fork_server.client import ForkServer
 
 PACKAGES = ("prometheus_client", "proton", "scramp", "starlette", "structlog", "uvicorn")
 """What server and driver need."""
@@ -131,7 +131,7 @@ class ReferenceServerBackend:
         self._defect = defect
         self._filter = wire
         self._given_runner = runner
-        self._nursery: Nursery | None = None
+        self._fork_server: ForkServer | None = None
         self._shared: dict[tuple[str, str], OwnBroker] = {}
         self._own: list[ServerInstance] = []
         self._home: tempfile.TemporaryDirectory[str] | None = None
@@ -216,11 +216,11 @@ class ReferenceServerBackend:
                 instance.close()
             for process in self._shared.values():
                 process.remove()
-            if self._nursery is not None:
-                self._nursery.close()
+            if self._fork_server is not None:
+                self._fork_server.close()
             if self._home is not None:
                 self._home.cleanup()
-            self._own, self._shared, self._nursery, self._home = [], {}, None, None
+            self._own, self._shared, self._fork_server, self._home = [], {}, None, None
 
     # --- instances
 
@@ -241,7 +241,7 @@ class ReferenceServerBackend:
             return ServerInstance(self._attached, name, self._runner, self._driver(), self.environment)
         kind = (needs.platform, needs.level)
         if kind not in self._shared:
-            process = self._process(needs, hurtable=False)
+            process = self._process(needs, controlled=False)
             self._shared[kind] = process
             try:
                 process.start()
@@ -256,7 +256,7 @@ class ReferenceServerBackend:
     def _own_instance(self, needs: Needs) -> ServerInstance:
         from assay_adapters.faults.proxy import Proxy
 
-        process = self._process(needs, hurtable=True)
+        process = self._process(needs, controlled=True)
         try:
             process.start()
             proxy = Proxy(process.amqp_port)
@@ -270,12 +270,12 @@ class ReferenceServerBackend:
         self._own = [*(one for one in self._own if one.open), instance]
         return instance
 
-    def _process(self, needs: Needs, *, hurtable: bool) -> OwnBroker:
-        from assay_adapters.brokers.reference.server.fork_server.client import Nursery
+    def _process(self, needs: Needs, *, controlled: bool) -> OwnBroker:
+        from assay_adapters.brokers.reference.server.fork_server.client import ForkServer
         from assay_adapters.brokers.reference.server.process import ServerProcess
 
-        if self._nursery is None:
-            self._nursery = Nursery(self._cradle())
+        if self._fork_server is None:
+            self._fork_server = ForkServer(self._host())
         asked: dict[str, object] = {
             "name": NAMES[needs.platform],
             "platform": needs.platform,
@@ -285,11 +285,11 @@ class ReferenceServerBackend:
         if self._defect is not None:
             asked["defect"] = self._defect
         slow_disk_ms = SLOW_DISK_MS if needs.capabilities & _SEEN_IF_EARLY else 0
-        return ServerProcess(self._nursery, asked, hurtable=hurtable, slow_disk_ms=slow_disk_ms)
+        return ServerProcess(self._fork_server, asked, controlled=controlled, slow_disk_ms=slow_disk_ms)
 
-    def _cradle(self) -> Cradle:
+    def _host(self) -> Host:
         """Where its processes come from."""
-        return Here()
+        return LocalHost()
 
     def _users_seen(self) -> Path:
         """The users' file, as its servers see it."""

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from assay_adapters.brokers.reference.server.fork_server.messages import (
     BlockWrites,
+    Control,
     EndWorker,
     FailStore,
-    Touch,
     UnblockWrites,
 )
 from assay_adapters.faults.injections import HalvesInjection
@@ -35,11 +35,11 @@ from assay_adapters.ports.client import Source
 from assay_sdk.time import Runner
 
 
-class Hurtable(Protocol):
+class FaultTarget(Protocol):
     """A broker that can be ended and started again, on the data that it had."""
 
     @property
-    def hand(self) -> Callable[[Touch], None] | None:
+    def control(self) -> Callable[[Control], None] | None:
         """Does something to it from inside; None where nobody can."""
         ...
 
@@ -74,7 +74,7 @@ class ServerFaults:
         runner: How to wait.
     """
 
-    def __init__(self, broker: Hurtable, proxy: Proxy, runner: Runner) -> None:
+    def __init__(self, broker: FaultTarget, proxy: Proxy, runner: Runner) -> None:
         self._broker = broker
         self._proxy = proxy
         self._runner = runner
@@ -84,7 +84,7 @@ class ServerFaults:
     def kinds(self) -> frozenset[type[FaultRequest]]:
         """The faults it knows."""
         outside: frozenset[type[FaultRequest]] = frozenset({Kill, Restart, Cut})
-        return outside if self._broker.hand is None else outside | {StoreError, WorkerDies, BlockWrite}
+        return outside if self._broker.control is None else outside | {StoreError, WorkerDies, BlockWrite}
 
     def inject(
         self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None
@@ -147,17 +147,17 @@ class ServerFaults:
                 return self._inside(fault)
 
     def _inside(self, fault: StoreError | WorkerDies | BlockWrite) -> HalvesInjection | Unsupported:
-        touch = self._broker.hand
-        if touch is None:
+        control = self._broker.control
+        if control is None:
             return Unsupported("fault", Source(f"Nobody is inside this broker to bring about {fault}."))
         match fault:
             case StoreError(times=times):
-                return HalvesInjection(self._runner, lambda: touch(FailStore(times)), _nothing)
+                return HalvesInjection(self._runner, lambda: control(FailStore(times)), _nothing)
             case WorkerDies():
-                return HalvesInjection(self._runner, lambda: touch(EndWorker()), _nothing)
+                return HalvesInjection(self._runner, lambda: control(EndWorker()), _nothing)
             case BlockWrite(queue=queue):
                 return HalvesInjection(
-                    self._runner, lambda: touch(BlockWrites(queue)), lambda: touch(UnblockWrites(queue)), lasts=True
+                    self._runner, lambda: control(BlockWrites(queue)), lambda: control(UnblockWrites(queue)), lasts=True
                 )
 
     def _kill(self) -> None:

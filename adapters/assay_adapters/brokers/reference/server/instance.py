@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from assay_adapters.brokers.mq_rest.administration import RestAdmin
 from assay_adapters.brokers.mq_rest.client import MqRest
-from assay_adapters.brokers.reference.server.faults import Hurtable, ServerFaults
+from assay_adapters.brokers.reference.server.faults import FaultTarget, ServerFaults
 from assay_adapters.brokers.reference.server.fork_server.messages import DiskSeen
 from assay_adapters.clients.mqlight import MqlightClient
 from assay_adapters.clients.sdk import SdkClient, SdkFace
@@ -34,7 +34,7 @@ def endpoint_at(amqp_port: int, http_port: int) -> Endpoint:
     return Endpoint(f"amqp://{LOOPBACK}:{amqp_port}", KIT, admin)
 
 
-class OwnBroker(Hurtable, Protocol):
+class OwnBroker(FaultTarget, Protocol):
     """A broker that this process has started."""
 
     @property

@@ -1,4 +1,4 @@
-"""One reference broker as a process of this machine, with a folder of its own that outlives its kills."""
+"""One reference broker as a process of the fork server, with a folder of its own that outlives its kills."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from assay_adapters.brokers.reference.server.fork_server.client import Nursery
-from assay_adapters.brokers.reference.server.fork_server.messages import DiskSeen, Listening, SlowDisk, Touch
+from assay_adapters.brokers.reference.server.fork_server.client import ForkServer
+from assay_adapters.brokers.reference.server.fork_server.messages import Control, DiskSeen, Listening, SlowDisk
 from assay_adapters.containers.container import LOOPBACK
 from assay_adapters.ports.backend import BackendError
 from assay_broker.stores.search import pages_of_database, pages_of_log, stands_in_file, stands_in_pages
@@ -21,26 +21,26 @@ _ANY_PORT = f"{LOOPBACK}:0"
 
 
 class ServerProcess:
-    """A server that is started, hurt and started again, on the same folder.
+    """A server that can be started, killed or stopped, and started again on the same folder.
 
     Args:
-        nursery: Where it comes from.
-        asked: What it is asked to be, by the names of the flags of `assay broker`, but for folder and ports.
-        hurtable: Whether it can be touched from inside.
-        slow_disk_ms: How much later than it is written anything reaches its disk, where it can be touched.
+        fork_server: Starts it.
+        asked: Its options, by the names of the flags of `assay broker`, without folder and ports.
+        controlled: Whether it can be controlled from inside.
+        slow_disk_ms: Delay of every write to its disk in milliseconds; only for a controlled server.
     """
 
     def __init__(
-        self, nursery: Nursery, asked: Mapping[str, object], *, hurtable: bool = False, slow_disk_ms: int = 0
+        self, fork_server: ForkServer, asked: Mapping[str, object], *, controlled: bool = False, slow_disk_ms: int = 0
     ) -> None:
-        self._nursery = nursery
-        self._hurtable = hurtable
+        self._fork_server = fork_server
+        self._controlled = controlled
         self._slow_disk_ms = slow_disk_ms
         self._watcher: Callable[[DiskSeen], None] | None = None
         self._asked = dict(asked)
-        self._home = tempfile.TemporaryDirectory(prefix="assay-server-", dir=nursery.cradle.homes)
+        self._home = tempfile.TemporaryDirectory(prefix="assay-server-", dir=fork_server.host.homes)
         self._log = Path(self._home.name) / "log"
-        if nursery.cradle.homes is not None:  # somebody else's process writes into it
+        if fork_server.host.homes is not None:  # a process of another user writes into it
             Path(self._home.name).chmod(0o755)
             self._log.touch()
             self._log.chmod(0o666)
@@ -50,14 +50,14 @@ class ServerProcess:
     @property
     def data(self) -> Path:
         """The folder of its store."""
-        return self._nursery.cradle.data(Path(self._home.name))
+        return self._fork_server.host.data(Path(self._home.name))
 
     @property
     def pid(self) -> int:
-        """Its process, as long as it runs.
+        """Process id of the running server.
 
         Raises:
-            BackendError: It does not.
+            BackendError: The server does not run.
         """
         if self._pid is None:
             raise BackendError("the server does not run: start it")
@@ -65,76 +65,76 @@ class ServerProcess:
 
     @property
     def runs(self) -> bool:
-        """Whether it runs, as far as anybody has been told."""
-        return self._pid is not None and self._nursery.exit_code(self._pid) is None
+        """Whether it runs, as far as events have reported."""
+        return self._pid is not None and self._fork_server.exit_code(self._pid) is None
 
     @property
     def amqp_port(self) -> int:
-        """Where it listens for AMQP; another port after each start."""
+        """Port of its AMQP listener; a new one after each start."""
         return _port(self._told.amqp)
 
     @property
     def http_port(self) -> int:
-        """Where it listens for administrators; another port after each start."""
+        """Port of its HTTP listener; a new one after each start."""
         return _port(self._told.http)
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
-        """Start it, for the first time or again; returns when it is ready.
+        """Start the server, for the first time or again; returns when it is ready.
 
         Args:
-            changed: What it is asked to be instead of what it was, from now on.
+            changed: Options that replace earlier ones, from now on.
 
         Raises:
-            BackendError: It did not come up; shows its last log lines.
+            BackendError: The server ended instead; the error shows its last log lines.
         """
         self._asked |= changed or {}
         asked = {"log": "json", **self._asked, "data": str(self.data), "amqp": _ANY_PORT, "http": _ANY_PORT}
-        self._pid = self._nursery.fork(asked, self._log, hurtable=self._hurtable)
-        self._ready = self._nursery.ready(self._pid)
+        self._pid = self._fork_server.fork(asked, self._log, controlled=self._controlled)
+        self._ready = self._fork_server.ready(self._pid)
         if self._ready is None:
-            code, self._pid = self._nursery.exit_code(self._pid), None
+            code, self._pid = self._fork_server.exit_code(self._pid), None
             raise BackendError(f"the server ended while starting (exit code {code}); {self.last_lines()}")
-        if self._hurtable and self._slow_disk_ms:
-            self._touch(SlowDisk(self._slow_disk_ms))
+        if self._controlled and self._slow_disk_ms:
+            self._control(SlowDisk(self._slow_disk_ms))
         if self._watcher is not None:
-            self._nursery.watch(self._pid, self._watcher)
+            self._fork_server.watch(self._pid, self._watcher)
 
     @property
-    def hand(self) -> Callable[[Touch], None] | None:
-        """Does something to it from inside; None where nobody can."""
-        return self._touch if self._hurtable else None
+    def control(self) -> Callable[[Control], None] | None:
+        """Controls the server from inside; None where that is not possible."""
+        return self._control if self._controlled else None
 
-    def _touch(self, touch: Touch) -> None:
-        self._nursery.touch(self.pid, touch)
+    def _control(self, control: Control) -> None:
+        self._fork_server.control(self.pid, control)
 
     def watch(self, observer: Callable[[DiskSeen], None]) -> None:
-        """Tell this observer what its store does, after each start too; on a thread of the nursery's own."""
+        """Tell an observer what its store does, after each start too; called on the thread that reads events."""
         self._watcher = observer
-        self._nursery.watch(self.pid, observer)
+        self._fork_server.watch(self.pid, observer)
 
     def kill(self) -> None:
-        """End its process at once (SIGKILL); returns when it is gone."""
+        """Kill the process (SIGKILL); returns when it has ended."""
         self._end(signal.SIGKILL, -signal.SIGKILL)
 
     def stop(self) -> None:
-        """Stop it in order (SIGTERM); returns when it is gone.
+        """Stop the process in order (SIGTERM); returns when it has ended.
 
         Raises:
-            BackendError: It ended otherwise.
+            BackendError: It ended with another exit code than 0.
         """
         self._end(signal.SIGTERM, 0)
 
     def remove(self) -> None:
-        """Kill it if it runs, and remove its folder."""
+        """Kill the process if it runs, and remove its folder."""
         if self.runs:
             self.kill()
         self._home.cleanup()
 
     def holds(self, octets: bytes) -> bool:
-        """Whether these octets stand anywhere in its folder's files, in what is no longer used too (PD-31).
+        """Whether the folder's files contain these octets, unused pages included (PD-31).
 
         Args:
-            octets: Not more than `search.LONGEST`; of more, the beginning is looked for.
+            octets: At most `search.LONGEST`; of more, the beginning is looked for.
         """
         for path in sorted(self.data.iterdir()):
             if path.suffix == _DATABASE:
@@ -148,7 +148,7 @@ class ServerProcess:
         return False
 
     def last_lines(self) -> str:
-        """The end of its log, indented, behind a word on what it is."""
+        """Return the end of its log for an error message."""
         text = self._log.read_text(errors="replace") if self._log.exists() else ""
         lines = "\n".join(f"  {line}" for line in text.splitlines()[-_LAST_LINES:])
         return f"its last lines:\n{lines}" if lines else "its log is empty"
@@ -161,15 +161,15 @@ class ServerProcess:
 
     def _end(self, number: int, expected: int) -> None:
         pid, self._pid = self.pid, None
-        self._nursery.signal(pid, number)
-        code = self._nursery.exited(pid)
+        self._fork_server.signal(pid, number)
+        code = self._fork_server.exited(pid)
         if code != expected:
-            how = "killed" if expected else "stopped in order"
-            raise BackendError(f"the server was to be {how} and ended with exit code {code}; {self.last_lines()}")
+            how = "to be killed" if expected else "to stop in order"
+            raise BackendError(f"the server was asked {how} and ended with exit code {code}; {self.last_lines()}")
 
 
 def _port(url: str) -> int:
     port = urlsplit(url).port
     if port is None:
-        raise BackendError(f"the server listens nowhere that a client could reach: {url}")
+        raise BackendError(f"the server's URL has no port: {url}")
     return port

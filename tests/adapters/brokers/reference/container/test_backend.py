@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from tests.adapters.test_reference_server import bodies, holds, send, try_to_send
+from tests.adapters.brokers.reference.server.test_backend import bodies, holds, send, try_to_send
 
-from assay_adapters.brokers.reference.container.backend import BoxedBroker, ReferenceContainerBackend
-from assay_adapters.brokers.reference.container.fork_server import Boxed
+from assay_adapters.brokers.reference.container.backend import ContainerBroker, ReferenceContainerBackend
+from assay_adapters.brokers.reference.container.fork_server import ContainerHost
 from assay_adapters.brokers.reference.server.instance import ServerInstance
 from assay_adapters.ports.backend import (
     BackendError,
@@ -48,7 +48,7 @@ def given(backend: ReferenceContainerBackend, *capabilities: Capability) -> Iter
 
 
 @pytest.fixture
-def hurtable(backend: ReferenceContainerBackend) -> Iterator[ServerInstance]:
+def controlled(backend: ReferenceContainerBackend) -> Iterator[ServerInstance]:
     yield from given(backend, Capability.STORE_ERROR)
 
 
@@ -64,19 +64,19 @@ def suffer(instance: ServerInstance, fault: FaultRequest) -> None:
     assert not isinstance(injection.wait(), Unsupported)
 
 
-def test_one_that_is_hurt_from_inside_shares_a_container(hurtable: ServerInstance) -> None:
-    assert not isinstance(hurtable.own, BoxedBroker)
-    send(hurtable, "before")
-    suffer(hurtable, StoreError())
-    refused = try_to_send(hurtable, "lost")
+def test_one_that_is_hurt_from_inside_shares_a_container(controlled: ServerInstance) -> None:
+    assert not isinstance(controlled.own, ContainerBroker)
+    send(controlled, "before")
+    suffer(controlled, StoreError())
+    refused = try_to_send(controlled, "lost")
     assert isinstance(refused, Refused)
     assert refused.mqrc == Mqrc.STORAGE_MEDIUM_FULL
-    assert bodies(hurtable) == [b"body of before"]
+    assert bodies(controlled) == [b"body of before"]
 
 
 @pytest.mark.parametrize("fault", [Kill(), Restart()])
 def test_one_that_is_killed_is_a_container_of_its_own(killable: ServerInstance, fault: FaultRequest) -> None:
-    assert isinstance(killable.own, BoxedBroker)
+    assert isinstance(killable.own, ContainerBroker)
     send(killable, "before")
     suffer(killable, fault)
     send(killable, "after")
@@ -85,6 +85,6 @@ def test_one_that_is_killed_is_a_container_of_its_own(killable: ServerInstance, 
 
 
 def test_an_image_that_has_no_broker_is_told(tmp_path_factory: pytest.TempPathFactory) -> None:
-    box = Boxed("assay/no-such-image:0", tmp_path_factory.mktemp("etc"), "/etc/assay")
+    box = ContainerHost("assay/no-such-image:0", tmp_path_factory.mktemp("etc"), "/etc/assay")
     with pytest.raises(BackendError, match="no broker can be started in a container of assay/no-such-image:0"):
         box.open()

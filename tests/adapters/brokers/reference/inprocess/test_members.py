@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.adapters.test_reference import Actor, value
+from tests.adapters.brokers.reference.inprocess.test_backend import Actor, value
 
 from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend, ReferenceInstance
 from assay_adapters.ports.administration import QUEUE_MANAGER, Define, ObjectKind, Start, Stop

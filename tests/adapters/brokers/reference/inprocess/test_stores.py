@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.adapters.test_reference import Actor, instance, value
+from tests.adapters.brokers.reference.inprocess.test_backend import Actor, instance, value
 
 from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend, ReferenceInstance
 from assay_adapters.ports.backend import DiskEvent, Kill, Needs, StoreError, Unsupported

@@ -26,7 +26,7 @@ def keys(store: FalteringStore) -> set[int]:
 def test_it_fails_as_often_as_the_kit_has_asked_and_keeps_nothing_of_that(store: FalteringStore) -> None:
     store.failing = 1
     store.write([stored(1)])
-    with pytest.raises(StoreError, match="The kit has had the store fail"):
+    with pytest.raises(StoreError, match="The kit made the store fail"):
         store.flush()
     store.write([stored(2)])
     store.flush()

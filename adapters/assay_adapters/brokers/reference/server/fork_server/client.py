@@ -1,4 +1,4 @@
-"""Where servers of the reference broker come from: forks of one process that has their modules loaded."""
+"""The kit's end of the fork server: starts, signals and controls servers of the reference broker."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import IO, TypeVar
 
 import msgspec
 
-from assay_adapters.brokers.reference.server.fork_server.hosts import Cradle, Here, Talk
+from assay_adapters.brokers.reference.server.fork_server.hosts import Channel, Host, LocalHost
 from assay_adapters.brokers.reference.server.fork_server.messages import (
-    AnyNews,
-    AnyOrder,
-    Ask,
+    AnyEvent,
+    AnyRequest,
+    Control,
+    Controlled,
     DiskSeen,
     Exited,
     Fork,
     Forked,
     Listening,
-    Numbered,
+    NumberedControl,
+    PassOn,
     Signal,
-    Touch,
-    Touched,
     WatchDisk,
 )
 from assay_adapters.interrupts import ctrl_c_deferred
@@ -33,165 +33,169 @@ from assay_adapters.ports.backend import BackendError
 T = TypeVar("T")
 
 START_LIMIT_S = 60
-"""How long a server may take to be ready, on a machine that is busy with many of them."""
-TOUCH_LIMIT_S = 10
-"""How long what is done to a server from inside may take."""
+"""Seconds within which a server must be ready; generous, because many start at once on a busy machine."""
+CONTROL_LIMIT_S = 10
+"""Seconds within which a server must carry out a control."""
 STOP_LIMIT_S = 30
-"""How long it may take to stop in order; then the stop has failed."""
+"""Seconds within which a server must stop in order; after that the stop has failed."""
 
 
-class Nursery:
-    """The process, started when the first server is wanted; ends with this one, and its servers with it.
+class ForkServer:
+    """A fork server: one process with the broker's modules loaded, whose forks are servers.
+
+    It starts with the first server and ends with this process; its servers end with it.
 
     Args:
-        cradle: Where it lives; None for a process of this machine.
+        host: The place where it runs; None for a process of this machine.
     """
 
-    def __init__(self, cradle: Cradle | None = None) -> None:
-        self.cradle: Cradle = cradle or Here()
-        self._talk: Talk | None = None
+    def __init__(self, host: Host | None = None) -> None:
+        self.host: Host = host or LocalHost()
+        self._channel: Channel | None = None
         self._changed = threading.Condition()
         self._forking = threading.Lock()
         self._forked: list[int] = []
         self._ready: dict[int, Listening] = {}
         self._exited: dict[int, int] = {}
-        self._touched: set[int] = set()
-        self._touches = count(1)
+        self._carried_out: set[int] = set()
+        self._numbers = count(1)
         self._watchers: dict[int, Callable[[DiskSeen], None]] = {}
         self._over = False
 
-    def fork(self, asked: Mapping[str, object], log: Path, *, hurtable: bool = False) -> int:
-        """Start a server; returns its process id, at once.
+    def fork(self, asked: Mapping[str, object], log: Path, *, controlled: bool = False) -> int:
+        """Start a server and return its process id without waiting until it is ready.
 
         Args:
-            asked: What it is asked to be, by the names of the flags of `assay broker`.
+            asked: Its options, by the names of the flags of `assay broker`.
             log: The file to which it writes its log.
-            hurtable: Whether it can be touched.
+            controlled: Whether `control` works for it.
 
         Raises:
             BackendError: It cannot be started.
         """
         with self._forking:
             self._start()
-            self._order(Fork(asked=dict(asked), log=str(log), hurtable=hurtable))
+            self._send(Fork(asked=dict(asked), log=str(log), controlled=controlled))
             return self._await(lambda: self._forked.pop() if self._forked else None, START_LIMIT_S, "fork a server")
 
     def ready(self, pid: int) -> Listening | None:
-        """Wait until a server is ready; None when it has ended instead.
+        """Wait until a server is ready; return None if it ended instead.
 
         Raises:
-            BackendError: Neither has happened in time.
+            BackendError: Neither happened within `START_LIMIT_S`.
         """
         self._await(
-            lambda: True if pid in self._ready or pid in self._exited else None, START_LIMIT_S, "have a server ready"
+            lambda: True if pid in self._ready or pid in self._exited else None, START_LIMIT_S, "get a server ready"
         )
         return None if pid in self._exited else self._ready.pop(pid)
 
-    def touch(self, pid: int, touch: Touch) -> None:
-        """Do something to a server from inside; returns when it is done.
+    def control(self, pid: int, control: Control) -> None:
+        """Control a server from inside; returns when the control has been carried out.
 
         Raises:
-            BackendError: It could not be done in time, or the server is no more.
+            BackendError: It took longer than `CONTROL_LIMIT_S`, or the server ended.
         """
-        number = next(self._touches)
-        self._order(Ask(pid, Numbered(number, touch)))
+        number = next(self._numbers)
+        self._send(PassOn(pid, NumberedControl(number, control)))
         done = self._await(
-            lambda: True if number in self._touched else False if pid in self._exited else None,
-            TOUCH_LIMIT_S,
-            "touch a server",
+            lambda: True if number in self._carried_out else False if pid in self._exited else None,
+            CONTROL_LIMIT_S,
+            "control a server",
         )
         if not done:
-            raise BackendError("the server ended before it was touched")
+            raise BackendError("the server ended before it could be controlled")
 
     def watch(self, pid: int, observer: Callable[[DiskSeen], None]) -> None:
-        """Tell this observer, on a thread of the nursery's own, what the store of a server does.
+        """Tell an observer what the store of a server does; calls it on the thread that reads the events.
 
         Raises:
-            BackendError: As `touch`.
+            BackendError: As `control`.
         """
         self._watchers[pid] = observer
-        self.touch(pid, WatchDisk())
+        self.control(pid, WatchDisk())
 
     def signal(self, pid: int, number: int) -> None:
-        """Send a signal to a server of ours; nothing where that is no more.
+        """Send a signal to a server; no effect after the server has ended.
 
         Raises:
-            BackendError: The nursery is gone.
+            BackendError: The fork server has ended.
         """
-        self._order(Signal(pid, number))
+        self._send(Signal(pid, number))
 
     def exit_code(self, pid: int) -> int | None:
-        """The exit code of a server, as `subprocess` has it; None while it runs."""
+        """Return the exit code of a server as `subprocess` has it; None while it runs."""
         with self._changed:
             return self._exited.get(pid)
 
     def exited(self, pid: int) -> int:
-        """Wait until a server is no more; its exit code.
+        """Wait until a server has ended and return its exit code.
 
         Raises:
-            BackendError: It has not ended in time.
+            BackendError: It has not ended within `STOP_LIMIT_S`.
         """
-        return self._await(lambda: self._exited.get(pid), STOP_LIMIT_S, "have a server end")
+        return self._await(lambda: self._exited.get(pid), STOP_LIMIT_S, "see a server end")
 
     def close(self) -> None:
-        """Kill every server that is left, and end the process."""
-        talk, self._talk = self._talk, None
-        if talk is None:
+        """Kill the remaining servers and end the fork server."""
+        channel, self._channel = self._channel, None
+        if channel is None:
             return
-        with suppress(OSError):  # it is gone already
-            talk.orders.close()
-        self.cradle.close()
+        with suppress(OSError):  # the fork server has ended already
+            channel.requests.close()
+        self.host.close()
 
     def _start(self) -> None:
-        if self._talk is not None:
+        if self._channel is not None:
             return
         with ctrl_c_deferred():
-            self._talk = self.cradle.open()
-        threading.Thread(target=self._listen, args=(self._talk.news,), name="assay-nursery", daemon=True).start()
+            self._channel = self.host.open()
+        threading.Thread(
+            target=self._listen, args=(self._channel.events,), name="assay-fork-server", daemon=True
+        ).start()
 
-    def _order(self, order: AnyOrder) -> None:
-        if self._talk is None:
-            raise BackendError("the process that servers come from has not been started")
+    def _send(self, request: AnyRequest) -> None:
+        if self._channel is None:
+            raise BackendError("the fork server has not been started")
         try:
-            self._talk.orders.write(msgspec.json.encode(order) + b"\n")
-            self._talk.orders.flush()
+            self._channel.requests.write(msgspec.json.encode(request) + b"\n")
+            self._channel.requests.flush()
         except OSError as error:
-            raise BackendError(f"the process that servers come from is gone: {error}") from error
+            raise BackendError(f"the fork server has ended: {error}") from error
 
-    def _listen(self, news: IO[bytes]) -> None:
-        with news as lines:
+    def _listen(self, events: IO[bytes]) -> None:
+        with events as lines:
             for line in lines:
-                self._hear(msgspec.json.decode(line, type=AnyNews))
+                self._handle(msgspec.json.decode(line, type=AnyEvent))
         with self._changed:
             self._over = True
             self._changed.notify_all()
 
-    def _hear(self, news: AnyNews) -> None:
+    def _handle(self, event: AnyEvent) -> None:
         with self._changed:
-            match news:
+            match event:
                 case Forked(pid=pid):
                     self._forked.append(pid)
                 case Listening(pid=pid):
-                    self._ready[pid] = news
-                case Touched(number=number):
-                    self._touched.add(number)
+                    self._ready[pid] = event
+                case Controlled(number=number):
+                    self._carried_out.add(number)
                 case DiskSeen(pid=pid):
-                    self._watchers[pid](news)
+                    self._watchers[pid](event)
                 case Exited(pid=pid, code=code):
                     self._exited[pid] = code
             self._changed.notify_all()
 
-    def _await(self, look: Callable[[], T | None], limit_s: float, what: str) -> T:
+    def _await(self, find: Callable[[], T | None], limit_s: float, what: str) -> T:
         found: T | None = None
 
         def looked() -> bool:
             nonlocal found
-            found = look()
+            found = find()
             return found is not None or self._over
 
         with self._changed:
             self._changed.wait_for(looked, limit_s)
         if found is None:
-            why = "it is gone" if self._over else f"it took more than {limit_s} s"
-            raise BackendError(f"the process that servers come from could not {what}: {why}")
+            why = "it has ended" if self._over else f"it took more than {limit_s} s"
+            raise BackendError(f"the fork server could not {what}: {why}")
         return found

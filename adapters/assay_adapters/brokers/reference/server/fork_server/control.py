@@ -1,7 +1,7 @@
-"""The kit's hand inside a server process: what no client and no administrator can bring about.
+"""Control of a server from inside its process: faults that no client and no administrator can bring about.
 
-The server is the same; only what it is put together from is handed out by somebody who keeps hold of the queue manager
-and of its store, and does what he is told over a pipe.
+The server is the usual one. `ServerControl` stands in for the factory of its parts, keeps references to the queue
+manager and the store, and carries out the controls that it reads from a pipe.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import msgspec
 
 from assay_adapters.brokers.reference.server.fork_server.messages import (
     BlockWrites,
+    Control,
+    ControlEvent,
+    Controlled,
     DiskSeen,
     EndWorker,
     FailStore,
-    HandNews,
-    Numbered,
+    NumberedControl,
     SlowDisk,
-    Touch,
-    Touched,
     UnblockWrites,
     WatchDisk,
 )
@@ -41,38 +41,38 @@ if TYPE_CHECKING:
 
 _READ_SIZE = 1 << 16
 _KIDS_A_LINE = 16
-"""A line of news is not longer than what a pipe takes whole."""
+"""Keeps a line of an event below PIPE_BUF, so that a pipe takes it whole."""
 
 
 class FalteringStore(SqliteStore):
-    """A store in a folder whose next flushes fail when the kit says so."""
+    """A store in a folder whose next flushes fail when the kit asks for it."""
 
     failing = 0
-    """How many of the next flushes fail."""
+    """Number of the next flushes that fail."""
 
     def begin_flush(self) -> Callable[[], None] | None:
-        """Give the disk everything written.
+        """Flush everything that was written.
 
         Raises:
-            StoreError: It cannot be made durable; it is dropped.
+            StoreError: The flush failed; what was written is dropped.
         """
         if self.failing:
             self.failing -= 1
             self.drop()
-            raise StoreError("The kit has had the store fail.")
+            raise StoreError("The kit made the store fail.")
         return super().begin_flush()
 
 
-class Hand:
-    """Holds what the server is put together from (`assay_broker.server.parts.Parts`).
+class ServerControl:
+    """Makes the parts of a server (`assay_broker.server.parts.Parts`) and keeps hold of those that it controls.
 
     Args:
-        parts: Makes it.
-        control: File descriptor from which touches are read.
-        tell: Takes what there is to tell.
+        parts: Makes them.
+        control: File descriptor from which controls are read.
+        tell: Called with each event.
     """
 
-    def __init__(self, parts: Parts, control: int, tell: Callable[[HandNews], None]) -> None:
+    def __init__(self, parts: Parts, control: int, tell: Callable[[ControlEvent], None]) -> None:
         self._parts = parts
         self._control = control
         self._tell = tell
@@ -89,7 +89,7 @@ class Hand:
             ValueError: The server was asked to keep everything in memory.
         """
         if options.data is None:
-            raise ValueError("a server that the kit hurts keeps its data in a folder")
+            raise ValueError("a server that the kit controls needs a data folder")
         self._store = FalteringStore(options.data, options.name)
         return self._store
 
@@ -100,7 +100,7 @@ class Hand:
         self._parts.secure(options)
 
     def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> AmqpGate:
-        """Make the gate for AMQP clients, and begin to listen to the kit."""
+        """Make the AMQP listener, and begin to read controls."""
         self._queue_manager = queue_manager
         asyncio.get_running_loop().add_reader(self._control, self._listen)
         return self._parts.amqp(options, queue_manager, runner)
@@ -112,7 +112,7 @@ class Hand:
         runner: Runner,
         views: Callable[[], Sequence[ConnectionView]],
     ) -> Gate:
-        """Make the gate for administrators."""
+        """Make the HTTP listener for administrators."""
         return self._parts.http(options, queue_manager, runner, views)
 
     # inside ----------------------------------------------------------------------------------------------------------
@@ -120,17 +120,17 @@ class Hand:
     def _listen(self) -> None:
         octets = os.read(self._control, _READ_SIZE)
         if not octets:
-            asyncio.get_running_loop().remove_reader(self._control)  # the kit is no more
+            asyncio.get_running_loop().remove_reader(self._control)  # the kit has ended
         *lines, self._rest = (self._rest + octets).split(b"\n")
         for line in lines:
-            asked = msgspec.json.decode(line, type=Numbered)
-            self._do(asked.touch)
-            self._tell(Touched(os.getpid(), asked.number))
+            asked = msgspec.json.decode(line, type=NumberedControl)
+            self._do(asked.control)
+            self._tell(Controlled(os.getpid(), asked.number))
 
-    def _do(self, touch: Touch) -> None:
+    def _do(self, control: Control) -> None:
         if self._queue_manager is None or self._store is None:
-            raise RuntimeError("a server was touched before it was there")
-        match touch:
+            raise RuntimeError("a control came before the server was put together")
+        match control:
             case FailStore(times=times):
                 self._store.failing = times
             case SlowDisk(ms=ms):
@@ -150,10 +150,10 @@ class Hand:
         stored = (record.message.properties.get(KID) for record in records if isinstance(record, MessageStored))
         kids = tuple(kid for kid in stored if isinstance(kid, str))
         now_ns = time.monotonic_ns()
-        for some in _batched(kids, _KIDS_A_LINE):
-            self._tell(DiskSeen(os.getpid(), operation, some, now_ns))
+        for batch in _batched(kids, _KIDS_A_LINE):
+            self._tell(DiskSeen(os.getpid(), operation, batch, now_ns))
 
 
 def _batched(kids: tuple[str, ...], size: int) -> Iterator[tuple[str, ...]]:
-    """The same, so many at a time."""
+    """Split into tuples of at most `size`."""
     return (kids[at : at + size] for at in range(0, len(kids), size))

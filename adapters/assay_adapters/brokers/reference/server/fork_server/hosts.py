@@ -1,4 +1,4 @@
-"""Where a nursery of servers (`assay_adapters.brokers.reference.server.fork_server.client`) lives: a process of this machine, or one in a container."""
+"""Hosts of the fork server: a process of this machine, or a container (`...reference.container.fork_server`)."""
 
 from __future__ import annotations
 
@@ -8,37 +8,38 @@ import sys
 from pathlib import Path
 from typing import IO, NamedTuple, Protocol
 
-CHILD = "assay_adapters.brokers.reference.server.fork_server.server"
+MODULE = "assay_adapters.brokers.reference.server.fork_server.server"
+"""The module that runs as the fork server (``python -m``)."""
 
 
-class Orders(Protocol):
-    """What a nursery reads."""
+class RequestStream(Protocol):
+    """The writing end of a channel to the fork server."""
 
     def write(self, octets: bytes, /) -> object:
         """Write lines."""
         ...
 
     def flush(self) -> None:
-        """Let them go."""
+        """Send what was written."""
         ...
 
     def close(self) -> None:
-        """There will be no more."""
+        """End the stream; the fork server then kills its servers and ends."""
         ...
 
 
-class Talk(NamedTuple):
-    """How one speaks with a nursery."""
+class Channel(NamedTuple):
+    """Both directions between the kit and a fork server, a JSON object a line."""
 
-    orders: Orders
-    news: IO[bytes]
+    requests: RequestStream
+    events: IO[bytes]
 
 
-class Cradle(Protocol):
-    """Where a nursery lives."""
+class Host(Protocol):
+    """The place where a fork server runs."""
 
-    def open(self) -> Talk:
-        """Start it.
+    def open(self) -> Channel:
+        """Start the fork server.
 
         Raises:
             BackendError: It cannot be started.
@@ -46,16 +47,16 @@ class Cradle(Protocol):
         ...
 
     def close(self) -> None:
-        """Nobody gives it orders any more: wait until it is gone, and its servers with it."""
+        """Wait until the fork server and its servers have ended; call it after closing the channel's requests."""
         ...
 
     @property
     def homes(self) -> Path | None:
-        """The folder in which each server's log is kept; None for that of temporary files."""
+        """The folder in which each server has a folder with its log; None for the system's temporary folder."""
         ...
 
     def data(self, home: Path) -> Path:
-        """The folder of a server's store, as the server sees it.
+        """Return the folder of a server's store, as the server sees it.
 
         Args:
             home: The server's own folder, as this process sees it.
@@ -63,35 +64,35 @@ class Cradle(Protocol):
         ...
 
 
-class Here:
-    """A process of this machine."""
+class LocalHost:
+    """A fork server as a process of this machine."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
 
-    def open(self) -> Talk:
-        """Start it."""
-        self._process = subprocess.Popen(  # noqa: S603  ourselves
-            [sys.executable, "-m", CHILD],
+    def open(self) -> Channel:
+        """Start the process."""
+        self._process = subprocess.Popen(  # noqa: S603  our own module
+            [sys.executable, "-m", MODULE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            start_new_session=True,  # Ctrl-C is for whoever gives the orders
+            start_new_session=True,  # Ctrl-C is meant for the kit, which then ends the fork server in order
         )
         if self._process.stdin is None or self._process.stdout is None:
             raise RuntimeError("a process without its pipes")
-        return Talk(self._process.stdin, self._process.stdout)
+        return Channel(self._process.stdin, self._process.stdout)
 
     def close(self) -> None:
-        """Wait until it is gone."""
+        """Wait until the process has ended."""
         if self._process is not None:
             self._process.wait()
 
     @property
     def homes(self) -> Path | None:
-        """The folder of temporary files."""
+        """None: the system's temporary folder."""
         return None
 
     def data(self, home: Path) -> Path:
-        """A folder in the server's own."""
+        """Return the folder ``data`` inside the server's own."""
         return home / "data"

@@ -1,4 +1,8 @@
-"""What the nursery of servers is told, and what it tells: one JSON object a line."""
+"""Messages between the kit and the fork server: one JSON object a line.
+
+Requests go to the fork server, events come back. A `Control` is passed on to one server, which carries it out from
+inside (`assay_adapters.brokers.reference.server.fork_server.control`).
+"""
 
 from __future__ import annotations
 
@@ -6,97 +10,113 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+# Controls: what the kit does to a server from inside ------------------------------------------------------------------
+
 
 class FailStore(Struct, frozen=True, tag=True):
-    """The next so many flushes of the store fail."""
+    """Make the store's next flushes fail.
+
+    Args:
+        times: How many of them.
+    """
 
     times: int
 
 
 class SlowDisk(Struct, frozen=True, tag=True):
-    """What is written reaches the disk so much later, in milliseconds."""
+    """Delay every write to the disk.
+
+    Args:
+        ms: By how many milliseconds.
+    """
 
     ms: int
 
 
 class EndWorker(Struct, frozen=True, tag=True):
-    """The delivery delay processor's worker dies."""
+    """End the worker of the delivery delay processor."""
 
 
 class BlockWrites(Struct, frozen=True, tag=True):
-    """What is to be kept for a queue waits, until `UnblockWrites`."""
+    """Hold back every write for a queue until `UnblockWrites`."""
 
     queue: str
 
 
 class UnblockWrites(Struct, frozen=True, tag=True):
-    """It waits no more."""
+    """Let the writes for a queue go on."""
 
     queue: str
 
 
 class WatchDisk(Struct, frozen=True, tag=True):
-    """What the store does with the kit's messages is told from now on."""
+    """Report from now on what the store does with the kit's messages (`DiskSeen`)."""
 
 
-Touch = FailStore | SlowDisk | EndWorker | BlockWrites | UnblockWrites | WatchDisk
+Control = FailStore | SlowDisk | EndWorker | BlockWrites | UnblockWrites | WatchDisk
 
 
-class Numbered(Struct, frozen=True):
-    """A touch, and the number under which it is answered."""
+class NumberedControl(Struct, frozen=True):
+    """A control with the number that its answer (`Controlled`) repeats."""
 
     number: int
-    touch: Touch
+    control: Control
 
 
-class Order(Struct, frozen=True, tag_field="order"):
-    """What is to be done."""
+# Requests -------------------------------------------------------------------------------------------------------------
 
 
-class Fork(Order, frozen=True, kw_only=True, tag="fork"):
+class Request(Struct, frozen=True, tag_field="request"):
+    """A request to the fork server."""
+
+
+class Fork(Request, frozen=True, kw_only=True, tag="fork"):
     """Start a server.
 
     Args:
-        asked: What it is asked to be, by the names of the flags of `assay broker`.
+        asked: Its options, by the names of the flags of `assay broker`.
         log: The file to which its log and its errors are appended.
-        hurtable: Whether the kit has its hand in it.
+        controlled: Whether the kit can control it from inside.
     """
 
     asked: dict[str, Any]
     log: str
-    hurtable: bool = False
+    controlled: bool = False
 
 
-class Signal(Order, frozen=True, tag="signal"):
-    """Send a signal to a server; nothing where that is no more."""
+class Signal(Request, frozen=True, tag="signal"):
+    """Send a signal to a server; no effect after the server has ended."""
 
     pid: int
     number: int
 
 
-class Ask(Order, frozen=True, tag="ask"):
-    """Touch a server (`assay_adapters.brokers.reference.server.fork_server.control`)."""
+class PassOn(Request, frozen=True, tag="control"):
+    """Pass a control on to a server."""
 
     pid: int
-    asked: Numbered
+    control: NumberedControl
 
 
-class News(Struct, frozen=True, tag_field="news"):
-    """What has happened."""
+# Events ---------------------------------------------------------------------------------------------------------------
 
 
-class Forked(News, frozen=True, tag="forked"):
-    """The answer to `Fork`."""
+class Event(Struct, frozen=True, tag_field="event"):
+    """An event that the fork server or one of its servers reports."""
+
+
+class Forked(Event, frozen=True, tag="forked"):
+    """Answers `Fork`."""
 
     pid: int
 
 
-class Listening(News, frozen=True, kw_only=True, tag="listening"):
-    """Clients can come.
+class Listening(Event, frozen=True, kw_only=True, tag="listening"):
+    """A server accepts connections.
 
     Args:
-        amqp: Where, by AMQP.
-        http: Where, for administrators.
+        amqp: URL of its AMQP listener.
+        http: URL of its HTTP listener, for administrators.
     """
 
     pid: int
@@ -104,29 +124,31 @@ class Listening(News, frozen=True, kw_only=True, tag="listening"):
     http: str
 
 
-class Exited(News, frozen=True, tag="exited"):
-    """A server is no more.
+class Exited(Event, frozen=True, tag="exited"):
+    """A server has ended.
 
     Args:
-        code: Its exit code; the negative number of the signal that has ended it.
+        code: Its exit code, or the negative number of the signal that ended it.
     """
 
     pid: int
     code: int
 
 
-class Touched(News, frozen=True, tag="touched"):
-    """A touch has been made."""
+class Controlled(Event, frozen=True, tag="controlled"):
+    """A control has been carried out."""
 
     pid: int
     number: int
 
 
-class DiskSeen(News, frozen=True, tag="disk"):
-    """The store has done something with messages of the kit.
+class DiskSeen(Event, frozen=True, tag="disk"):
+    """The store did something with messages of the kit.
 
     Args:
-        mono_ns: When, on the machine's monotonic clock.
+        op: What it did.
+        kids: Keys of the messages.
+        mono_ns: When, on the machine's monotonic clock, in nanoseconds.
     """
 
     pid: int
@@ -135,6 +157,6 @@ class DiskSeen(News, frozen=True, tag="disk"):
     mono_ns: int
 
 
-AnyOrder = Fork | Signal | Ask
-HandNews = Touched | DiskSeen
-AnyNews = Forked | Listening | Exited | Touched | DiskSeen
+AnyRequest = Fork | Signal | PassOn
+ControlEvent = Controlled | DiskSeen
+AnyEvent = Forked | Listening | Exited | Controlled | DiskSeen

@@ -1,9 +1,9 @@
-"""``python -m assay_adapters.brokers.reference.server.fork_server.server [SOCKET]``: a process that forks servers.
+"""The fork server, as ``python -m`` runs it: loads the broker's modules once and forks a server for each request.
 
-What `assay broker` takes longest for is to load its modules, longer than many a scenario lasts.  A fork has them at
-once, and is a process like any other: it can be killed, stopped, paused.  Orders come in and news goes out
-(`assay_adapters.brokers.reference.server.fork_server.messages`), over standard input and output or over the socket that is named; when no more orders
-come, because whoever gives them is no more, every server is killed.
+Loading its modules takes `assay broker` longer than many scenarios last; a fork has them at once, and can be killed,
+stopped and paused as any process. Requests come in and events go out
+(`assay_adapters.brokers.reference.server.fork_server.messages`) over standard input and output, or over the Unix socket
+that the one argument names. At the end of the requests, because the kit ended, the fork server kills every server.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from typing import NoReturn
 
 import msgspec
 
-from assay_adapters.brokers.reference.server.fork_server.control import Hand
+from assay_adapters.brokers.reference.server.fork_server.control import ServerControl
 from assay_adapters.brokers.reference.server.fork_server.messages import (
-    AnyNews,
-    AnyOrder,
-    Ask,
+    AnyEvent,
+    AnyRequest,
     Exited,
     Fork,
     Forked,
     Listening,
+    PassOn,
     Signal,
 )
 from assay_broker.server import loops
@@ -45,39 +45,39 @@ _NOT_AS_ASKED = 1
 
 
 def main() -> None:
-    """Take orders until there are no more."""
+    """Carry out requests until their stream ends."""
     for name in _PRELOADED:
         importlib.import_module(name)
-    gc.freeze()  # what is loaded is shared between the forks as long as nobody writes to it
+    gc.freeze()  # a collection in a fork would write to pages that it shares with the others, and copy them
     if len(sys.argv) > 1:
         with socket.socket(socket.AF_UNIX) as line:
             line.connect(sys.argv[1])
             os.dup2(line.fileno(), sys.stdin.fileno())
             os.dup2(line.fileno(), sys.stdout.fileno())
-    news = os.dup(sys.stdout.fileno())
+    events = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with selectors.DefaultSelector() as waiting:
-        _Nursery(news, waiting).live()
+        _Forker(events, waiting).serve()
 
 
-class _Nursery:
-    def __init__(self, news: int, waiting: selectors.BaseSelector) -> None:
-        self._news = news
+class _Forker:
+    def __init__(self, events: int, waiting: selectors.BaseSelector) -> None:
+        self._events = events
         self._waiting = waiting
         self._servers: dict[int, int] = {}
-        """File descriptors that get readable when a server is no more, by its pid."""
+        """By process id: a file descriptor that becomes readable when the server ends."""
         self._controls: dict[int, int] = {}
-        """Where what is asked of a server is written, by its pid."""
+        """By process id: the pipe from which the server reads its controls."""
         self._rest = b""
 
-    def live(self) -> None:
-        orders = sys.stdin.fileno()
-        self._waiting.register(orders, selectors.EVENT_READ)
+    def serve(self) -> None:
+        requests = sys.stdin.fileno()
+        self._waiting.register(requests, selectors.EVENT_READ)
         while True:
             for key, _ in self._waiting.select():
                 if key.data is not None:
                     self._reap(key.data)
-                elif not self._take(os.read(orders, _READ_SIZE)):
+                elif not self._take(os.read(requests, _READ_SIZE)):
                     for pid in tuple(self._servers):
                         os.kill(pid, signal.SIGKILL)
                         self._reap(pid)
@@ -86,27 +86,27 @@ class _Nursery:
     def _take(self, octets: bytes) -> bool:
         *lines, self._rest = (self._rest + octets).split(b"\n")
         for line in lines:
-            self._do(msgspec.json.decode(line, type=AnyOrder))
+            self._do(msgspec.json.decode(line, type=AnyRequest))
         return bool(octets)
 
-    def _do(self, order: AnyOrder) -> None:
-        if isinstance(order, Signal):
-            if order.pid in self._servers:  # not reaped, so the number is nobody else's
-                os.kill(order.pid, order.number)
+    def _do(self, request: AnyRequest) -> None:
+        if isinstance(request, Signal):
+            if request.pid in self._servers:  # not reaped yet, so no other process has this id
+                os.kill(request.pid, request.number)
             return
-        if isinstance(order, Ask):
-            if order.pid in self._servers:
-                os.write(self._controls[order.pid], msgspec.json.encode(order.asked) + b"\n")
+        if isinstance(request, PassOn):
+            if request.pid in self._servers:
+                os.write(self._controls[request.pid], msgspec.json.encode(request.control) + b"\n")
             return
-        heard, control = os.pipe()
+        readable, writable = os.pipe()
         pid = os.fork()
         if pid == 0:
-            _become_server(order, self._news, heard)
-        os.close(heard)
-        self._controls[pid] = control
+            _become_server(request, self._events, readable)
+        os.close(readable)
+        self._controls[pid] = writable
         self._servers[pid] = os.pidfd_open(pid)
         self._waiting.register(self._servers[pid], selectors.EVENT_READ, pid)
-        tell(self._news, Forked(pid))
+        report(self._events, Forked(pid))
 
     def _reap(self, pid: int) -> None:
         _, status = os.waitpid(pid, 0)
@@ -114,38 +114,38 @@ class _Nursery:
         self._waiting.unregister(number)
         os.close(number)
         os.close(self._controls.pop(pid))
-        tell(self._news, Exited(pid, os.waitstatus_to_exitcode(status)))
+        report(self._events, Exited(pid, os.waitstatus_to_exitcode(status)))
 
 
-def tell(to: int, news: AnyNews) -> None:
-    """Write a line; whole, since it is short (PIPE_BUF), whoever else writes."""
-    with suppress(BrokenPipeError):  # nobody is left to be told
-        os.write(to, msgspec.json.encode(news) + b"\n")
+def report(to: int, event: AnyEvent) -> None:
+    """Write an event as one line; lines of several servers never mix, because each is shorter than PIPE_BUF."""
+    with suppress(BrokenPipeError):  # the kit has ended
+        os.write(to, msgspec.json.encode(event) + b"\n")
 
 
-def _become_server(order: Fork, news: int, control: int) -> NoReturn:
+def _become_server(request: Fork, events: int, controls: int) -> NoReturn:
     code = _NOT_AS_ASKED
     try:
-        log = os.open(order.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        log = os.open(request.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         os.dup2(log, sys.stdout.fileno())
         os.dup2(log, sys.stderr.fileno())
         os.dup2(os.open(os.devnull, os.O_RDONLY), sys.stdin.fileno())
-        what = launch(asked(order.asked))
+        what = launch(asked(request.asked))
         set_up(what.log)
 
-        def told(ready: Ready) -> None:
-            tell(news, Listening(pid=ready.pid, amqp=ready.amqp or "", http=ready.http or ""))
+        def on_ready(ready: Ready) -> None:
+            report(events, Listening(pid=ready.pid, amqp=ready.amqp or "", http=ready.http or ""))
 
-        if order.hurtable:
-            hand = Hand(Wiring(), control, lambda told: tell(news, told))
-            job = run(what, told, hand, hand.open_store)
+        if request.controlled:
+            control = ServerControl(Wiring(), controls, lambda event: report(events, event))
+            job = run(what, on_ready, control, control.open_store)
         else:
-            job = run(what, told)
+            job = run(what, on_ready)
         loops.run(job, encrypted=what.server.tls_key is not None)
         code = 0
     except ServerError as error:
         sys.stderr.write(f"{error}\n")
-    except BaseException:  # noqa: BLE001  SystemExit too: nothing runs on in a copy of the nursery
+    except BaseException:  # noqa: BLE001  SystemExit too: a fork must never go on as a second fork server
         traceback.print_exc()
     finally:
         sys.stderr.flush()
