@@ -1,97 +1,100 @@
-"""Backends by name: ``broker[+protocol]``; a bare name means ``+amqp``."""
+"""Backends by name: ``broker[+protocol]``; a bare name means ``+amqp``.
+
+Every backend comes by an entry point (`assay_adapters.ports.entry`), ours too, so another package can add a broker.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
-from msgspec import Struct
+from importlib.metadata import EntryPoint, entry_points
 
 from assay_adapters.ports.backend import Backend
-from assay_adapters.ports.client import Endpoint
+from assay_adapters.ports.entry import GROUP, BackendEntry, BackendOptions
 from assay_adapters.suggestions import unknown
-from assay_sdk.driver import Driver
-
-
-class BackendOptions(Struct, frozen=True, kw_only=True):
-    """What a run asks of its backend.
-
-    Args:
-        seed: Seed of whatever is random.
-        store: Which store the reference broker uses; None for its first.
-        defect: A named defect of the reference broker; None for the unbroken one.
-        wire: A filter between the SDK's engine and its driver, for a defect of the client; None for none.
-        shared: Endpoint of an instance that the run's controller has started; None to start one.
-    """
-
-    seed: int = 0
-    store: str | None = None
-    defect: str | None = None
-    wire: Callable[[Driver], Driver] | None = None
-    shared: Endpoint | None = None
-
-
-def _reference(options: BackendOptions) -> Backend:
-    from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend
-
-    return ReferenceBackend(seed=options.seed, store=options.store, defect=options.defect, wire=options.wire)
-
-
-def _reference_server(options: BackendOptions) -> Backend:
-    from assay_adapters.brokers.reference.server.backend import ReferenceServerBackend
-
-    return ReferenceServerBackend(shared=options.shared, defect=options.defect, wire=options.wire)
-
-
-def _reference_container(options: BackendOptions) -> Backend:
-    from assay_adapters.brokers.reference.container.backend import ReferenceContainerBackend
-
-    return ReferenceContainerBackend(shared=options.shared, defect=options.defect, wire=options.wire)
-
-
-def _artemis(options: BackendOptions) -> Backend:
-    from assay_adapters.brokers.artemis.backend import ArtemisBackend
-
-    return ArtemisBackend(shared=options.shared, wire=options.wire)
-
-
-BACKENDS: Mapping[str, Callable[[BackendOptions], Backend]] = {
-    "reference": _reference,
-    "reference-server": _reference_server,
-    "reference-container": _reference_container,
-    "artemis": _artemis,
-}
-BREAKABLE = ("reference", "reference-server", "reference-container")
-"""Backends that are ours: they know defects."""
-WITH_STORES = ("reference",)
-"""Those of them that know a choice of stores."""
 
 
 class UnknownBackendError(LookupError):
-    """No backend of that name; names the nearest."""
+    """No backend has that name; the error names the closest known one."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(unknown("backend", name, BACKENDS))
+        known = backend_names()
+        super().__init__(
+            unknown("backend", name, known) if known else "No backend is installed; run `pip install assay-mq`."
+        )
+
+
+class UnusableBackendError(LookupError):
+    """A backend's entry point fails to load, or two packages bring the same name."""
 
 
 class NotOursError(LookupError):
-    """Something was asked of a real broker that only the reference broker has."""
+    """A defect or a store was asked for, and the backend has none."""
+
+
+def backend_names() -> tuple[str, ...]:
+    """Names of all installed backends, in alphabetical order."""
+    return tuple(sorted({point.name for point in entry_points(group=GROUP)}))
+
+
+def names_with_defects() -> tuple[str, ...]:
+    """Names of the installed backends that have defects to switch on, in alphabetical order.
+
+    A backend of another package that cannot be loaded has none.
+    """
+    return tuple(name for name in backend_names() if _has_defects(name))
 
 
 def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
-    """The backend of that name, not started yet.
+    """Open a backend by its name; starts nothing.
+
+    Args:
+        name: ``broker`` or ``broker+protocol``.
+        options: The run's options; None for the defaults.
 
     Raises:
-        UnknownBackendError: There is none.
-        NotOursError: The options name a store or a defect, and the backend has neither.
+        UnknownBackendError: No backend has that name.
+        UnusableBackendError: Its package cannot be used.
+        NotOursError: The options name a store or a defect, and the backend has none.
         LookupError: The backend has no such store or defect.
     """
-    plain = name.removesuffix("+amqp")
-    make = BACKENDS.get(plain)
-    if make is None:
-        raise UnknownBackendError(name)
     asked = options or BackendOptions()
-    if plain not in BREAKABLE and (asked.defect is not None or asked.wire is not None):
-        raise NotOursError(f"Backend {name!r} has no defects to switch on; those with defects: {', '.join(BREAKABLE)}.")
-    if plain not in WITH_STORES and asked.store is not None:
-        raise NotOursError(f"Backend {name!r} brings its own store; only {', '.join(WITH_STORES)} lets you choose one.")
-    return make(asked)
+    entry = _load(name)
+    if not entry.has_defects and (asked.defect is not None or asked.wire is not None):
+        others = ", ".join(names_with_defects())
+        raise NotOursError(f"Backend {name!r} has no defects to switch on; those with defects: {others}.")
+    if not entry.has_stores and asked.store is not None:
+        others = ", ".join(other for other in backend_names() if _load(other).has_stores)
+        raise NotOursError(f"Backend {name!r} brings its own store; only {others} lets you choose one.")
+    return entry.open(asked)
+
+
+def _load(name: str) -> BackendEntry:
+    points = [point for point in entry_points(group=GROUP) if point.name == name.removesuffix("+amqp")]
+    if not points:
+        raise UnknownBackendError(name)
+    if len(points) > 1:
+        packages = " and ".join(sorted(map(_package, points)))
+        raise UnusableBackendError(f"Both {packages} bring a backend {name!r}; uninstall one of them.")
+    (point,) = points
+    try:
+        entry = point.load()
+    except (ImportError, AttributeError) as error:
+        raise UnusableBackendError(
+            f"Backend {name!r} of {_package(point)} cannot be loaded ({error}); install what it needs, or remove it."
+        ) from error
+    if not isinstance(entry, BackendEntry):
+        raise UnusableBackendError(
+            f"Backend {name!r} of {_package(point)} is no BackendEntry but a {type(entry).__name__}; "
+            "mend its entry point."
+        )
+    return entry
+
+
+def _has_defects(name: str) -> bool:
+    try:
+        return _load(name).has_defects
+    except UnusableBackendError:
+        return False
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else point.value

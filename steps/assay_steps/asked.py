@@ -6,7 +6,8 @@ from msgspec import Struct
 
 from assay_adapters.ports.backend import Backend, Unavailable
 from assay_adapters.ports.client import Endpoint
-from assay_adapters.registry import BackendOptions, open_backend
+from assay_adapters.ports.entry import BackendOptions
+from assay_adapters.registry import open_backend
 from assay_features import Rule, load_catalogue
 from assay_steps.defects import find_defect
 from assay_steps.defects.model import Defect

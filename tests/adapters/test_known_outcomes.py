@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay_adapters.known import KnownOutcome, KnownOutcomes, KnownOutcomesError, known_outcomes
-from assay_adapters.registry import BACKENDS
+from assay_adapters.registry import backend_names
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 
 TODAY = date(2026, 11, 21)
@@ -37,7 +37,7 @@ def found(name: str, verdict: Verdict) -> ScenarioVerdict:
     return ScenarioVerdict(name, ("DD-02",), verdict, "must", "broker", reason="seen 3 ms early")
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", backend_names())
 def test_what_ships_with_the_kit_can_be_read(backend: str) -> None:
     assert isinstance(known_outcomes(backend), KnownOutcomes)
 

@@ -1,36 +1,104 @@
-"""Backends by name, and what may be asked of which."""
+"""Tests for backends by name, and for the entry points that bring them."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from assay_adapters.registry import BACKENDS, BackendOptions, NotOursError, UnknownBackendError, open_backend
+from assay_adapters import registry
+from assay_adapters.brokers.reference.inprocess import BACKEND
+from assay_adapters.ports.entry import GROUP, BackendOptions
+from assay_adapters.registry import (
+    NotOursError,
+    UnknownBackendError,
+    UnusableBackendError,
+    backend_names,
+    names_with_defects,
+    open_backend,
+)
 from assay_adapters.suggestions import SHOWN, unknown
 
+THEIRS = BACKEND
+NO_ENTRY = "no entry"
 
-@pytest.mark.parametrize("name", [*BACKENDS, *(f"{name}+amqp" for name in BACKENDS)])
+
+def install(monkeypatch: pytest.MonkeyPatch, folder: Path, package: str, *points: str) -> None:
+    """Let a package of somebody else's be installed, with these entry points."""
+    told = folder / f"{package}-1.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1\n")
+    (told / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *points, ""]))
+    monkeypatch.setattr(sys, "path", [*sys.path, str(folder)])
+
+
+def test_our_own_backends_come_by_entry_points() -> None:
+    assert backend_names() == ("artemis", "reference", "reference-container", "reference-server")
+    assert names_with_defects() == ("reference", "reference-container", "reference-server")
+
+
+@pytest.mark.parametrize("name", [*backend_names(), *(f"{name}+amqp" for name in backend_names())])
 def test_a_backend_opens_by_its_name_with_and_without_its_default_protocol(name: str) -> None:
     backend = open_backend(name)
     assert backend.name == name.removesuffix("+amqp")
     backend.close()
 
 
+def test_another_package_adds_a_backend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    install(monkeypatch, tmp_path, "theirs", "their-broker = tests.adapters.test_registry:THEIRS")
+    assert "their-broker" in backend_names()
+    assert "their-broker" in names_with_defects()
+    backend = open_backend("their-broker")
+    assert backend.capabilities
+    backend.close()
+
+
+@pytest.mark.parametrize(
+    ("point", "says"),
+    [
+        ("tests.adapters.no_such_module:BACKEND", "'their-broker' of theirs cannot be loaded .*no_such_module"),
+        ("tests.adapters.test_registry:NO_SUCH_NAME", "'their-broker' of theirs cannot be loaded .*NO_SUCH_NAME"),
+        ("tests.adapters.test_registry:NO_ENTRY", "'their-broker' of theirs is no BackendEntry but a str"),
+    ],
+)
+def test_an_entry_point_that_leads_nowhere_is_named_with_its_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, point: str, says: str
+) -> None:
+    install(monkeypatch, tmp_path, "theirs", f"their-broker = {point}")
+    with pytest.raises(UnusableBackendError, match=says):
+        open_backend("their-broker")
+    assert "their-broker" not in names_with_defects()
+    open_backend("reference").close()
+
+
+def test_two_packages_that_bring_one_name_are_both_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    install(monkeypatch, tmp_path, "theirs", "artemis = tests.adapters.test_registry:THEIRS")
+    with pytest.raises(UnusableBackendError, match=r"Both assay.mq and theirs bring a backend 'artemis'; uninstall"):
+        open_backend("artemis")
+
+
 @pytest.mark.parametrize(
     ("name", "nearest"), [("refrence", "reference"), ("Artemis", "artemis"), ("artemis+stomp", "artemis")]
 )
-def test_of_an_unknown_backend_the_nearest_is_named(name: str, nearest: str) -> None:
+def test_the_error_for_an_unknown_backend_names_the_closest(name: str, nearest: str) -> None:
     with pytest.raises(UnknownBackendError, match=f"did you mean '{nearest}'"):
         open_backend(name)
 
 
-def test_where_none_is_near_all_are_named() -> None:
-    with pytest.raises(UnknownBackendError, match="there is reference, reference-server, reference-container, artemis"):
+def test_the_error_names_all_backends_where_none_is_close() -> None:
+    with pytest.raises(UnknownBackendError, match="there is artemis, reference, reference-container, reference-server"):
         open_backend("zzz")
 
 
-def test_of_many_names_a_sentence_shows_a_few() -> None:
+def test_without_an_installation_the_error_says_how_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "entry_points", lambda **_: ())
+    with pytest.raises(UnknownBackendError, match="No backend is installed; run `pip install assay-mq`"):
+        open_backend("reference")
+
+
+def test_a_sentence_shows_a_few_of_many_names() -> None:
     names = [f"name-{number}" for number in range(SHOWN + 3)]
     assert unknown("thing", "zzz", names).endswith(f"name-{SHOWN - 1} and 3 more.")
 
@@ -44,7 +112,7 @@ def test_a_real_broker_has_no_defects_to_switch_on(options: BackendOptions) -> N
 
 
 def test_a_real_broker_brings_its_own_store() -> None:
-    with pytest.raises(NotOursError, match="brings its own store"):
+    with pytest.raises(NotOursError, match="brings its own store; only reference lets"):
         open_backend("artemis", BackendOptions(store="memory"))
 
 
@@ -60,7 +128,7 @@ def test_the_reference_broker_names_the_nearest_store_and_defect(asked: dict[str
         open_backend("reference", BackendOptions(**asked))
 
 
-@pytest.mark.parametrize("name", BACKENDS)
-def test_of_an_unknown_face_the_nearest_is_named(name: str) -> None:
+@pytest.mark.parametrize("name", backend_names())
+def test_the_error_for_an_unknown_face_names_the_closest(name: str) -> None:
     with pytest.raises(LookupError, match="classic"):
         open_backend(name).identity("clasic")

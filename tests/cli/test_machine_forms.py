@@ -12,7 +12,7 @@ from tests.cli.conftest import Assay
 
 from assay.exits import Exit
 from assay.schemas import SCHEMAS, schema_text, write_schemas
-from assay_adapters.registry import BACKENDS
+from assay_adapters.registry import backend_names
 from assay_features import load_catalogue
 
 FOLDER = Path(__file__).parents[2] / "docs" / "schemas"
@@ -53,7 +53,7 @@ def test_rules_can_be_chosen_by_profile_and_by_id(assay: Assay) -> None:
 def test_backends_say_what_they_can_and_why_not(assay: Assay) -> None:
     backends = machine_form(assay, "backends")
     validator("backends-1.json").validate(backends)
-    assert [backend["name"] for backend in backends] == list(BACKENDS)
+    assert [backend["name"] for backend in backends] == list(backend_names())
     reference = backends[0]
     assert reference["available"] is True
     assert reference["capabilities"].keys().isdisjoint(reference["lacks"])

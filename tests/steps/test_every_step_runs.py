@@ -14,7 +14,8 @@ from pytest_bdd.feature import get_features
 from pytest_bdd.parser import ScenarioTemplate
 from pytest_bdd.steps import StepFunctionContext
 
-from assay_adapters.registry import BackendOptions, open_backend
+from assay_adapters.ports.entry import BackendOptions
+from assay_adapters.registry import open_backend
 from assay_features import feature_root
 from assay_steps.cases import needs_of
 from assay_steps.lookup import vocabulary

@@ -11,7 +11,7 @@ from rich.text import Text
 from assay.terminal import Terminal, write_json
 from assay_adapters.ports.backend import Available
 from assay_adapters.ports.client import Source
-from assay_adapters.registry import BACKENDS, open_backend
+from assay_adapters.registry import UnusableBackendError, backend_names, open_backend
 
 
 class BackendReport(Struct, frozen=True):
@@ -36,7 +36,7 @@ def backends(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """List what can be tested here, and why something cannot."""
-    reports = [report_on(name) for name in BACKENDS]
+    reports = [report_on(name) for name in backend_names()]
     if as_json:
         write_json(reports)
         return
@@ -50,8 +50,11 @@ def backends(
 
 
 def report_on(name: str) -> BackendReport:
-    """Ask a backend, without starting it."""
-    backend = open_backend(name)
+    """Report on a backend without starting it."""
+    try:
+        backend = open_backend(name)
+    except UnusableBackendError as problem:
+        return BackendReport(name=name, available=False, detail=str(problem), capabilities={}, lacks={})
     probe = backend.probe()
     available = isinstance(probe, Available)
     return BackendReport(

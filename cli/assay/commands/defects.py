@@ -13,7 +13,7 @@ from assay.exits import CannotRunError, Exit, NothingSelected, UsageProblem
 from assay.outcome import counted
 from assay.progress import DefectProgress
 from assay.terminal import Terminal, write_json
-from assay_adapters.registry import BREAKABLE
+from assay_adapters.registry import names_with_defects
 from assay_features import load_catalogue
 from assay_steps.folder import JOURNALS, refuse_foreign, write_defects
 from assay_steps.killing import KillMatrix, RuleKills, TrialError, UntriedError, kill_matrix
@@ -35,9 +35,10 @@ def defects(
     as_json: Annotated[bool, typer.Option("--json", help="The matrix as JSON.")] = False,
 ) -> int:
     """Run the scenarios against named defects: which scenario catches which."""
-    if backend not in BREAKABLE:
+    breakable = names_with_defects()
+    if backend not in breakable:
         raise UsageProblem(
-            f"Backend {backend!r} has no defects to switch on; those with defects: {', '.join(BREAKABLE)}."
+            f"Backend {backend!r} has no defects to switch on; those with defects: {', '.join(breakable)}."
         )
     profiles = tuple(name.strip() for name in profile.split(",")) if profile else ()
     for name in profiles or (None,):

@@ -22,7 +22,7 @@ from assay.outcome import SEVERITY, ending, scenarios_of, show, tell
 from assay.progress import RunProgress
 from assay.terminal import Terminal
 from assay_adapters.known import known_outcomes
-from assay_adapters.registry import BREAKABLE
+from assay_adapters.registry import names_with_defects
 from assay_evidence.verdicts import Verdicts
 from assay_features import FeaturesError, feature_root, load_catalogue
 from assay_steps.asked import BackendUnavailableError
@@ -290,7 +290,7 @@ def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bo
     """
     whole = scenarios is None and not by_pytest
     if backend != REFERENCE:
-        waiting = FEW_WORKERS if by_pytest else OWN_WORKERS if backend in BREAKABLE else REAL_WORKERS
+        waiting = FEW_WORKERS if by_pytest else OWN_WORKERS if backend in names_with_defects() else REAL_WORKERS
         return waiting if scenarios is None else min(waiting, scenarios // EACH)
     cores = os.cpu_count() or 1
     return min(cores, CORES) if whole and cores > 1 else 0

@@ -1,1 +1,15 @@
 """Apache Artemis in a container."""
+
+from __future__ import annotations
+
+from assay_adapters.ports.backend import Backend
+from assay_adapters.ports.entry import BackendEntry, BackendOptions
+
+
+def _open(options: BackendOptions) -> Backend:
+    from assay_adapters.brokers.artemis.backend import ArtemisBackend
+
+    return ArtemisBackend(shared=options.shared, wire=options.wire)
+
+
+BACKEND = BackendEntry(_open)
