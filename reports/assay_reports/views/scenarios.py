@@ -10,6 +10,7 @@ from assay_evidence.events import AnyEvent, Claim, Frame, Step, Unsupported
 from assay_evidence.verdicts import Finding, ScenarioVerdict, Verdict
 from assay_reports.clock import ScenarioClock
 from assay_reports.excerpts import Excerpt, excerpt
+from assay_reports.places import place_of
 from assay_reports.presentation import FACES, Face
 from assay_reports.sources import KnownOutcome
 from assay_reports.text import duration, seconds
@@ -52,6 +53,7 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
 
     anchor: str
     feature: str
+    place: str
     name: str
     face: Face
     verdict: ScenarioVerdict
@@ -90,6 +92,7 @@ def scenario_view(
     return ScenarioView(
         anchor=names.unique(f"{pair.slug}--{name}"),
         feature=feature,
+        place=place_of(feature, name),
         name=name,
         face=FACES[verdict.verdict],
         verdict=verdict,
