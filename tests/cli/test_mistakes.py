@@ -44,7 +44,7 @@ def sentence(err: str) -> str:
         (["--face", "clasic"], "did you mean 'classic'?"),
         (["--store", "memry"], "did you mean 'memory'?"),
         (["--defect", "early-delivry"], "did you mean 'early-delivery'?"),
-        (["--defect", "early-delivery", "--backend", "artemis"], "those with defects: reference, reference-container, reference-server"),
+        (["--defect", "early-delivery", "--backend", "artemis"], "those with defects: reference, reference-container"),
         (["--store", "memory", "--backend", "artemis"], "brings its own store"),
         (["--sed", "3"], "--seed"),
         (["--seed", "x"], "'--seed'"),
