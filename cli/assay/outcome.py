@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from assay.exits import Exit
 from assay.tables import foreign_table, rules_table
 from assay.terminal import Terminal
+from assay_evidence.figures import counted
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
 from assay_features import load_catalogue
 
@@ -81,8 +82,3 @@ def summary(verdicts: Verdicts, seconds: float | None) -> str:
 def _listed(totals: Mapping[str, int]) -> str:
     """``1 fail, 2 pass``, without the verdicts that nothing has."""
     return ", ".join(f"{count} {verdict}" for verdict, count in totals.items() if count)
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 rule``, ``2 rules``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from assay.outcome import counted
+from assay_evidence.figures import counted
 
 LINES = 10
 """Elsewhere than on a terminal, about so many lines for a run."""

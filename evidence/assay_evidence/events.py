@@ -168,6 +168,7 @@ class ScenarioBegin(Event, frozen=True, kw_only=True, tag="scenario"):
 
     Args:
         client: Name, version and face of the client that runs it; empty where it is not run.
+        line: Its line in the feature file; 0 where the journal does not tell.
     """
 
     rules: tuple[str, ...]
@@ -175,6 +176,7 @@ class ScenarioBegin(Event, frozen=True, kw_only=True, tag="scenario"):
     strength: str
     foreign: bool = False
     client: str = ""
+    line: int = 0
 
 
 class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
@@ -212,12 +214,14 @@ class Step(Event, frozen=True, kw_only=True, tag="step"):
         outcome: ``done``; ``refused`` when the pair refused what the scenario needs in order to try its rule;
             ``broken`` when the kit or the environment failed.
         detail: Why, in one sentence.
+        line: Its line in the feature file; 0 where the journal does not tell.
     """
 
     keyword: str
     text: str
     outcome: Literal["done", "refused", "broken"]
     detail: str = ""
+    line: int = 0
 
 
 class Call(Event, frozen=True, kw_only=True, tag="call"):

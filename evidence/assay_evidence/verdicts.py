@@ -55,6 +55,7 @@ class Finding(Struct, frozen=True):
         observed: What the journal holds, with figures.
         disclosed: Behaviour that a `may` rule leaves open and that was seen here.
         certain: Of a fail: whether no delay of the harness can have brought it about.
+        offenders: Of a fail: the events that break the rule, ``writer:seq``; none where something did not happen.
     """
 
     claim: str
@@ -64,6 +65,7 @@ class Finding(Struct, frozen=True):
     observed: str = ""
     disclosed: str = ""
     certain: bool = False
+    offenders: tuple[str, ...] = ()
 
 
 class ScenarioVerdict(Struct, frozen=True):

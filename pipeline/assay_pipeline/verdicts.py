@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from assay_evidence.figures import counted, duration
 from assay_evidence.oracle import Limits, Outcome, Subject
 from assay_evidence.verdicts import Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst
 from assay_features import Catalogue
@@ -79,22 +80,26 @@ class _Words(Struct, frozen=True):
     demands: str
     observed: str
     ns: bool = True
+    one: str = ""
+    many: str = ""
 
 
 _WORDS: Mapping[str, _Words] = {
     "DD-02": _Words("no sighting before the send call's start plus the delay", "{0} after it was due"),
     "DD-56": _Words("no first sighting later than {expiry_ms} ms after the expiry", "first seen {0} after its expiry"),
-    "PD-11": _Words("a copy for every subscription open through the send", "{0} copies", ns=False),
-    "PD-20": _Words("every confirmed message seen after the restart", "seen {0} times after it", ns=False),
-    "BT-04": _Words("from 1 message to the listener's size in each batch", "{0} messages", ns=False),
+    "PD-11": _Words("a copy for every subscription open through the send", "{0}", ns=False, one="copy", many="copies"),
+    "PD-20": _Words("every confirmed message seen after the restart", "seen {0} after it", ns=False, one="time"),
+    "BT-04": _Words("from 1 message to the listener's size in each batch", "{0}", ns=False, one="message"),
 }
-_MS = 1_000_000
 
 
 def _observed(subject: Subject) -> str:
     words = _WORDS[subject.rule]
-    figure = f"{subject.figure / _MS:g} ms" if words.ns else str(subject.figure)
-    return f"{subject.subject}: {words.observed.format(figure)}"
+    if not words.ns:
+        return f"{subject.subject}: {words.observed.format(counted(subject.figure, words.one, words.many))}"
+    # A figure below zero lies before the moment that it is counted from.
+    side = words.observed if subject.figure >= 0 else words.observed.replace(" after ", " before ")
+    return f"{subject.subject}: {side.format(duration(abs(subject.figure)))}"
 
 
 def conclude(

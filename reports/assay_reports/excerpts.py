@@ -23,8 +23,8 @@ from assay_evidence.events import (
     Unsupported,
     Watch,
 )
+from assay_evidence.figures import duration
 from assay_reports.clock import ScenarioClock
-from assay_reports.text import duration
 
 _ENVELOPE = frozenset(Event.__struct_fields__)
 LINES = 400

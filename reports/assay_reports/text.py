@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 
 _ESCAPED_CATEGORIES = frozenset({"Cc", "Cs", "Cn", "Co", "Zl", "Zp"})
 _KEPT = frozenset("\n\t")
@@ -14,13 +13,6 @@ _UNSEEN = frozenset("\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u206
 _UNPLAIN = re.compile(r"[^\x20-\x7e\n\t]")
 _SLUG = re.compile(r"[^a-z0-9]+")
 _SLUG_LENGTH = 80
-_NS_UNITS = (
-    (3_600_000_000_000, "h"),
-    (60_000_000_000, "min"),
-    (1_000_000_000, "s"),
-    (1_000_000, "ms"),
-    (1_000, "µs"),
-)
 
 
 def visible(text: str) -> str:
@@ -46,26 +38,3 @@ def slug(text: str) -> str:
     """Make a name for a file or an anchor: lower-case letters, digits and dashes, never empty."""
     folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return _SLUG.sub("-", folded).strip("-")[:_SLUG_LENGTH].strip("-") or "x"
-
-
-@lru_cache(maxsize=4096)
-def duration(ns: int) -> str:
-    """Write a duration for people, to four significant digits: ``2.001 s``, ``850 µs``, ``0 s``.
-
-    Args:
-        ns: Nanoseconds; may be negative.
-    """
-    size = abs(ns)
-    for unit_ns, unit in _NS_UNITS:
-        if size >= unit_ns:
-            return f"{_significant(ns / unit_ns)} {unit}"
-    return f"{ns} ns" if ns else "0 s"
-
-
-def _significant(value: float) -> str:
-    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"  # noqa: PLR2004 - four digits before the point
-
-
-def seconds(value: float) -> str:
-    """Write a duration given in seconds."""
-    return duration(round(value * 1_000_000_000))

@@ -11,8 +11,8 @@ from typing import Literal
 from msgspec import Struct
 
 from assay_evidence.events import AnyEvent, Call, Fault, Return, Seen, Unit, Watch
+from assay_evidence.figures import duration
 from assay_reports.clock import ScenarioClock
-from assay_reports.text import duration
 
 WIDTH = 820
 LEFT = 132

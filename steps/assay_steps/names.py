@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
+
+from assay_evidence.names import PREFIX, token_of
 
 STAGING_QUEUE = "SYSTEM.DDELAY.LOCAL.QUEUE"
 """DELAY:29 names it."""
@@ -73,12 +74,12 @@ class Names:
     """
 
     def __init__(self, scenario: str, members: tuple[str, ...]) -> None:
-        self.token = hashlib.sha256(scenario.encode()).hexdigest()[:8]
+        self.token = token_of(scenario)
         self._members = members
 
     def own(self, name: str) -> str:
         """A name of this scenario, made unique on a shared broker."""
-        return f"assay.{self.token}.{name}"
+        return f"{PREFIX}.{self.token}.{name}"
 
     def identifier(self, name: str) -> str:
         """The same for client ids and subscriptions, whose names know no dots everywhere."""

@@ -197,6 +197,7 @@ class AssayPlugin:
             strength=case.strength,
             foreign=case.foreign,
             client="" if isinstance(provisioned, Unsupported) else provisioned.faces.title,
+            line=template.line_number if template else 0,
         )
         if isinstance(provisioned, Unsupported):
             journal.write(
@@ -306,7 +307,12 @@ class AssayPlugin:
         journal = request.node.stash.get(JOURNAL, None)
         if journal is not None:
             journal.write(
-                events.Step, keyword=step.keyword or step.type, text=step.name, outcome=outcome, detail=detail
+                events.Step,
+                keyword=step.keyword or step.type,
+                text=step.name,
+                outcome=outcome,
+                detail=detail,
+                line=step.line_number,
             )
 
     def _outside(self, item: pytest.Item, problem: BaseException) -> None:
@@ -315,7 +321,9 @@ class AssayPlugin:
         broken = any(isinstance(event, events.Step) and event.outcome != "done" for event in journal.events)
         if not broken:
             keyword, text = (step.keyword or step.type, step.name) if step else ("*", "between the steps")
-            journal.write(events.Step, keyword=keyword, text=text, outcome="broken", detail=_told(problem, step, item))
+            line = step.line_number if step else 0
+            told = _told(problem, step, item)
+            journal.write(events.Step, keyword=keyword, text=text, outcome="broken", detail=told, line=line)
 
     # the end ---------------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from tests.evidence.histories import Memory
 from tests.pipeline.cases import CASES, Case
 from tests.pipeline.tales import Tale
 
+from assay_evidence.figures import counted
 from assay_evidence.oracle import Outcome, examine
 from assay_evidence.verdicts import Verdict
 
@@ -36,4 +37,4 @@ def test_the_claim_about_batches_says_what_the_oracle_says(turns: list[tuple[str
     found = [subject.outcome for subject in examine(tale.events) if subject.rule == "BT-04"]
     claimed = tale.finds("batch-shape", {"actor": "receiver"}, max=2)
     assert claimed.verdict is (Verdict.FAIL if Outcome.BROKEN in found else Verdict.PASS)
-    assert claimed.observed.startswith(f"{len(found)} batches")
+    assert claimed.observed.startswith(counted(len(found), "batch", "batches"))

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from assay_adapters.known import KnownOutcome, KnownOutcomes
+from assay_evidence.events import ScenarioBegin, Step
+from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict
 
 pytest_plugins = ["pytester"]
@@ -70,6 +72,14 @@ def test_a_team_s_own_feature_is_judged_with_the_kits_steps(pytester: pytest.Pyt
     run(pytester, "--assay-out=out", "--strict-markers").assert_outcomes(passed=1)
     assert judged(pytester)["It arrives"]["verdict"] == "pass"
     assert judged(pytester)["It arrives"]["scenario"] == "own.feature::It arrives"
+
+
+def test_the_journal_has_the_feature_s_line_of_a_scenario_and_of_its_steps(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT)
+    run(pytester, "--assay-out=out").assert_outcomes(passed=1)
+    told = read_journals(pytester.path / "out" / "journals").events
+    lines = [event.line for event in told if isinstance(event, ScenarioBegin | Step)]
+    assert lines == [4, 5, 6, 7, 8]
 
 
 def test_tests_that_are_no_scenarios_run_beside_them(pytester: pytest.Pytester) -> None:

@@ -17,9 +17,10 @@ from assay.campaign.phases import BETWEEN, Phase
 from assay.campaign.server import STORES
 from assay.commands.report import write_reports
 from assay.exits import CannotRunError, UsageProblem
-from assay.outcome import counted, ending, scenarios_of, show, tell
+from assay.outcome import ending, scenarios_of, show, tell
 from assay.terminal import Terminal
 from assay_adapters.suggestions import unknown
+from assay_evidence.figures import counted
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_steps.folder import make_room, room
 from assay_steps.run import conclude

@@ -10,10 +10,10 @@ import typer
 from rich.console import Console
 
 from assay.exits import CannotRunError, Exit, NothingSelected, UsageProblem
-from assay.outcome import counted
 from assay.progress import DefectProgress
 from assay.terminal import Terminal, write_json
 from assay_adapters.registry import names_with_defects
+from assay_evidence.figures import counted
 from assay_features import load_catalogue
 from assay_steps.folder import JOURNALS, refuse_foreign, write_defects
 from assay_steps.killing import KillMatrix, RuleKills, TrialError, UntriedError, kill_matrix

@@ -37,7 +37,7 @@ def accepted(claim: Claim, history: History) -> Finding:
         return say.inconclusive("The connection was lost during the call.", phrase(refusal))
     if refusal.kind == UNSUPPORTED:
         return say.error("The pair lacks what it declared to have.", phrase(refusal))
-    return say.failed("The call was refused.", f"refused: {phrase(refusal)}")
+    return say.failed("The call was refused.", f"refused: {phrase(refusal)}", by=[answer])
 
 
 def refused_with(claim: Claim, history: History) -> Finding:
@@ -51,7 +51,7 @@ def refused_with(claim: Claim, history: History) -> Finding:
         return say.inconclusive("The call has not come back.", "no answer")
     refusal = answer.refused
     if refusal is None:
-        return say.failed("The call was accepted.", "accepted")
+        return say.failed("The call was accepted.", "accepted", by=[answer])
     kind = wanted.get("kind")
     if refusal.kind == CONNECTION_LOST != kind:
         return say.inconclusive("The connection was lost during the call.", phrase(refusal))
@@ -61,7 +61,7 @@ def refused_with(claim: Claim, history: History) -> Finding:
     wrong = [part for part, value in wanted.items() if had[part] != value]
     observed = f"refused: {phrase(refusal)} ({had['exception']} exception)"
     if wrong:
-        return say.failed(f"The call was refused with another {' and '.join(wrong)}.", observed)
+        return say.failed(f"The call was refused with another {' and '.join(wrong)}.", observed, by=[answer])
     return say.passed("The call was refused as it must be.", observed)
 
 

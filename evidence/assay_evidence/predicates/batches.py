@@ -7,8 +7,9 @@ from collections import Counter
 from msgspec import Struct
 
 from assay_evidence.events import Call, Callback, Claim, Event, Seen
+from assay_evidence.figures import counted, duration
 from assay_evidence.history import History, distance, follows
-from assay_evidence.predicates.claims import Saying, figure, listed, number, reference
+from assay_evidence.predicates.claims import Saying, listed, number, reference
 from assay_evidence.verdicts import Finding
 from assay_evidence.watching import NS_PER_MS
 
@@ -27,17 +28,18 @@ class Batch(Struct, frozen=True):
 
 
 class Lateness(Struct, frozen=True):
-    """How long after a moment a batch was handed over."""
+    """How long after a moment a batch was handed over, with the first message of the batch."""
 
     ns: int
     unc_ns: int
     limit_ns: int
     number: int
+    handed: Seen
 
     @property
     def text(self) -> str:
         """For people."""
-        return f"batch {self.number} {figure(self.ns)} after it could have been, of {figure(self.limit_ns)}"
+        return f"batch {self.number} {duration(self.ns)} after it could have been, of {duration(self.limit_ns)}"
 
 
 def batch_shape(claim: Claim, history: History) -> Finding:
@@ -53,12 +55,15 @@ def batch_shape(claim: Claim, history: History) -> Finding:
     if not batches:
         return say.not_demonstrated("The actor was handed no batch.", "no batch")
     sizes = [batch.size for batch in batches]
-    observed = f"{len(sizes)} batches of {', '.join(map(str, sizes))}"
-    if any(not least <= size <= largest for size in sizes):
-        return say.failed("A batch is too large or too small.", observed)
+    observed = f"{counted(len(sizes), 'batch', 'batches')} of {', '.join(map(str, sizes))}"
+    misshapen = [batch for batch in batches if not least <= batch.size <= largest]
+    if misshapen:
+        offenders = [seen for batch in misshapen for seen in batch.messages]
+        return say.failed("A batch is too large or too small.", observed, by=offenders)
     count = claim.bounds.get("batches")
     if count is not None and len(batches) != count:
-        return say.failed(f"There are {len(batches)} batches and not {count}.", observed)
+        number_of = counted(len(batches), "batch", "batches")
+        return say.failed(f"The actor was handed {number_of} and not {count}.", observed)
     if late := _judge_moments(claim, history, say, batches):
         return late
     if not claim.bounds.get("fill"):
@@ -114,8 +119,9 @@ def _judge_moments(claim: Claim, history: History, say: Saying, batches: list[Ba
     if not late:
         return None
     observed = "; ".join(delay.text for delay in late)
-    if any(delay.ns > delay.limit_ns + delay.unc_ns for delay in late):
-        return say.failed("A batch was deferred for too long.", observed)
+    surely = [delay for delay in late if delay.ns > delay.limit_ns + delay.unc_ns]
+    if surely:
+        return say.failed("A batch was deferred for too long.", observed, by=[delay.handed for delay in surely])
     return say.inconclusive("The clocks are too uncertain to tell late from in time.", observed)
 
 
@@ -145,7 +151,7 @@ def _lateness(history: History, index: int, batch: Batch, message: Seen, limit_n
     delays: list[Lateness] = []
     for event, later_ns in _could_be_delivered(history, message, handed):
         apart = distance(handed, event)
-        delays.append(Lateness(apart.ns - later_ns, apart.unc_ns, limit_ns, index))
+        delays.append(Lateness(apart.ns - later_ns, apart.unc_ns, limit_ns, index, handed))
     return [min(delays, key=lambda delay: delay.ns)] if delays else []
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from collections.abc import Iterable
+
+from msgspec import Struct, structs
 
 from assay_evidence.errors import ClaimError
-from assay_evidence.events import Call, Claim, RefusedInfo, Scalar
+from assay_evidence.events import Call, Claim, Event, RefusedInfo, Scalar
 from assay_evidence.history import History
 from assay_evidence.verdicts import Finding, Verdict
 from assay_evidence.watching import NS_PER_MS
@@ -96,13 +98,6 @@ def sends_of(claim: Claim, history: History) -> list[Call]:
     return sends
 
 
-def figure(ns: int) -> str:
-    """A duration for people: milliseconds, exact to the nanosecond."""
-    whole, rest = divmod(abs(ns), NS_PER_MS)
-    digits = f"{whole}.{rest:06}".rstrip("0").rstrip(".")
-    return f"{'-' if ns < 0 else ''}{digits} ms"
-
-
 def phrase(refusal: RefusedInfo) -> str:
     """A refusal for people."""
     reason = "" if refusal.mqrc is None else f", reason {refusal.mqrc}"
@@ -133,9 +128,20 @@ class Saying(Struct, frozen=True):
         """The rule was tried and kept."""
         return self._say(Verdict.PASS, reason, observed, disclosed)
 
-    def failed(self, reason: str, observed: str, disclosed: str = "", *, certain: bool = False) -> Finding:
-        """The rule was tried and broken; `certain` when no delay of the harness can have brought that about."""
-        return self._say(Verdict.FAIL, reason, observed, disclosed, certain=certain)
+    def failed(
+        self, reason: str, observed: str, disclosed: str = "", *, certain: bool = False, by: Iterable[Event] = ()
+    ) -> Finding:
+        """The rule was tried and broken.
+
+        Args:
+            reason: Why, in one sentence.
+            observed: What the journal holds, with figures.
+            disclosed: Behaviour that a `may` rule leaves open and that was seen here.
+            certain: No delay of the harness can have brought it about.
+            by: The events that break the rule; none where the breach is that something did not happen.
+        """
+        finding = self._say(Verdict.FAIL, reason, observed, disclosed, certain=certain)
+        return structs.replace(finding, offenders=tuple(event.ref for event in by))
 
     def inconclusive(self, reason: str, observed: str) -> Finding:
         """The rule was tried, and the evidence does not decide."""

@@ -11,11 +11,11 @@ from itertools import pairwise
 
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import Claim, Seen
+from assay_evidence.figures import counted, duration
 from assay_evidence.history import History, distance, follows
 from assay_evidence.predicates.claims import (
     Saying,
     actors_of,
-    figure,
     kids_of,
     listed,
     quiet_ns,
@@ -38,7 +38,12 @@ def by_kid(claim: Claim, history: History) -> dict[str, list[Seen]]:
 
 def counts(seen: dict[str, list[Seen]]) -> str:
     """How often each message was seen, for people."""
-    return ", ".join(f"{kid} seen {len(sightings)} times" for kid, sightings in seen.items())
+    return ", ".join(f"{kid} seen {counted(len(sightings), 'time')}" for kid, sightings in seen.items())
+
+
+def _beyond(times: int, seen: dict[str, list[Seen]]) -> list[Seen]:
+    """The sightings that are more than each message may have."""
+    return [sighting for sightings in seen.values() for sighting in sightings[times:]]
 
 
 def silence_of(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> Span | None:
@@ -53,21 +58,21 @@ def silence_of(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> S
 
 def heard(silence: Span | None) -> str:
     """How long nothing came afterwards, for people."""
-    return f"then silence for {figure(silence[1] - silence[0])}" if silence else "no watch afterwards"
+    return f"then silence for {duration(silence[1] - silence[0])}" if silence else "no watch afterwards"
 
 
 def delivered_exactly(claim: Claim, history: History) -> Finding:
     """Decide whether each message came exactly so often."""
     seen = by_kid(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
-    say = Saying(claim, f"each of {', '.join(seen)} is delivered exactly {times} times")
+    say = Saying(claim, f"each of {', '.join(seen)} is delivered exactly {counted(times, 'time')}")
     unanswered = bool(claim.bounds.get("unanswered", 0))
     if open_send := say.unless_accepted(history, sends_of(claim, history), unanswered=unanswered):
         return open_send
     silence = silence_of(claim, history, seen)
     observed = f"{counts(seen)}; {heard(silence)}"
     if any(len(sightings) > times for sightings in seen.values()):
-        return say.failed("A message came too often.", observed, certain=True)
+        return say.failed("A message came too often.", observed, certain=True, by=_beyond(times, seen))
     if silence is None:
         return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
     if any(len(sightings) < times for sightings in seen.values()):
@@ -79,18 +84,18 @@ def delivered_at_most(claim: Claim, history: History) -> Finding:
     """Decide whether no message came more often than permitted, or altered; kept or lost is disclosed."""
     seen = by_kid(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
-    say = Saying(claim, f"each of {', '.join(seen)} is delivered at most {times} times")
+    say = Saying(claim, f"each of {', '.join(seen)} is delivered at most {counted(times, 'time')}")
     unanswered = bool(claim.bounds.get("unanswered", 0))
     if open_send := say.unless_accepted(history, sends_of(claim, history), unanswered=unanswered):
         return open_send
     silence = silence_of(claim, history, seen)
     observed = f"{counts(seen)}; {heard(silence)}"
     if any(len(sightings) > times for sightings in seen.values()):
-        return say.failed("A message came too often.", observed, certain=True)
+        return say.failed("A message came too often.", observed, certain=True, by=_beyond(times, seen))
     altered = [sighting for sightings in seen.values() for sighting in sightings if _is_altered(sighting, history)]
     if altered:
         observed = ", ".join(f"{one.msg.kid} at {one.ref}" for one in altered)
-        return say.failed("A message came altered.", observed, certain=True)
+        return say.failed("A message came altered.", observed, certain=True, by=altered)
     if silence is None:
         return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
     kept = sum(1 for sightings in seen.values() if sightings)
@@ -111,7 +116,7 @@ def never_seen(claim: Claim, history: History) -> Finding:
     kids = kids_of(claim)
     actors = actors_of(claim)
     window_ns = claim.bounds.get("window_ms", 0) * NS_PER_MS
-    say = Saying(claim, f"{', '.join(kids)} never seen" + (f" in {figure(window_ns)}" if window_ns else ""))
+    say = Saying(claim, f"{', '.join(kids)} never seen" + (f" in {duration(window_ns)}" if window_ns else ""))
     if open_send := say.unless_accepted(history, [history.call(ref) for ref in listed(claim, "call")]):
         return open_send
     seen = history.sightings(set(kids), actors)
@@ -124,14 +129,14 @@ def never_seen(claim: Claim, history: History) -> Finding:
         marks = [Mark(start)]
     if seen:
         observed = ", ".join(f"{sighting.msg.kid} by {sighting.actor} ({sighting.ref})" for sighting in seen)
-        return say.failed("A message was seen that must not be.", observed)
+        return say.failed("A message was seen that must not be.", observed, by=seen)
     if not marks:
         return say.not_demonstrated("None of these messages was ever sent.", "never sent")
     axis = Axis(history, claim, claim)
     watchers = watchers_of(history, actors, kids)
     begin = max(axis.place(mark) for mark in marks)
     covered = total(clip(axis.watched(watchers), begin, max(begin, axis.now)))
-    observed = f"never seen; watched for {figure(covered)}"
+    observed = f"never seen; watched for {duration(covered)}"
     if covered >= window_ns and axis.quiet(watchers, marks, quiet_ns(claim)) is not None:
         return say.passed("It was watched for, and did not come.", observed)
     return say.not_demonstrated("Nobody watched long enough to tell.", observed)
@@ -146,7 +151,8 @@ def in_order(claim: Claim, history: History) -> Finding:
         return say.not_demonstrated("Fewer than two of the messages were seen.", observed)
     behind = [_is_behind(later, earlier) for earlier, later in pairwise(firsts)]
     if False in behind:
-        return say.failed("A message was seen before one that goes before it.", observed)
+        ahead = [later for later, is_behind in zip(firsts[1:], behind, strict=True) if is_behind is False]
+        return say.failed("A message was seen before one that goes before it.", observed, by=ahead)
     if None in behind:
         return say.inconclusive("The clocks are too uncertain to tell the order.", observed)
     return say.passed("They were seen in their order.", observed)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import Admin, AnyEvent, Call, Claim, MessageRef, RefusedInfo, Return, Scalar, Seen
+from assay_evidence.figures import counted
 from assay_evidence.history import History
 from assay_evidence.predicates.claims import SEPARATOR, Saying, actors_of, as_text, kid_of, kids_of, phrase, reference
 from assay_evidence.verdicts import Finding
@@ -42,7 +43,7 @@ def equal_fields(claim: Claim, history: History) -> Finding:
         return open_call
     wrong = [name for name, value in wanted.items() if shown.get(name) != value]
     if wrong:
-        return say.failed(f"{', '.join(wrong)} differ or are absent.", observed)
+        return say.failed(f"{', '.join(wrong)} differ or are absent.", observed, by=[event])
     return say.passed("All fields are as they must be.", observed)
 
 
@@ -92,7 +93,7 @@ def mentions(claim: Claim, history: History) -> Finding:
         return open_call
     wrong = [name for name, entries in wanted.items() if name not in shown or not _fits(shown[name], entries, claim)]
     if wrong:
-        return say.failed(f"{', '.join(wrong)} says something else, or is absent.", observed)
+        return say.failed(f"{', '.join(wrong)} says something else, or is absent.", observed, by=[event])
     if claim.bounds.get("recorded"):
         named = [entry for name, entries in wanted.items() for entry in entries if entry in shown[name]]
         return say.passed("What the fields say is recorded.", observed, disclosed=", ".join(named) or "none")
@@ -122,9 +123,9 @@ def in_range(claim: Claim, history: History) -> Finding:
     try:
         value = int(shown[name])
     except (KeyError, ValueError):
-        return say.failed(f"{name} is no number, or absent.", observed)
+        return say.failed(f"{name} is no number, or absent.", observed, by=[event])
     if value < least or (most is not None and value > most):
-        return say.failed(f"{name} is out of range.", observed)
+        return say.failed(f"{name} is out of range.", observed, by=[event])
     return say.passed(f"{name} is in range.", observed, disclosed=str(value))
 
 
@@ -208,12 +209,12 @@ def found_by_browse(claim: Claim, history: History) -> Finding:
     call = history.call(reference(claim, "call"))
     kids = kids_of(claim)
     count = claim.bounds.get("count", 1)
-    say = Saying(claim, f"the browse lists each of {', '.join(kids)} {count} times")
+    say = Saying(claim, f"the browse lists each of {', '.join(kids)} {counted(count, 'time')}")
     if unanswered := say.unless_accepted(history, [call]):
         return unanswered
     answer = history.answer(call)
     found = answer.kids if answer else ()
-    observed = ", ".join(f"{kid} {found.count(kid)} times" for kid in kids) + f", of {len(found)} listed"
+    observed = ", ".join(f"{kid} {counted(found.count(kid), 'time')}" for kid in kids) + f", of {len(found)} listed"
     if any(found.count(kid) != count for kid in kids):
-        return say.failed("The browse lists something else.", observed)
+        return say.failed("The browse lists something else.", observed, by=[answer or call])
     return say.passed("The browse lists what it must.", observed)

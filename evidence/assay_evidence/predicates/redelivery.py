@@ -8,6 +8,7 @@ copies of their own, so their first delivery is none.
 from __future__ import annotations
 
 from assay_evidence.events import Claim, Seen
+from assay_evidence.figures import counted
 from assay_evidence.history import History
 from assay_evidence.predicates.claims import Saying, actors_of, kids_of, sends_of
 from assay_evidence.predicates.delivery import by_kid, counts, heard, silence_of
@@ -32,7 +33,7 @@ def redelivered(claim: Claim, history: History) -> Finding:
     bare = [sighting for sighting in again if not _is_flagged(sighting)]
     if flagged and bare:
         observed = ", ".join(f"{sighting.msg.kid} at {sighting.ref} is not marked" for sighting in bare)
-        return say.failed("A message came again without the mark of redelivery.", observed, certain=True)
+        return say.failed("A message came again without the mark of redelivery.", observed, certain=True, by=bare)
     if times == HOWEVER_OFTEN:
         observed = f"{len(again)} came again"
         if history.sightings(set(seen), None):
@@ -56,7 +57,7 @@ def _expected(seen: dict[str, list[Seen]], times: int, *, flagged: bool) -> str:
     marked = ", marked as redelivered" if flagged else ""
     if times == HOWEVER_OFTEN:
         return f"what of {', '.join(seen)} comes again is marked as redelivered"
-    return f"each of {', '.join(seen)} is delivered at least {times} times{marked}"
+    return f"each of {', '.join(seen)} is delivered at least {counted(times, 'time')}{marked}"
 
 
 def _redeliveries(claim: Claim, history: History) -> list[Seen]:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from assay_evidence.events import Claim, Disk, Event
+from assay_evidence.figures import counted
 from assay_evidence.history import History, distance
 from assay_evidence.predicates.claims import Saying, actors_of, kid_of, sends_of
 from assay_evidence.verdicts import Finding
@@ -21,7 +22,7 @@ def flushed_before(claim: Claim, history: History) -> Finding:
     actors = actors_of(claim)
     copies = claim.bounds.get("copies", 1)
     what = f"{' or '.join(actors)} sees it" if actors else "its send is answered"
-    say = Saying(claim, f"{copies} copies of {kid} are flushed to disk before {what}")
+    say = Saying(claim, f"{counted(copies, 'copy', 'copies')} of {kid} must be flushed to disk before {what}")
     sends = sends_of(claim, history)
     if open_send := say.unless_accepted(history, sends):
         return open_send
@@ -38,12 +39,12 @@ def flushed_before(claim: Claim, history: History) -> Finding:
     source = ", ".join(sorted({event.source for event in history.disk}))
     surely = _durable((event for event in history.disk if _before(event, deadline) is True), kid)
     maybe = _durable((event for event in history.disk if _before(event, deadline) is not False), kid)
-    observed = f"{surely} copies flushed before {deadline.ref}, seen by {source}"
+    observed = f"{counted(surely, 'copy', 'copies')} flushed before {deadline.ref}, seen by {source}"
     if surely >= copies and maybe >= copies:
         return say.passed("It was on disk in time.", observed, disclosed=source)
     if maybe >= copies or surely >= copies:
         return say.inconclusive("The clocks are too uncertain to order the flush and the answer.", observed)
-    return say.failed("It was not on disk in time.", observed, disclosed=source, certain=True)
+    return say.failed("It was not on disk in time.", observed, disclosed=source, certain=True, by=[deadline])
 
 
 def _before(event: Disk, deadline: Event) -> bool | None:

@@ -9,14 +9,16 @@ from msgspec import Struct
 
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import Call, Claim, Event
-from assay_evidence.history import History, distance
-from assay_evidence.predicates.claims import Saying, actors_of, figure, kid_of, number, reference
+from assay_evidence.figures import counted, duration
+from assay_evidence.history import Distance, History, distance
+from assay_evidence.predicates.claims import Saying, actors_of, kid_of, number, reference
 from assay_evidence.spans import clip, total
 from assay_evidence.verdicts import Finding
 from assay_evidence.watching import NS_PER_MS, Axis, watchers_of
 
 DEFAULT_WATCHED_PERCENT = 50
 PERCENT = 100
+TOO_EARLY = "The message could be received or browsed too early."
 
 
 class Delivery(Struct, frozen=True):
@@ -43,6 +45,12 @@ def _deliveries(
     return handed + looked
 
 
+def _after(apart: Distance, since: str) -> str:
+    """How long after a moment, with the uncertainty where there is one."""
+    doubt = f", give or take {duration(apart.unc_ns)}" if apart.unc_ns else ""
+    return f"{duration(apart.ns)} after {since}{doubt}"
+
+
 def not_before(claim: Claim, history: History) -> Finding:
     """Decide whether nobody had the message before the start of its send plus its delay (DD-02).
 
@@ -50,28 +58,29 @@ def not_before(claim: Claim, history: History) -> Finding:
     """
     kid, call = kid_of(claim), history.call(reference(claim, "call"))
     delay_ns = number(claim, "delay_ms") * NS_PER_MS
-    say = Saying(claim, f"{kid} is not to be had before {figure(delay_ns)} after the start of its send")
+    say = Saying(claim, f"nobody has {kid} earlier than {duration(delay_ns)} after the start of its send")
     if open_send := say.unless_accepted(history, [call]):
         return open_send
     deliveries = _deliveries(history, kid, actors_of(claim), None)
-    early: list[str] = []
+    early: list[tuple[Event, str]] = []
     doubtful: list[str] = []
     for delivery in deliveries:
         apart = distance(delivery.event, call)
         ahead = delay_ns - apart.ns
-        text = f"{delivery.who} had it {figure(apart.ns)} after the send, give or take {figure(apart.unc_ns)}"
+        text = f"{delivery.who} had it {_after(apart, 'the send')}"
         if ahead > apart.unc_ns:
-            early.append(text)
+            early.append((delivery.event, f"{text}, {duration(ahead)} too early"))
         elif ahead >= 0 and apart.unc_ns > 0:
             doubtful.append(text)
     if early:
-        return say.failed("The message was to be had too early.", "; ".join(early), certain=True)
+        observed = "; ".join(text for _, text in early)
+        return say.failed(TOO_EARLY, observed, certain=True, by=[event for event, _ in early])
     if doubtful:
         return say.inconclusive("The clocks are too uncertain to tell early from due.", "; ".join(doubtful))
     if not deliveries:
         return say.not_demonstrated("Nobody had the message at all.", "never seen")
     first = min(deliveries, key=lambda delivery: distance(delivery.event, call).ns)
-    seen = f"{first.who} had it {figure(distance(first.event, call).ns)} after the send"
+    seen = f"{first.who} had it {duration(distance(first.event, call).ns)} after the send"
     return _tried(claim, history, call, say, seen)
 
 
@@ -89,11 +98,12 @@ def _tried(claim: Claim, history: History, call: Call, say: Saying, seen: str) -
         if start <= axis.at(look.call) and axis.at(look.answer) < delay_ns
     ]
     if looks:
-        return say.passed("It was looked for before it was due, and not there.", f"{len(looks)} early looks; {seen}")
+        observed = f"{counted(len(looks), 'early look')}; {seen}"
+        return say.passed("It was looked for before it was due, and not there.", observed)
     window = delay_ns - start
     watchers = watchers_of(history, actors_of(claim), {kid_of(claim)})
     covered = total(clip(axis.watched(watchers), start, delay_ns)) if window > 0 else 0
-    observed = f"watched for {figure(covered)} of the {figure(window)} before it was due; {seen}"
+    observed = f"watched for {duration(covered)} of the {duration(window)} before it was due; {seen}"
     if window > 0 and covered * PERCENT >= needed * window:
         return say.passed("It was watched for before it was due, and did not come early.", observed)
     return say.not_demonstrated(f"Nobody watched for {needed} % of the time before it was due.", observed)
@@ -104,7 +114,7 @@ def by(claim: Claim, history: History) -> Finding:
     kid, call = kid_of(claim), history.call(reference(claim, "call"))
     limit_ns = number(claim, "limit_ms") * NS_PER_MS
     origin, due_ns, since = _reference_moment(claim, history, call)
-    say = Saying(claim, f"{kid} is delivered within {figure(limit_ns)} after {since}")
+    say = Saying(claim, f"{kid} is delivered within {duration(limit_ns)} after {since}")
     if open_send := say.unless_accepted(history, [call]):
         return open_send
     actors = actors_of(claim)
@@ -115,13 +125,14 @@ def by(claim: Claim, history: History) -> Finding:
     first = min(deliveries, key=lambda delivery: axis.at(delivery.event))
     apart = distance(first.event, origin)
     late = apart.ns - due_ns
-    observed = f"{first.who} had it {figure(late)} after {since}, give or take {figure(apart.unc_ns)}"
+    observed = f"{first.who} had it {_after(Distance(late, apart.unc_ns), since)}"
     if late <= limit_ns:
         return say.passed("It was delivered in time.", observed)
     if late <= limit_ns + apart.unc_ns:
         return say.inconclusive("The clocks are too uncertain to tell late from in time.", observed)
     if _could_have_come(claim, axis, call, due_ns, limit_ns):
-        return say.failed("It was delivered too late.", observed)
+        too_late = f"{observed}, {duration(late - limit_ns)} too late"
+        return say.failed("It was delivered too late.", too_late, by=[first.event])
     return say.not_demonstrated("Nobody watched before the limit, so it may have been there in time.", observed)
 
 
@@ -129,7 +140,7 @@ def _never(claim: Claim, axis: Axis, due_ns: int, limit_ns: int, say: Saying) ->
     """Fail when somebody watched until the limit."""
     last = due_ns + limit_ns
     spans = axis.watched(watchers_of(axis.history, actors_of(claim), {kid_of(claim)}))
-    observed = f"never; watched for {figure(total(clip(spans, due_ns, last)))} of the {figure(limit_ns)}"
+    observed = f"never; watched for {duration(total(clip(spans, due_ns, last)))} of the {duration(limit_ns)}"
     if any(start <= last <= end and end > start for start, end in spans):
         return say.failed("It was watched for until the limit, and did not come.", observed)
     return say.not_demonstrated("Nobody watched until the limit.", observed)

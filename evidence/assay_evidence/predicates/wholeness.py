@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import Claim, Event, Seen
+from assay_evidence.figures import counted
 from assay_evidence.history import History, follows
 from assay_evidence.predicates.claims import Saying, actors_of, kids_of, listed, quiet_ns, reference
 from assay_evidence.verdicts import Finding
@@ -26,10 +27,14 @@ def all_or_nothing(claim: Claim, history: History) -> Finding:
         raise ClaimError(f"The claim {claim.ref} (all-or-nothing) is about an end that the evidence before lacks.")
     say = Saying(claim, "all that the unit sent is seen and nothing that it took comes again, or the reverse")
     came = [kid for kid in sent if history.sightings({kid}, actors)]
-    again = [kid for kid in taken if any(follows(one, end) for one in history.sightings({kid}, actors))]
+    repeated = {
+        kid: [one for one in history.sightings({kid}, actors) if follows(one, end)] for kid in dict.fromkeys(taken)
+    }
+    again = [kid for kid in taken if repeated[kid]]
     observed = f"{len(came)} of {len(sent)} sent were seen, {len(again)} of {len(taken)} taken came again"
     if came and again:
-        return say.failed("What the unit sent was seen, and what it took came again.", observed)
+        offenders = [one for sightings in repeated.values() for one in sightings]
+        return say.failed("What the unit sent was seen, and what it took came again.", observed, by=offenders)
     if not all(_silent(claim, history, kids, end) for kids in (sent, taken) if kids):
         return say.not_demonstrated("Nobody watched long enough afterwards to tell.", observed)
     if len(came) == len(sent) and not again:
@@ -51,14 +56,16 @@ def only_sent(claim: Claim, history: History) -> Finding:
     """Decide whether everything that was seen had been sent, with the body that it was sent with."""
     say = Saying(claim, "whatever is seen was sent, with the same body")
     seen = history.sightings(None, actors_of(claim))
-    observed = f"{len(seen)} sightings"
+    observed = counted(len(seen), "sighting")
     invented = [one for one in seen if not history.sends({one.msg.kid})]
     if invented:
-        return say.failed("A message was seen that nobody sent.", f"{observed}; {_named(invented)}", certain=True)
+        observed = f"{observed}; {_named(invented)}"
+        return say.failed("A message was seen that nobody sent.", observed, certain=True, by=invented)
     altered = [one for one in seen if one.msg.sha256 not in _digests(history, one.msg.kid)]
     if altered:
         observed = f"{observed}; {_named(altered)}"
-        return say.failed("A message was seen with another body than it was sent with.", observed, certain=True)
+        reason = "A message was seen with another body than it was sent with."
+        return say.failed(reason, observed, certain=True, by=altered)
     if not seen:
         return say.not_demonstrated("Nothing was seen at all.", observed)
     return say.passed("Everything that was seen had been sent so.", observed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay_evidence.events import Claim
+from assay_evidence.figures import counted
 from assay_evidence.history import History
 from assay_evidence.predicates.claims import Saying, kids_of
 from assay_evidence.verdicts import Finding
@@ -14,7 +15,7 @@ def transferred(claim: Claim, history: History) -> Finding:
     A client whose frames nobody traced has shown nothing, however often it was asked to send.
     """
     times, least, settled = (claim.bounds.get(name) for name in ("times", "least", "settled"))
-    often = f"exactly {times} times" if times is not None else f"{least or 1} times or more"
+    often = f"exactly {counted(times, 'time')}" if times is not None else f"{counted(least or 1, 'time')} or more"
     how = "" if settled is None else ", settled" if settled else ", not settled"
     kids = kids_of(claim)
     say = Saying(claim, f"each of {', '.join(kids)} goes over the wire {often}{how}")
@@ -22,10 +23,13 @@ def transferred(claim: Claim, history: History) -> Finding:
         return say.not_demonstrated("Nobody looked at the wire.", "no frame of a message")
     seen = {kid: [frame.settled for frame in history.transfers.get(kid, ())] for kid in kids}
     observed = ", ".join(
-        f"{kid} {len(flags)} times ({sum(flag is True for flag in flags)} settled)" for kid, flags in seen.items()
+        f"{kid} {counted(len(flags), 'time')} ({sum(flag is True for flag in flags)} settled)"
+        for kid, flags in seen.items()
     )
-    if any(flag is not bool(settled) for flags in seen.values() for flag in flags) and settled is not None:
-        return say.failed("A message went over the wire in the other quality of service.", observed)
+    frames = [frame for kid in kids for frame in history.transfers.get(kid, ())]
+    other = [frame for frame in frames if frame.settled is not bool(settled)] if settled is not None else []
+    if other:
+        return say.failed("A message went over the wire in the other quality of service.", observed, by=other)
     if times is not None and any(len(flags) != times for flags in seen.values()):
         return say.failed("A message went over the wire too often, or not often enough.", observed)
     if times is None and any(len(flags) < (least or 1) for flags in seen.values()):

@@ -9,11 +9,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from assay_evidence.events import AnyEvent, End, Plan, Unsupported
+from assay_evidence.figures import seconds
 from assay_evidence.lines import JournalDamage
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_reports.presentation import FACES, Face
 from assay_reports.sources import KnownOutcome
-from assay_reports.text import seconds
 from assay_reports.views.matrix import rule_href
 from assay_reports.views.own import Own, OwnFeature, own_views
 from assay_reports.views.pairs import Pair, scenarios_of

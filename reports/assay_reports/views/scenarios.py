@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from assay_evidence.events import AnyEvent, Claim, Frame, Step, Unsupported
+from assay_evidence.figures import duration, seconds
 from assay_evidence.verdicts import Finding, ScenarioVerdict, Verdict
 from assay_reports.clock import ScenarioClock
 from assay_reports.excerpts import Excerpt, excerpt
 from assay_reports.places import place_of
 from assay_reports.presentation import FACES, Face
 from assay_reports.sources import KnownOutcome
-from assay_reports.text import duration, seconds
 from assay_reports.timeline import Timeline, timeline
 from assay_reports.views.pairs import Names, Pair
 

@@ -4,6 +4,7 @@ import pytest
 from tests.evidence.histories import Memory, Story, refusal
 from tests.evidence.predicates.rows import Rows, Tell, check_row
 
+from assay_evidence.events import Return
 from assay_evidence.verdicts import Finding, Verdict
 
 rows = Rows()
@@ -430,9 +431,39 @@ def test_timing(tell: Tell, verdict: Verdict, disclosed: str) -> None:
     check_row(tell, verdict, disclosed)
 
 
-@pytest.mark.parametrize(("seen_ns", "lateness"), [(-1, "499.999999 ms"), (0, "500 ms"), (1, "500.000001 ms")])
-def test_a_finding_names_the_moment_to_the_nanosecond(seen_ns: int, lateness: str) -> None:
-    assert f"{lateness} after the send" in waited_for(Story(), 500, seen_ns).observed
+@pytest.mark.parametrize(
+    ("seen_ns", "observed"),
+    [
+        (-1, "receiver had it 500 ms after the send, 1 ns too early"),
+        (-499_000, "receiver had it 499.5 ms after the send, 499 µs too early"),
+        (0, "receiver had it 500 ms after the send"),
+        (499, "receiver had it 500 ms after the send"),
+    ],
+)
+def test_a_rounded_finding_names_by_how_much_a_message_came_too_early(seen_ns: int, observed: str) -> None:
+    assert waited_for(Story(), 500, seen_ns).observed.endswith(observed)
+
+
+def test_a_message_that_is_too_late_says_by_how_much() -> None:
+    story = Story()
+    with story.watching():
+        send = story.send(delay_ms=500)
+        late = story.at(701, 250_000).seen()
+    finding = story.finds("by", {"kid": "m", "call": send.ref}, delay_ms=500, limit_ms=200)
+    assert finding.observed == "receiver had it 201.2 ms after its due moment, 1.25 ms too late"
+    assert finding.offenders == (late.ref,)
+
+
+def test_a_finding_names_the_browse_that_saw_the_message_too_early() -> None:
+    story = Story()
+    send = story.send(delay_ms=500)
+    story.at(100).browse()
+    early = story.at(400).browse("m")
+    story.at(600).browse("m")
+    finding = story.finds("not-before", {"kid": "m", "call": send.ref}, delay_ms=500)
+    answer = next(event for event in story.events if isinstance(event, Return) and event.call == early.id)
+    assert finding.verdict is Verdict.FAIL
+    assert finding.offenders == (answer.ref,)
 
 
 def test_a_finding_names_the_first_of_several_deliveries() -> None:

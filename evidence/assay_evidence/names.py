@@ -1,0 +1,39 @@
+"""The token that the suite puts in front of a scenario's names, so that scenarios can share a broker.
+
+The journal holds full names, because they are what the broker knows.  People read the names as the feature has them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import lru_cache
+
+PREFIX = "assay"
+_LENGTH = 8
+
+
+@lru_cache(maxsize=4096)
+def token_of(scenario: str) -> str:
+    """Return the token of a scenario's names: eight hexadecimal digits.
+
+    Args:
+        scenario: The scenario's id.
+    """
+    return hashlib.sha256(scenario.encode(errors="surrogatepass")).hexdigest()[:_LENGTH]
+
+
+def plain(text: str, scenario: str) -> str:
+    """Write names as the feature has them: ``assay.1d56b564.ORDERS`` and ``1d56b564/m1`` lose what stands in front.
+
+    Args:
+        text: Any text; only names with this scenario's own token change.
+        scenario: The scenario's id.
+    """
+    token = token_of(scenario)
+    return _prefix(token).sub("", text) if token in text else text
+
+
+@lru_cache(maxsize=256)
+def _prefix(token: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{PREFIX}\.{token}\.|{PREFIX}-{token}-|{token}/)")
