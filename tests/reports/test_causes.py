@@ -6,10 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Assay
 
 from assay.exits import Exit
-from assay.main import ending
 from assay_reports.views.causes import grouped, pattern_of
+
+pytest_plugins = ["tests.cli.conftest"]
 
 
 @pytest.mark.parametrize(
@@ -36,9 +38,9 @@ def test_groups_stand_in_the_order_of_their_first_item() -> None:
     assert grouped("abcab", lambda letter: (letter,)) == (("a", "a"), ("b", "b"), ("c",))
 
 
-def test_many_failures_of_one_defect_are_a_few_causes_with_one_open_each(tmp_path: Path) -> None:
-    code = ending(["run", "--out", str(tmp_path / "out"), "--rule", "DD-02", "--defect", "early-delivery"])
-    assert code is Exit.NOT_AS_EXPECTED
+def test_many_failures_of_one_defect_are_a_few_causes_with_one_open_each(assay: Assay, tmp_path: Path) -> None:
+    ended = assay("run", "--out", tmp_path / "out", "--rule", "DD-02", "--defect", "early-delivery")
+    assert ended.code is Exit.NOT_AS_EXPECTED
     page = (tmp_path / "out" / "report" / "rules" / "DD-02.html").read_text(encoding="utf-8")
     failed = re.findall(r'<details class="scenario fail" id="([^"]+)"( open)?>', page)
     listed = re.search(r'<nav class="causes".*?</nav>', page, re.DOTALL)
