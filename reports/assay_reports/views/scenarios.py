@@ -11,7 +11,6 @@ from assay_evidence.figures import duration, seconds
 from assay_evidence.verdicts import Finding, ScenarioVerdict, Verdict
 from assay_reports.clock import ScenarioClock
 from assay_reports.excerpts import Excerpt, excerpt
-from assay_reports.places import place_of
 from assay_reports.presentation import FACES, Face
 from assay_reports.sources import KnownOutcome
 from assay_reports.timeline import Timeline, timeline
@@ -53,7 +52,6 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
 
     anchor: str
     feature: str
-    place: str
     name: str
     face: Face
     verdict: ScenarioVerdict
@@ -92,7 +90,6 @@ def scenario_view(
     return ScenarioView(
         anchor=names.unique(f"{pair.slug}--{name}"),
         feature=feature,
-        place=place_of(feature, name),
         name=name,
         face=FACES[verdict.verdict],
         verdict=verdict,
