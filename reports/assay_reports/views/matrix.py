@@ -9,7 +9,6 @@ from msgspec import Struct
 from assay_evidence.verdicts import RuleVerdict, Verdict
 from assay_features import Catalogue, Family, Profile, Rule
 from assay_reports.presentation import FACES, NOT_RUN, NOTHING_TO_OBSERVE, READING_ORDER, Face
-from assay_reports.views.causes import grouped, pattern_of
 from assay_reports.views.pairs import Pair
 
 FAMILIES = {
@@ -80,17 +79,10 @@ class Attention(Struct, frozen=True):
 
 
 class Matrix(Struct, frozen=True):
-    """The start page.
-
-    Args:
-        sections: The rules, by family.
-        attention: Rules that need a look, worst first; those of one reason together.
-        tried: How many rules were tried.
-        total: How many there are.
-    """
+    """The start page."""
 
     sections: tuple[Section, ...]
-    attention: tuple[tuple[Attention, ...], ...]
+    attention: tuple[Attention, ...]
     tried: int
     total: int
 
@@ -100,10 +92,7 @@ def matrix(pairs: Sequence[Pair], catalogue: Catalogue) -> Matrix:
     sections = tuple(_sections(pairs, catalogue))
     return Matrix(
         sections=sections,
-        attention=grouped(
-            _attention(pairs, catalogue),
-            lambda one: (one.pair.slug, one.face.key, pattern_of(one.reason) or one.rule.id),
-        ),
+        attention=tuple(_attention(pairs, catalogue)),
         tried=sum(section.tried for section in sections),
         total=len(catalogue.rules),
     )

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from assay_features import Catalogue, CitedBy, Judged, Rule, Strength
 from assay_reports.presentation import STRENGTHS
-from assay_reports.views.causes import Cause, causes_of
 from assay_reports.views.matrix import Cell, cell
 from assay_reports.views.pairs import Names, Pair
 from assay_reports.views.scenarios import ScenarioView, scenario_view
@@ -38,7 +36,6 @@ class Tried(Struct, frozen=True):
     cell: Cell
     whose: str
     scenarios: tuple[ScenarioView, ...]
-    causes: tuple[Cause, ...]
     left_out: int
 
 
@@ -97,10 +94,7 @@ def _tried(rule: Rule, pair: Pair, catches: dict[str, tuple[str, ...]], names: N
     names.unique(pair.slug)
     found = pair.rules.get(rule.id)
     views = tuple(scenario_view(scenario, pair, catches, names) for scenario in found.scenarios) if found else ()
-    causes = causes_of(views)
-    first = {cause.scenarios[0].anchor for cause in causes}
-    shown = tuple(replace(view, opened=view.opened and view.anchor in first) for view in views)
-    return Tried(pair, cell(rule, pair), _whose(rule, pair), shown, causes, found.left_out if found else 0)
+    return Tried(pair, cell(rule, pair), _whose(rule, pair), views, found.left_out if found else 0)
 
 
 def _whose(rule: Rule, pair: Pair) -> str:
