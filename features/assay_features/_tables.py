@@ -163,6 +163,9 @@ class _Reader:
             self._refuse(line, f"document {document.key} is cited by line; say in lines how many it has.")
         if document.cited_by is not CitedBy.LINE and document.lines is not None:
             self._refuse(line, f"document {document.key} is not cited by line; remove lines.")
+        if document.url is not None and not document.url.startswith(("https://", "http://")):
+            line = self._line(Place("document", nth, "url"))
+            self._refuse(line, f"document {document.key} has the url {document.url!r}; begin it with https://.")
 
     def _check_rule(self, nth: int, rule: Rule) -> None:
         place = Place("rule", nth)

@@ -105,6 +105,8 @@ class Document(Struct, frozen=True):
     cited_by: CitedBy
     lines: int | None = None
     """How many lines it has, if it is cited by line."""
+    url: str | None = None
+    """Its public address, where one is known."""
 
     def holds(self, basis: str) -> bool:
         """Say whether this entry of a rule's basis names a place that the document can have."""

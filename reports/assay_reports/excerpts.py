@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -24,6 +24,7 @@ from assay_evidence.events import (
     Watch,
 )
 from assay_evidence.figures import duration
+from assay_evidence.names import plain
 from assay_reports.clock import ScenarioClock
 
 _ENVELOPE = frozenset(Event.__struct_fields__)
@@ -39,12 +40,14 @@ class Line(Struct, frozen=True):
         ref: ``writer:seq``, by which claims refer to it.
         kind: The event's kind.
         text: What it says.
+        breaks: Whether the event breaks the rule.
     """
 
     at: str
     ref: str
     kind: str
     text: str
+    breaks: bool = False
 
 
 class Excerpt(Struct, frozen=True):
@@ -53,32 +56,53 @@ class Excerpt(Struct, frozen=True):
     Args:
         head: Lines from the start.
         left_out: How many lines between head and tail are not shown.
+        kept: Lines from between that break the rule.
         tail: Lines up to the end.
     """
 
     head: tuple[Line, ...]
     left_out: int = 0
+    kept: tuple[Line, ...] = ()
     tail: tuple[Line, ...] = ()
 
+    @property
+    def lines(self) -> int:
+        """How many lines there are."""
+        return len(self.head) + self.left_out + len(self.kept) + len(self.tail)
 
-def excerpt(events: Sequence[AnyEvent], limit: int = LINES) -> Excerpt:
+
+def excerpt(events: Sequence[AnyEvent], limit: int = LINES, offenders: Collection[str] = ()) -> Excerpt:
     """Show a scenario's events in the order of time, without wire frames.
 
     Args:
         events: The scenario's events.
-        limit: How many lines to show at most.
+        limit: How many lines to show at most, besides those that break the rule.
+        offenders: References of the events that break the rule.
     """
+    scenario = next((event.scenario for event in events if event.scenario), "")
     clock = ScenarioClock(events)
     # Sorting is stable, so events of one writer at one instant (virtual time) keep the order of `seq`.
     shown = sorted((event for event in events if not isinstance(event, Frame)), key=clock.at_ns)
 
     def lines(those: Sequence[AnyEvent]) -> tuple[Line, ...]:
-        return tuple(Line(duration(clock.at_ns(event)), event.ref, kind(event), describe(event)) for event in those)
+        return tuple(
+            Line(
+                duration(clock.at_ns(event)),
+                event.ref,
+                kind(event),
+                plain(describe(event), scenario),
+                event.ref in offenders,
+            )
+            for event in those
+        )
 
     if len(shown) <= limit:
         return Excerpt(lines(shown))
     half = limit // 2
-    return Excerpt(lines(shown[: limit - half]), len(shown) - limit, lines(shown[len(shown) - half :]))
+    middle = shown[limit - half : len(shown) - half]
+    kept = [event for event in middle if event.ref in offenders][:limit]
+    head, tail = shown[: limit - half], shown[len(shown) - half :]
+    return Excerpt(lines(head), len(middle) - len(kept), lines(kept), lines(tail))
 
 
 def kind(event: AnyEvent) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
+from assay_reports.readable import readable
 from assay_reports.text import visible
 
 _ELEMENTS = {
@@ -32,7 +33,7 @@ def junit_xml(runs: Sequence[Verdicts]) -> bytes:
     """
     root = ET.Element("testsuites", name="assay")
     everything: list[ScenarioVerdict] = []
-    for run in runs:
+    for run in map(readable, runs):
         for feature, scenarios in _by_feature(run).items():
             suite = ET.SubElement(root, "testsuite", name=visible(f"{run.backend}: {feature}"))
             _count(suite, scenarios)

@@ -31,6 +31,10 @@ def _row(line: Line) -> str:
     if _SPECIAL.search(f"{at}{ref}{kind}"):
         at, ref, kind = _fit(at), _fit(ref), _fit(kind)
     text = _fit(line.text) if _SPECIAL.search(line.text) else line.text
+    if line.breaks:
+        kind = f'<span aria-hidden="true">✕</span> {kind}'
+        text = f"<strong>Breaks the rule:</strong> <bdi>{text}</bdi>"
+        return f'<tr class="breaks"><td class="number">{at}</td><td>{ref}</td><td>{kind}</td><td>{text}</td></tr>\n'
     return f'<tr><td class="number">{at}</td><td>{ref}</td><td>{kind}</td><td><bdi>{text}</bdi></td></tr>\n'
 
 

@@ -8,13 +8,14 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from assay_evidence.figures import counted
 from assay_evidence.verdicts import Verdict
 from assay_reports.errors import OutputError
 from assay_reports.presentation import FACES, READING_ORDER, STRENGTHS
 from assay_reports.rows import rows
 from assay_reports.sources import RunEvidence
 from assay_reports.text import visible
-from assay_reports.timeline import LEFT
+from assay_reports.views.arrangement import arranged
 from assay_reports.views.backends import backend_page
 from assay_reports.views.matrix import matrix
 from assay_reports.views.own import headline, own_of
@@ -75,7 +76,6 @@ def _pages(runs: Sequence[RunEvidence], out: Path) -> Iterator[tuple[str, bytes]
             catalogue=catalogue,
             faces=faces,
             strengths=STRENGTHS,
-            timeline_left=LEFT,
             **values,
         )
         return text.encode()
@@ -103,6 +103,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["rows"] = rows
+    environment.filters["counted"] = counted
+    environment.filters["arranged"] = arranged
     return environment
 
 

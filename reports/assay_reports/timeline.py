@@ -1,34 +1,66 @@
-"""A scenario's sends, due moments, sightings, watches and faults as geometry for an inline SVG.
+"""A scenario's sends, due moments, sightings, looks, watches and faults as geometry for an inline SVG.
 
-Only figures are made here; the drawing is `templates/timeline.svg.jinja`, where every text is escaped.
+Only figures are made here; the drawing is `templates/timeline.html`, where every text is escaped.  Places along the
+time are per cent of the drawing's width, so it fits a telephone and a sheet of paper without scrolling.  A label has a
+tier: it is shown everywhere, or only where the drawing is wide enough for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
-from assay_evidence.events import AnyEvent, Call, Fault, Return, Seen, Unit, Watch
-from assay_evidence.figures import duration
+from assay_evidence.events import AnyEvent
+from assay_evidence.figures import counted, duration
 from assay_reports.clock import ScenarioClock
+from assay_reports.moments import Due, Interval, Moment, MomentKind, Moments
 
-WIDTH = 820
-LEFT = 132
-RIGHT = 28
-TOP = 30
-LANE = 28
-AXIS = 26
+LEFT = 3.0
+RIGHT = 97.0
+TOP = 22
+LANE = 46
+LINE_IN_LANE = 36
+AXIS = 34
 LANES = 12
 MARKS = 400
-_LABEL_CHARACTER = 6.2
+TOLD = 3
+"""So many events that break the rule are told in words."""
+NARROW_PX = 244
+WIDE_PX = 620
+"""The widths for which labels are placed: a telephone's, and that of a window or a sheet."""
+_LABEL_CHARACTER = 6.4
 _NAME_CHARACTERS = 18
 _TICKS_AT_MOST = 7
-_SHOWN = (Call, Seen, Unit)
 _STEPS_NS = tuple(step * 10**power for power in range(15) for step in (1, 2, 5))
+_KEYS: dict[MomentKind, tuple[str, str]] = {
+    "send": ("▶", "sent"),
+    "refused": ("▷", "refused"),
+    "seen": ("●", "seen"),
+    "look": ("◉", "look that found a message"),
+    "empty": ("○", "look that found nothing"),
+    "commit": ("◆", "commit"),
+    "rollback": ("◇", "rollback"),
+    "event": ("■", "other event"),
+}
+_MANY: dict[MomentKind, str] = {"look": "looks that found a message", "empty": "looks that found nothing"}
+Tier = Literal["", "all", "wide"]
 
-MarkKind = Literal["send", "refused", "seen", "look", "commit", "rollback"]
+
+class Label(Struct, frozen=True):
+    """A few words beside a mark.
+
+    Args:
+        text: The words; empty where they would cover others.
+        end: Whether they end at the mark and do not begin there.
+        tier: Where there is room for them.
+    """
+
+    text: str = ""
+    end: bool = False
+    tier: Tier = ""
 
 
 class Mark(Struct, frozen=True):
@@ -36,17 +68,19 @@ class Mark(Struct, frozen=True):
 
     Args:
         kind: What it was.
-        x: Where it stands.
-        y: The middle of its lane.
-        label: The message, or "" where it would cover another label.
+        x: Where it stands, in per cent.
+        y: The height of its lane's line.
+        label: The message.
         text: A sentence, shown by browsers as a tip.
+        breaks: Whether it breaks the rule.
     """
 
-    kind: MarkKind
+    kind: MomentKind
     x: float
     y: float
-    label: str
+    label: Label
     text: str
+    breaks: bool
 
 
 class Span(Struct, frozen=True):
@@ -59,10 +93,12 @@ class Span(Struct, frozen=True):
 
 
 class Tick(Struct, frozen=True):
-    """A figure on the axis, or a due moment with its label ("" where it would cover another)."""
+    """A figure on the axis, or a due moment, with its label."""
 
     x: float
     label: str
+    tier: Tier
+    anchor: Literal["start", "middle", "end"] = "middle"
 
 
 class Lane(Struct, frozen=True):
@@ -72,15 +108,25 @@ class Lane(Struct, frozen=True):
     name: str
 
 
-class Timeline(Struct, frozen=True):
+class Key(Struct, frozen=True):
+    """An entry of the legend: a symbol, what it stands for, and how many there are."""
+
+    name: str
+    symbol: str
+    text: str
+
+
+class Timeline(Struct, frozen=True, kw_only=True):
     """The drawing.
 
     Args:
         summary: What it shows, in words, for those who do not see it.
+        breaches: The first events that break the rule, a sentence each.
+        breaches_left_out: How many more there are.
+        absent: Whether the rule is broken and no event breaks it, because something did not happen.
         left_out: How many marks and lanes found no room.
     """
 
-    width: int
     height: int
     summary: str
     lanes: tuple[Lane, ...]
@@ -89,53 +135,51 @@ class Timeline(Struct, frozen=True):
     faults: tuple[Span, ...]
     dues: tuple[Tick, ...]
     ticks: tuple[Tick, ...]
+    keys: tuple[Key, ...]
+    breaches: tuple[str, ...]
+    breaches_left_out: int
+    absent: bool
     left_out: int
 
 
-class _Moment(Struct, frozen=True):
-    kind: MarkKind
-    actor: str
-    at_ns: int
-    label: str
-    text: str
-
-
-class _Interval(Struct, frozen=True):
-    name: str
-    begin_ns: int
-    end_ns: int
-    text: str
-
-
-def timeline(events: Sequence[AnyEvent]) -> Timeline | None:
+def timeline(events: Sequence[AnyEvent], offenders: Collection[str] = (), *, broken: bool = False) -> Timeline | None:
     """Draw a scenario's events.
+
+    Args:
+        events: The scenario's events.
+        offenders: References of those that break the rule; they are always drawn.
+        broken: Whether the scenario's verdict is a fail.
 
     Returns:
         The drawing; None where there is nothing that time says something about: no delay, sighting, watch or fault.
     """
     clock = ScenarioClock(events)
     ordered = sorted(events, key=clock.at_ns)
-    moments = tuple(_moments(ordered, clock))
-    dues = tuple(_dues(ordered, clock))
-    watches = tuple(_intervals(ordered, clock, Watch))
-    faults = tuple(_intervals(ordered, clock, Fault))
-    if not (dues or watches or faults or any(moment.kind in ("seen", "look") for moment in moments)):
+    found = Moments(ordered, clock, frozenset(offenders))
+    moments = found.all
+    if not (
+        found.dues or found.watches or found.faults or any(one.kind in ("seen", "look", "empty") for one in moments)
+    ):
         return None
-    ends = [clock.at_ns(event) for event in ordered] + [due for due, _ in dues]
+    ends = [clock.at_ns(event) for event in ordered] + [due.at_ns for due in found.dues]
     scale = _Scale(min(ends), max(ends))
-    names = list(dict.fromkeys([moment.actor for moment in moments] + [watch.name for watch in watches]))
-    rows = {name: TOP + LANE * (row + 0.5) for row, name in enumerate(names[:LANES])}
-    placed = [moment for moment in moments if moment.actor in rows][:MARKS]
+    names = _lanes(moments, found.watches)
+    rows = {name: float(TOP + LANE * row + LINE_IN_LANE) for row, name in enumerate(names[:LANES])}
+    placed = _chosen([moment for moment in moments if moment.actor in rows])
+    breaches = [moment.text for moment in moments if moment.breaks]
     return Timeline(
-        width=WIDTH,
         height=TOP + LANE * len(rows) + AXIS,
-        summary=_summary(moments, dues, faults),
+        summary=_summary(moments, found.dues, found.faults),
         lanes=tuple(Lane(y, _short(name)) for name, y in rows.items()),
         marks=tuple(_place(placed, rows, scale)),
-        watches=tuple(scale.span(watch, rows[watch.name]) for watch in watches if watch.name in rows),
-        faults=tuple(scale.span(fault, TOP) for fault in faults),
-        dues=tuple(_spread([(scale.x(due), label) for due, label in dues])),
-        ticks=tuple(scale.ticks()),
+        watches=tuple(scale.span(watch, rows[watch.name]) for watch in found.watches if watch.name in rows),
+        faults=tuple(scale.span(fault, TOP) for fault in found.faults),
+        dues=tuple(_spread([(scale.x(due.at_ns), f"due {due.kid}") for due in found.dues])),
+        ticks=tuple(_spread(list(scale.ticks()))),
+        keys=tuple(_keys(found, broken=bool(breaches))),
+        breaches=tuple(breaches[:TOLD]),
+        breaches_left_out=max(0, len(breaches) - TOLD),
+        absent=broken and not breaches,
         left_out=len(moments) - len(placed) + max(0, len(names) - LANES),
     )
 
@@ -146,111 +190,130 @@ class _Scale:
         self._length_ns = max(1, last_ns - first_ns)
 
     def x(self, at_ns: int) -> float:
-        return round(LEFT + (WIDTH - LEFT - RIGHT) * (at_ns - self._first_ns) / self._length_ns, 1)
+        return round(LEFT + (RIGHT - LEFT) * (at_ns - self._first_ns) / self._length_ns, 2)
 
-    def span(self, interval: _Interval, y: float) -> Span:
+    def span(self, interval: Interval, y: float) -> Span:
         x = self.x(interval.begin_ns)
-        return Span(x, max(2.0, round(self.x(interval.end_ns) - x, 1)), y, interval.text)
+        return Span(x, max(0.3, round(self.x(interval.end_ns) - x, 2)), y, interval.text)
 
-    def ticks(self) -> Iterator[Tick]:
+    def ticks(self) -> Iterator[tuple[float, str]]:
         step = next((step for step in _STEPS_NS if self._length_ns // step <= _TICKS_AT_MOST), _STEPS_NS[-1])
         first = -(-self._first_ns // step) * step
         for at_ns in range(first, self._first_ns + self._length_ns + 1, step):
-            yield Tick(self.x(at_ns), duration(at_ns))
+            yield self.x(at_ns), duration(at_ns)
 
 
-def _moments(events: Sequence[AnyEvent], clock: ScenarioClock) -> Iterator[_Moment]:
-    returns = {(event.writer, event.call): event for event in events if isinstance(event, Return)}
-    for event in events:
-        if not isinstance(event, _SHOWN):
-            continue
-        at_ns = clock.at_ns(event)
-        at = duration(at_ns)
-        if isinstance(event, Call):
-            answer = returns.get((event.writer, event.id))
-            if event.msg is not None:
-                kid = event.msg.kid
-                if answer is not None and answer.refused is not None:
-                    yield _Moment("refused", event.actor, at_ns, kid, f"{event.actor} sends {kid} at {at}: refused")
-                else:
-                    yield _Moment("send", event.actor, at_ns, kid, f"{event.actor} sends {kid} at {at}")
-            elif event.op == "browse":
-                listed = ", ".join(answer.kids) if answer is not None and answer.kids else "nothing"
-                yield _Moment("look", event.actor, at_ns, "", f"{event.actor} browses at {at}: {listed}")
-        elif isinstance(event, Seen):
-            kid = event.msg.kid
-            again = ", redelivered" if event.redelivered else ""
-            yield _Moment("seen", event.actor, at_ns, kid, f"{event.actor} sees {kid} at {at}{again}")
-        elif event.op == "commit":
-            yield _Moment("commit", event.actor, at_ns, "commit", f"{event.actor} commits at {at}")
-        elif event.op == "rollback":
-            yield _Moment("rollback", event.actor, at_ns, "rollback", f"{event.actor} rolls back at {at}")
+def _lanes(moments: Sequence[Moment], watches: Sequence[Interval]) -> list[str]:
+    """Every lane in the order of time; where not all find room, those of events that break the rule go first."""
+    names = list(dict.fromkeys([moment.actor for moment in moments] + [watch.name for watch in watches]))
+    if len(names) <= LANES:
+        return names
+    offending = {moment.actor for moment in moments if moment.breaks}
+    return sorted(names, key=lambda name: name not in offending)
 
 
-def _dues(events: Sequence[AnyEvent], clock: ScenarioClock) -> Iterator[tuple[int, str]]:
-    refused = {
-        (event.writer, event.call) for event in events if isinstance(event, Return) and event.refused is not None
-    }
-    for event in events:
-        if not isinstance(event, Call) or event.msg is None or (event.writer, event.id) in refused:
-            continue
-        delay_ms = event.args.get("delay_ms")
-        if isinstance(delay_ms, int) and delay_ms > 0:
-            yield clock.at_ns(event) + delay_ms * 1_000_000, f"due {event.msg.kid}"
+def _chosen(moments: Sequence[Moment]) -> list[Moment]:
+    """The moments to draw, in the order of time; those that break the rule whatever happens."""
+    if len(moments) <= MARKS:
+        return list(moments)
+    breaking = [index for index, moment in enumerate(moments) if moment.breaks][:MARKS]
+    others = [index for index, moment in enumerate(moments) if not moment.breaks]
+    return [moments[index] for index in sorted(breaking + others[: MARKS - len(breaking)])]
 
 
-def _intervals(events: Sequence[AnyEvent], clock: ScenarioClock, kind: type[Watch | Fault]) -> Iterator[_Interval]:
-    open_since: dict[str, tuple[int, str, str]] = {}
-    last_ns = clock.at_ns(events[-1]) if events else 0
-    for event in events:
-        if not isinstance(event, kind):
-            continue
-        name = event.actor if isinstance(event, Watch) else event.what
-        what = f"{name} watches {event.destination}" if isinstance(event, Watch) else f"{name}: {event.target}"
-        if event.phase == "begin":
-            open_since[event.id] = (clock.at_ns(event), name, what)
-        elif event.id in open_since:
-            begin_ns, name, what = open_since.pop(event.id)
-            yield _interval(name, what, begin_ns, clock.at_ns(event))
-    for begin_ns, name, what in open_since.values():
-        yield _interval(name, f"{what}, to the end", begin_ns, last_ns)
+class _Room:
+    """Which stretches of one line of labels are free, at both widths."""
+
+    def __init__(self) -> None:
+        self._taken: dict[int, list[tuple[float, float]]] = {NARROW_PX: [], WIDE_PX: []}
+
+    def tier(self, x: float, before_px: float, after_px: float, *, at_least: Tier = "wide") -> Tier:
+        """Take the room from so many pixels before a place to so many after it, and say at which widths there is."""
+        wide = self._is_free(WIDE_PX, x, before_px, after_px)
+        narrow = wide and self._is_free(NARROW_PX, x, before_px, after_px)
+        tier: Tier = "all" if narrow else "wide" if wide else ""
+        if not tier or (at_least == "all" and not narrow):
+            return ""
+        for width in (NARROW_PX, WIDE_PX) if narrow else (WIDE_PX,):
+            at = x * width / 100
+            self._taken[width].append((at - before_px, at + after_px))
+        return tier
+
+    def _is_free(self, width: int, x: float, before_px: float, after_px: float) -> bool:
+        start, end = x * width / 100 - before_px, x * width / 100 + after_px
+        return start >= 0 and end <= width and all(end <= begin or start >= stop for begin, stop in self._taken[width])
 
 
-def _interval(name: str, what: str, begin_ns: int, end_ns: int) -> _Interval:
-    return _Interval(name, begin_ns, end_ns, f"{what}, {duration(begin_ns)} to {duration(end_ns)}")
+def _place(moments: Sequence[Moment], rows: dict[str, float], scale: _Scale) -> Iterator[Mark]:
+    rooms = {name: _Room() for name in rows}
+    labels: dict[int, Label] = {}
+    for index in sorted(range(len(moments)), key=lambda index: not moments[index].breaks):
+        moment = moments[index]
+        text = f"✕ {_short(moment.label)}".rstrip() if moment.breaks else _short(moment.label)
+        labels[index] = _label(rooms[moment.actor], scale.x(moment.at_ns), text)
+    for index, moment in enumerate(moments):
+        y = rows[moment.actor]
+        yield Mark(moment.kind, scale.x(moment.at_ns), y, labels[index], moment.text, moment.breaks)
 
 
-def _place(moments: Sequence[_Moment], rows: dict[str, float], scale: _Scale) -> Iterator[Mark]:
-    free_from = dict.fromkeys(rows, 0.0)
-    for moment in moments:
-        x = scale.x(moment.at_ns)
-        label = _short(moment.label)
-        room = free_from[moment.actor] <= x and x + 8 + len(label) * _LABEL_CHARACTER <= WIDTH
-        if room:
-            free_from[moment.actor] = x + 14 + len(label) * _LABEL_CHARACTER
-        yield Mark(moment.kind, x, rows[moment.actor], label if room else "", moment.text)
+def _label(room: _Room, x: float, text: str) -> Label:
+    if not text:
+        return Label()
+    length = 14 + len(text) * _LABEL_CHARACTER
+    sides = ((False, 2.0, length), (True, length, 2.0))
+    wanted: tuple[Tier, ...] = ("all", "wide")
+    for at_least in wanted:
+        for end, before_px, after_px in sides:
+            tier = room.tier(x, before_px, after_px, at_least=at_least)
+            if tier:
+                return Label(text, end, tier)
+    return Label()
 
 
 def _spread(marks: Sequence[tuple[float, str]]) -> Iterator[Tick]:
-    free_from = 0.0
-    for x, label in sorted(marks):
-        half = len(_short(label)) * _LABEL_CHARACTER / 2
-        room = free_from <= x - half and x + half <= WIDTH
-        if room:
-            free_from = x + half + 6
-        yield Tick(x, _short(label) if room else "")
+    room = _Room()
+    for x, text in sorted(marks):
+        label = _short(text)
+        length = len(label) * _LABEL_CHARACTER
+        # In the middle above its line; near an edge beside it.
+        for anchor, before in (("middle", length / 2), ("start", 0.0), ("end", length)):
+            tier = room.tier(x, before + 3, length - before + 3, at_least="wide" if anchor == "end" else "all")
+            if tier:
+                yield Tick(x, label, tier, anchor)  # type: ignore[arg-type]  # a literal of the loop's tuple
+                break
+        else:
+            yield Tick(x, "", "")
 
 
 def _short(name: str) -> str:
     return name if len(name) <= _NAME_CHARACTERS else f"{name[: _NAME_CHARACTERS - 1]}…"
 
 
-def _summary(moments: Sequence[_Moment], dues: Sequence[tuple[int, str]], faults: Sequence[_Interval]) -> str:
-    sends = [moment for moment in moments if moment.kind in ("send", "refused")]
+def _keys(found: Moments, *, broken: bool) -> Iterator[Key]:
+    counts = Counter(moment.kind for moment in found.all)
+    if broken:
+        yield Key("breaks", "✕", "breaks the rule")
+    for kind, (symbol, word) in _KEYS.items():
+        if counts[kind]:
+            yield Key(kind, symbol, f"{counts[kind]} {word if counts[kind] == 1 else _MANY.get(kind, word)}")
+    if found.watches:
+        yield Key("watch", "▬", "watching")
+    if found.dues:
+        yield Key("due", "┆", "due")
+    if found.faults:
+        yield Key("fault", "▒", "fault")
+
+
+def _summary(moments: Sequence[Moment], dues: Sequence[Due], faults: Sequence[Interval]) -> str:
+    sends = sum(moment.kind in ("send", "refused") for moment in moments)
     sightings = [moment for moment in moments if moment.kind == "seen"]
-    parts = [f"{len(sends)} sent", f"{len(sightings)} seen"]
+    looks = [moment for moment in moments if moment.kind in ("look", "empty")]
+    parts = [f"{sends} sent", f"{len(sightings)} seen"]
+    if looks:
+        empty = sum(moment.kind == "empty" for moment in looks)
+        parts.append(f"{counted(len(looks), 'look')}, {empty} of which found nothing")
     if dues:
-        parts.append(f"first due at {duration(min(due for due, _ in dues))}")
+        parts.append(f"first due at {duration(min(due.at_ns for due in dues))}")
     if sightings:
         parts.append(f"first seen at {duration(sightings[0].at_ns)}")
     parts += [fault.text for fault in faults[:3]]

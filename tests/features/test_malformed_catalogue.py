@@ -188,6 +188,12 @@ REFUSED = {
     "an empty try": ('"a topic"', '""', at("tries ="), "tries holds an empty text"),
     "a document twice": ('key = "JMS"', 'key = "kit"', at('key = "kit"'), "document kit stands already"),
     "a document key that no basis can name": ('key = "JMS"', 'key = "J:S"', at('key = "JMS"'), "must be letters only"),
+    "a document whose address is no web page": (
+        "lines = 93",
+        'lines = 93\nurl = "javascript:alert(1)"',
+        at("lines = 93") + 1,
+        "begin it with https://",
+    ),
     "a document of no lines": ("lines = 93\n", "", at("[[document]]"), "say in lines how many it has"),
     "a document of minus one line": ("lines = 93", "lines = -1", at("lines = 93"), "say in lines how many it has"),
     "lines for sections": (

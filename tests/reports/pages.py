@@ -6,6 +6,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from assay_features import load_catalogue
+
+ADDRESSES = frozenset(document.url for document in load_catalogue().documents if document.url)
+"""The documents' public addresses: the only links that lead out of a site."""
 VOID = frozenset({"meta", "link", "input", "br", "hr", "img"})
 
 
@@ -46,13 +50,19 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         self.text += data
 
+    def loaded(self) -> list[str]:
+        """What a browser fetches to show the page: every address but that of a link to follow."""
+        names = ("href", "src", "srcset", "poster", "data", "action")
+        found = [(tag, name, value) for tag, attributes in self.tags for name, value in attributes.items()]
+        return [value for tag, name, value in found if name in names and value and (tag, name) != ("a", "href")]
+
     def broken_links(self) -> list[str]:
         """The relative links that lead to no file, or to no element of it."""
         return [link for link in self.links if not self._leads_somewhere(link)]
 
     def _leads_somewhere(self, link: str) -> bool:
         parts = urlsplit(link)
-        if parts.scheme == "data":
+        if parts.scheme == "data" or link in ADDRESSES:
             return True
         if parts.scheme or parts.netloc or parts.path.startswith("/"):
             return False

@@ -57,10 +57,15 @@ def absent(reason: str) -> NoReturn:
     pytest.skip(reason)
 
 
-@pytest.fixture(scope="module")
-def browser() -> str:
+def found_browser() -> str:
+    """The browser's program; skips, or fails, where there is none."""
     found = shutil.which("chromium")
     return found or absent("there is no chromium; install your system's package of that name")
+
+
+@pytest.fixture(scope="module")
+def browser() -> str:
+    return found_browser()
 
 
 @pytest.fixture(scope="module")

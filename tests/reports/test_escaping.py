@@ -7,11 +7,13 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 from msgspec.structs import replace
-from tests.reports.pages import pages_of
+from tests.reports.failing import failing
+from tests.reports.pages import Page, pages_of
 
 from assay_evidence.events import AnyEvent
 from assay_evidence.verdicts import Verdicts
 from assay_reports import KnownOutcome, RunEvidence, junit_xml, render_site
+from assay_reports.text import visible
 
 HOSTILE = "</script></title></svg>\"'><img src=x onerror=alert(1)>\x00\x1b\u202e\u05dc\u2066]]>{{ 7 * 7 }}&lt;"
 # Fields whose values are the schema's own words or refer to the catalogue: a hostile value there is refused on reading.
@@ -100,3 +102,27 @@ def test_half_a_surrogate_pair_does_not_stop_the_report(runs: tuple[RunEvidence,
     index = render_site([replace(runs[0], verdicts=verdicts)], tmp_path / "report")
     assert "half \\ud800 of a pair" in index.read_text(encoding="utf-8")
     assert b"half \\ud800 of a pair" in junit_xml([verdicts])
+
+
+NAMES = {
+    "markup": "<script>alert(1)</script>",
+    "right to left": "\u05e9\u05dc\u05d5\u05dd \u202eORDERS",
+    "arabic": "\u0637\u0644\u0628\u0627\u062a",
+    "long": "x" * 10_000,
+    "long with spaces": "wide " * 2_000,
+    "quotes": "\"'`</title>",
+}
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=list(NAMES))
+def test_hostile_names_of_messages_queues_and_scenarios_stay_text(tmp_path: Path, name: str) -> None:
+    plain = render_site([failing(("a.feature::b",))], tmp_path / "plain").parent
+    bad = render_site([failing((f"a.feature::{name}",), name, name)], tmp_path / "bad").parent
+    page, same = Page(bad / "rules" / "DD-02.html"), Page(plain / "rules" / "DD-02.html")
+    # Which labels of a time line find room depends on their length.
+    assert [tag for tag, _ in page.tags if tag != "text"] == [tag for tag, _ in same.tags if tag != "text"]
+    assert page.broken_links() == []
+    assert len(page.ids) == len(set(page.ids))
+    assert visible(name) in page.text
+    assert "\u202e" not in page.source
+    assert all(len(str(attributes.get("id") or "")) < 300 for _, attributes in page.tags)

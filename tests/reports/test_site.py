@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from msgspec.structs import replace
-from tests.reports.pages import Page, pages_of
+from tests.reports.pages import ADDRESSES, Page, pages_of
 from tests.reports.sample import RESTART, WAITING
 
 from assay_evidence.verdicts import RuleVerdict, Verdict
@@ -47,8 +48,10 @@ def test_the_skip_link_comes_first_and_leads_to_the_main_part(site: Path) -> Non
 
 def test_nothing_comes_from_elsewhere(site: Path) -> None:
     for page in pages_of(site):
-        assert "http://" not in page.source
-        assert "https://" not in page.source
+        assert [address for address in page.loaded() if urlsplit(address).scheme not in ("", "data")] == []
+        addresses = {link for link in page.links if urlsplit(link).scheme.startswith("http")}
+        assert addresses <= ADDRESSES
+        assert page.source.count("://") == page.text.count("://") + sum(page.links.count(one) for one in addresses)
     assert "url(" not in (site / "style.css").read_text(encoding="utf-8")
 
 

@@ -34,10 +34,23 @@ function openTarget() {
   if (fold) fold.open = true;
 }
 
+// A table says that it scrolls where it does.
+function tellClipped() {
+  for (const box of document.querySelectorAll(".scroll")) {
+    if (!box.clientWidth) continue; // folded away
+    const clipped = box.scrollWidth > box.clientWidth;
+    box.classList.toggle("clipped", clipped);
+    box.classList.toggle("fits", !clipped);
+  }
+}
+
 const form = document.getElementById("filter");
 if (form) filterMatrix(form);
 openTarget();
 addEventListener("hashchange", openTarget);
+tellClipped();
+addEventListener("resize", tellClipped);
+document.addEventListener("toggle", tellClipped, true);
 addEventListener("beforeprint", () => {
   for (const fold of document.querySelectorAll("details.scenario")) fold.open = true;
 });

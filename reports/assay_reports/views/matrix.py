@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from assay_evidence.verdicts import RuleVerdict, Verdict
 from assay_features import Catalogue, Family, Profile, Rule
 from assay_reports.presentation import FACES, NOT_RUN, NOTHING_TO_OBSERVE, READING_ORDER, Face
+from assay_reports.views.causes import wording_of
 from assay_reports.views.pairs import Pair
 
 FAMILIES = {
@@ -68,7 +69,7 @@ class Section(Struct, frozen=True):
 
 
 class Attention(Struct, frozen=True):
-    """A rule that was broken or not decided, and why."""
+    """A rule that was broken or not decided, why, and the other rules on the same pair with the same cause."""
 
     rule: Rule
     pair: Pair
@@ -76,6 +77,7 @@ class Attention(Struct, frozen=True):
     href: str
     reason: str
     known: bool
+    alike: tuple[Attention, ...] = ()
 
 
 class Matrix(Struct, frozen=True):
@@ -92,7 +94,7 @@ def matrix(pairs: Sequence[Pair], catalogue: Catalogue) -> Matrix:
     sections = tuple(_sections(pairs, catalogue))
     return Matrix(
         sections=sections,
-        attention=tuple(_attention(pairs, catalogue)),
+        attention=_grouped(_attention(pairs, catalogue)),
         tried=sum(section.tried for section in sections),
         total=len(catalogue.rules),
     )
@@ -156,6 +158,16 @@ def _attention(pairs: Sequence[Pair], catalogue: Catalogue) -> Iterable[Attentio
                 if found is not None and found.verdict is wanted:
                     shown = cell(rule, pair)
                     yield Attention(rule, pair, shown.face, shown.href, _reason(found), shown.known)
+
+
+def _grouped(attention: Iterable[Attention]) -> tuple[Attention, ...]:
+    """Put the rules of one cause behind the first of them."""
+    groups: dict[tuple[str, str, bool, str], list[Attention]] = {}
+    for item in attention:
+        # Rules without a reason have nothing in common.
+        cause = wording_of(item.reason) or item.rule.id
+        groups.setdefault((item.pair.slug, item.face.key, item.known, cause), []).append(item)
+    return tuple(structs.replace(first, alike=tuple(rest)) for first, *rest in groups.values())
 
 
 def _reason(verdict: RuleVerdict) -> str:

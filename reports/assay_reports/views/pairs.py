@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from assay_evidence.events import AnyEvent, Plan
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts
 from assay_features import Catalogue, UnknownRuleError
 from assay_reports.errors import SourceError
 from assay_reports.presentation import Count, counts
+from assay_reports.readable import readable
 from assay_reports.sources import VERDICTS_FILE, KnownOutcome, RunEvidence
 from assay_reports.text import slug
 
@@ -101,6 +102,7 @@ def pairs_of(runs: Sequence[RunEvidence], catalogue: Catalogue) -> tuple[Pair, .
 
 
 def _pair(run: RunEvidence, catalogue: Catalogue, names: Names) -> Pair:
+    run = structs.replace(run, verdicts=readable(run.verdicts))
     verdicts = run.verdicts
     for rule in verdicts.rules:
         _expect_known(rule.id, catalogue, run)

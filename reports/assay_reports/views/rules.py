@@ -14,12 +14,13 @@ from assay_reports.views.scenarios import ScenarioView, scenario_view
 
 
 class BasisView(Struct, frozen=True):
-    """Where the rule stands: document and place."""
+    """Where the rule stands: document and place, and the document's public address where it has one."""
 
     key: str
     title: str
     what: str
     place: str
+    url: str
 
 
 class DefectView(Struct, frozen=True):
@@ -45,6 +46,7 @@ class RulePage(Struct, frozen=True, kw_only=True):
     rule: Rule
     strength: str
     basis: tuple[BasisView, ...]
+    linked: bool
     tried: tuple[Tried, ...]
     defects: tuple[DefectView, ...]
     kills_known: bool
@@ -63,11 +65,13 @@ def rule_page(rule: Rule, pairs: Sequence[Pair], catalogue: Catalogue) -> RulePa
         for scenario in defect.caught_by:
             catches[scenario] = (*catches.get(scenario, ()), defect.name)
     names = Names()
+    basis = tuple(_basis(rule, catalogue))
     position = catalogue.rules.index(rule)
     return RulePage(
         rule=rule,
         strength=STRENGTHS[rule.strength],
-        basis=tuple(_basis(rule, catalogue)),
+        basis=basis,
+        linked=any(view.url for view in basis),
         tried=tuple(_tried(rule, pair, catches, names) for pair in pairs),
         defects=defects,
         kills_known=any(pair.evidence.kills.rules for pair in pairs),
@@ -81,12 +85,12 @@ def _basis(rule: Rule, catalogue: Catalogue) -> list[BasisView]:
     for citation in rule.citations:
         document = catalogue.document(citation.document)
         if document is None:
-            views.append(BasisView(citation.document, "", "", citation.where))
+            views.append(BasisView(citation.document, "", "", citation.where, ""))
             continue
         word = {CitedBy.LINE: "line", CitedBy.SECTION: "section", CitedBy.WHOLE: ""}[document.cited_by]
         plural = "s" if document.cited_by is CitedBy.LINE and "-" in citation.where else ""
         place = f"{word}{plural} {citation.where}" if word else ""
-        views.append(BasisView(document.key, document.title, document.what, place))
+        views.append(BasisView(document.key, document.title, document.what, place, document.url or ""))
     return views
 
 

@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from assay_evidence.events import AnyEvent, Claim, Frame, Step, Unsupported
+from assay_evidence.events import AnyEvent, Call, Claim, Frame, ScenarioBegin, Step, Unsupported
 from assay_evidence.figures import duration, seconds
+from assay_evidence.names import PREFIX, token_of
 from assay_evidence.verdicts import Finding, ScenarioVerdict, Verdict
 from assay_reports.clock import ScenarioClock
 from assay_reports.excerpts import Excerpt, excerpt
 from assay_reports.presentation import FACES, Face
 from assay_reports.sources import KnownOutcome
 from assay_reports.timeline import Timeline, timeline
+from assay_reports.views.causes import Cause, cause_of
 from assay_reports.views.pairs import Names, Pair
 
 FRAMES = 200
@@ -69,6 +71,9 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
     defects: tuple[str, ...]
     unkilled: bool
     opened: bool
+    line: int
+    prefix: str
+    cause: Cause
 
 
 def scenario_view(
@@ -87,6 +92,7 @@ def scenario_view(
     known = pair.known(verdict)
     steps, loose = _steps(events, verdict.findings)
     frames = _frames(events)
+    offenders = offenders_of(verdict)
     return ScenarioView(
         anchor=names.unique(f"{pair.slug}--{name}"),
         feature=feature,
@@ -98,22 +104,38 @@ def scenario_view(
         steps=steps,
         loose=loose,
         unsupported=tuple(event for event in events if isinstance(event, Unsupported)),
-        timeline=timeline(events),
+        timeline=timeline(events, offenders, broken=verdict.verdict is Verdict.FAIL),
         frames=frames[:FRAMES],
         frames_left_out=max(0, len(frames) - FRAMES),
-        excerpt=excerpt(events) if events else None,
+        excerpt=excerpt(events, offenders=offenders) if events else None,
         known=known,
         as_known=known is not None and known.verdict == verdict.verdict,
         defects=defects.get(verdict.scenario, ()),
         unkilled=verdict.scenario in pair.evidence.kills.unkilled,
         opened=verdict.verdict not in (Verdict.PASS, Verdict.UNSUPPORTED),
+        line=next((event.line for event in events if isinstance(event, ScenarioBegin)), 0),
+        prefix=_prefix(verdict.scenario, events),
+        cause=cause_of(verdict, events),
     )
+
+
+def offenders_of(verdict: ScenarioVerdict) -> frozenset[str]:
+    """The references of the events that break a scenario's rule."""
+    failed = (finding for finding in verdict.findings if finding.verdict is Verdict.FAIL)
+    return frozenset(ref for finding in failed for ref in finding.offenders)
 
 
 def split_id(scenario: str) -> tuple[str, str]:
     """Take ``topic/file.feature::name[row]`` apart into feature and name."""
     feature, _, name = scenario.partition("::")
     return (feature, name) if name else ("", scenario)
+
+
+def _prefix(scenario: str, events: Sequence[AnyEvent]) -> str:
+    """What stands in front of the scenario's names on the broker; empty where it has sent nothing of the kind."""
+    prefix = f"{PREFIX}.{token_of(scenario)}."
+    named = (event.destination for event in events if isinstance(event, Call))
+    return prefix if any(prefix in name for name in named if name) else ""
 
 
 def _steps(

@@ -1,0 +1,186 @@
+"""What happens in a scenario at one moment or for a while, for its time line and for the words below it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from assay_evidence.events import AnyEvent, Call, Fault, Return, Seen, Unit, Watch
+from assay_evidence.figures import counted, duration
+from assay_evidence.names import plain
+from assay_reports.clock import ScenarioClock
+from assay_reports.excerpts import describe
+
+MomentKind = Literal["send", "refused", "seen", "look", "empty", "commit", "rollback", "event"]
+BESIDE = "the rest"
+"""The lane of events that belong to no actor."""
+
+
+class Moment(Struct, frozen=True):
+    """Something that happened at one moment.
+
+    Args:
+        kind: What it was; an `event` is drawn only because it breaks the rule.
+        actor: Whose lane it is in.
+        at_ns: Time after the scenario's first event.
+        label: A few words to stand beside its mark.
+        text: A sentence.
+        breaks: Whether it breaks the rule.
+    """
+
+    kind: MomentKind
+    actor: str
+    at_ns: int
+    label: str
+    text: str
+    breaks: bool = False
+
+
+class Interval(Struct, frozen=True):
+    """A watch of one actor, or a fault."""
+
+    name: str
+    begin_ns: int
+    end_ns: int
+    text: str
+
+
+class Due(Struct, frozen=True):
+    """The end of a message's delivery delay."""
+
+    at_ns: int
+    kid: str
+
+
+class Moments:
+    """Reads a scenario's events.
+
+    Args:
+        events: The events, in the order of time.
+        clock: Their clock.
+        offenders: References of the events that break the rule.
+    """
+
+    def __init__(self, events: Sequence[AnyEvent], clock: ScenarioClock, offenders: Collection[str]) -> None:
+        self._events = events
+        self._clock = clock
+        self._offenders = offenders
+        self._scenario = next((event.scenario for event in events if event.scenario), "")
+        self._answers = {(event.writer, event.call): event for event in events if isinstance(event, Return)}
+        self._calls = {(event.writer, event.id): event for event in events if isinstance(event, Call)}
+        self.dues = tuple(self._dues())
+        self._due_of: Mapping[str, int] = {due.kid: due.at_ns for due in reversed(self.dues)}
+        self.all = tuple(self._moments())
+        self.watches = tuple(self._intervals(Watch))
+        self.faults = tuple(self._intervals(Fault))
+
+    def _plain(self, text: str) -> str:
+        return plain(text, self._scenario)
+
+    def _answer(self, call: Call) -> Return | None:
+        return self._answers.get((call.writer, call.id))
+
+    def _dues(self) -> Iterator[Due]:
+        for call in self._calls.values():
+            answer = self._answer(call)
+            if call.msg is None or (answer is not None and answer.refused is not None):
+                continue
+            delay_ms = call.args.get("delay_ms")
+            if isinstance(delay_ms, int) and delay_ms > 0:
+                yield Due(self._clock.at_ns(call) + delay_ms * 1_000_000, self._plain(call.msg.kid))
+
+    def _moments(self) -> Iterator[Moment]:
+        for event in self._events:
+            moment = self._moment(event)
+            if moment is not None:
+                yield moment
+
+    def _moment(self, event: AnyEvent) -> Moment | None:
+        breaks = event.ref in self._offenders
+        match event:
+            case Call(msg=None, op="browse"):
+                return self._look(event, self._answer(event))
+            case Call(msg=None):
+                pass
+            case Call():
+                return self._send(event, self._answer(event), breaks=breaks)
+            case Return() if self._is_drawn_as_call(event):
+                return None
+            case Seen():
+                return self._seen(event, breaks=breaks)
+            case Unit(op="commit" | "rollback" as op):
+                text = f"{event.actor} {'commits' if op == 'commit' else 'rolls back'} at {self._at(event)}"
+                return Moment(op, event.actor, self._clock.at_ns(event), op, text, breaks)
+            case _:
+                pass
+        return self._other(event) if breaks else None
+
+    def _at(self, event: AnyEvent) -> str:
+        return duration(self._clock.at_ns(event))
+
+    def _is_drawn_as_call(self, answer: Return) -> bool:
+        call = self._calls.get((answer.writer, answer.call))
+        return call is not None and (call.msg is not None or call.op == "browse")
+
+    def _send(self, call: Call, answer: Return | None, *, breaks: bool) -> Moment:
+        kid = self._plain(call.msg.kid) if call.msg else ""
+        refused = answer is not None and answer.refused is not None
+        breaks = breaks or (answer is not None and answer.ref in self._offenders)
+        text = f"{call.actor} sends {kid} at {self._at(call)}{': refused' if refused else ''}"
+        return Moment("refused" if refused else "send", call.actor, self._clock.at_ns(call), kid, text, breaks)
+
+    def _look(self, call: Call, answer: Return | None) -> Moment:
+        """A browse counts at the moment of its answer: what it lists was there no later than that."""
+        at_ns = self._clock.at_ns(answer or call)
+        kids = [self._plain(kid) for kid in answer.kids] if answer is not None else []
+        refused = answer is not None and answer.refused is not None
+        found = "it is refused" if refused else f"it finds {', '.join(kids)}" if kids else "it finds nothing"
+        breaks = call.ref in self._offenders or (answer is not None and answer.ref in self._offenders)
+        label = counted(len(kids), "message") if len(kids) > 1 else "".join(kids)
+        early = self._early(kids, at_ns) if breaks else ""
+        text = f"{call.actor} browses at {duration(at_ns)}: {found}{early}"
+        return Moment(
+            "look" if kids else "empty", call.actor, at_ns, label or ("nothing" if breaks else ""), text, breaks
+        )
+
+    def _seen(self, event: Seen, *, breaks: bool) -> Moment:
+        at_ns, kid = self._clock.at_ns(event), self._plain(event.msg.kid)
+        again = ", redelivered" if event.redelivered else ""
+        early = self._early([kid], at_ns) if breaks else ""
+        text = f"{event.actor} sees {kid} at {duration(at_ns)}{again}{early}"
+        return Moment("seen", event.actor, at_ns, kid, text, breaks)
+
+    def _early(self, kids: Sequence[str], at_ns: int) -> str:
+        ahead = [(kid, self._due_of[kid] - at_ns) for kid in kids if self._due_of.get(kid, at_ns) > at_ns]
+        return "".join(f", {duration(ns)} before {kid} is due" for kid, ns in ahead[:1])
+
+    def _other(self, event: AnyEvent) -> Moment:
+        call = self._calls.get((event.writer, event.call)) if isinstance(event, Return) else event
+        actor = getattr(call, "actor", "") or BESIDE
+        op = getattr(call, "op", "")
+        text = self._plain(f"at {self._at(event)}: {describe(call)}" if call else f"at {self._at(event)}")
+        if call is not event:
+            text = f"{text}; {self._plain(describe(event))}"
+        return Moment("event", actor, self._clock.at_ns(event), str(op), text, breaks=True)
+
+    def _intervals(self, kind: type[Watch | Fault]) -> Iterator[Interval]:
+        open_since: dict[str, tuple[int, str, str]] = {}
+        last_ns = self._clock.at_ns(self._events[-1]) if self._events else 0
+        for event in self._events:
+            if not isinstance(event, kind):
+                continue
+            name = event.actor if isinstance(event, Watch) else event.what
+            what = f"{name} watches {event.destination}" if isinstance(event, Watch) else f"{name}: {event.target}"
+            if event.phase == "begin":
+                open_since[event.id] = (self._clock.at_ns(event), name, self._plain(what))
+            elif event.id in open_since:
+                begin_ns, name, what = open_since.pop(event.id)
+                yield _interval(name, what, begin_ns, self._clock.at_ns(event))
+        for begin_ns, name, what in open_since.values():
+            yield _interval(name, f"{what}, to the end", begin_ns, last_ns)
+
+
+def _interval(name: str, what: str, begin_ns: int, end_ns: int) -> Interval:
+    return Interval(name, begin_ns, end_ns, f"{what}, {duration(begin_ns)} to {duration(end_ns)}")

@@ -1,0 +1,43 @@
+"""Verdicts as people read them: names of messages and destinations as the feature has them."""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from assay_evidence.names import plain
+from assay_evidence.verdicts import Finding, RuleVerdict, ScenarioVerdict, Verdicts
+
+
+def readable(verdicts: Verdicts) -> Verdicts:
+    """Take the scenarios' tokens out of every text of a run's verdicts."""
+    return structs.replace(
+        verdicts,
+        rules=tuple(_rule(rule) for rule in verdicts.rules),
+        foreign=tuple(_scenario(scenario) for scenario in verdicts.foreign),
+    )
+
+
+def _rule(rule: RuleVerdict) -> RuleVerdict:
+    return structs.replace(rule, scenarios=tuple(_scenario(scenario) for scenario in rule.scenarios))
+
+
+def _scenario(verdict: ScenarioVerdict) -> ScenarioVerdict:
+    name = verdict.scenario
+    return structs.replace(
+        verdict,
+        reason=plain(verdict.reason, name),
+        expected=plain(verdict.expected, name),
+        observed=plain(verdict.observed, name),
+        disclosed=plain(verdict.disclosed, name),
+        findings=tuple(_finding(finding, name) for finding in verdict.findings),
+    )
+
+
+def _finding(finding: Finding, scenario: str) -> Finding:
+    return structs.replace(
+        finding,
+        reason=plain(finding.reason, scenario),
+        expected=plain(finding.expected, scenario),
+        observed=plain(finding.observed, scenario),
+        disclosed=plain(finding.disclosed, scenario),
+    )

@@ -1,0 +1,66 @@
+"""The order in which a page shows a pair's scenarios: by cause what needs a look, then the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from assay_reports.presentation import READING_ORDER, Face
+from assay_reports.views.causes import SETTLED, Cause
+from assay_reports.views.scenarios import ScenarioView
+
+
+class Alike(Struct, frozen=True):
+    """Scenarios that need a look for one cause.
+
+    Args:
+        anchor: Where the jump list leads.
+        face: Their verdict.
+        reason: The reason of the first.
+        first: The one that is shown in full.
+        rest: The others, folded.
+    """
+
+    anchor: str
+    face: Face
+    reason: str
+    first: ScenarioView
+    rest: tuple[ScenarioView, ...]
+
+    @property
+    def count(self) -> int:
+        """How many scenarios there are."""
+        return 1 + len(self.rest)
+
+
+class Arrangement(Struct, frozen=True):
+    """A pair's scenarios as a page shows them."""
+
+    causes: tuple[Alike, ...]
+    others: tuple[ScenarioView, ...]
+
+    @property
+    def needing(self) -> int:
+        """How many scenarios need a look."""
+        return sum(cause.count for cause in self.causes)
+
+
+def arranged(views: Sequence[ScenarioView]) -> Arrangement:
+    """Group the scenarios that need a look by their causes: worst verdict first, then the most frequent cause."""
+    groups: dict[Cause, list[ScenarioView]] = {}
+    for view in views:
+        if view.cause.verdict not in SETTLED:
+            groups.setdefault(view.cause, []).append(view)
+    ranks = {verdict: rank for rank, verdict in enumerate(READING_ORDER)}
+    ordered = sorted(groups.items(), key=lambda entry: (ranks[entry[0].verdict], -len(entry[1])))
+    return Arrangement(
+        tuple(_alike(members) for _, members in ordered),
+        tuple(view for view in views if view.cause.verdict in SETTLED),
+    )
+
+
+def _alike(members: Sequence[ScenarioView]) -> Alike:
+    first = members[0]
+    reason = first.verdict.reason or f"It gives no reason: {first.name}"
+    return Alike(f"cause-{first.anchor}", first.face, reason, first, tuple(members[1:]))

@@ -1,0 +1,93 @@
+"""What scenarios that need a look have in common: the verdict, the claim's rule and predicate, the reason's wording.
+
+Names and numbers differ from scenario to scenario although the cause is the same, so they do not count.  Numbers of
+reason codes do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from assay_evidence.events import AnyEvent, Call, Claim, MessageRef
+from assay_evidence.names import plain
+from assay_evidence.verdicts import ScenarioVerdict, Verdict
+
+SETTLED = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
+"""Verdicts that need no look."""
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w)|`[^`]*`")
+_WORD = re.compile(r"[\w./:@+-]+")
+_CODES = frozenset({"reason", "mqrc"})
+_ANY = "…"
+
+
+class Cause(Struct, frozen=True):
+    """Scenarios with equal causes are shown as one group.
+
+    Args:
+        verdict: Their verdict.
+        rule: The rule of the claim that decided; empty where a step or the journal did.
+        predicate: Its predicate, likewise.
+        wording: The reason without names and numbers.
+    """
+
+    verdict: Verdict
+    rule: str = ""
+    predicate: str = ""
+    wording: str = ""
+
+
+def cause_of(verdict: ScenarioVerdict, events: Sequence[AnyEvent]) -> Cause:
+    """Say what a scenario's verdict comes from.
+
+    Args:
+        verdict: The verdict, with readable names.
+        events: The scenario's events.
+    """
+    if verdict.verdict in SETTLED:
+        return Cause(verdict.verdict)
+    refs = [
+        finding.claim
+        for finding in verdict.findings
+        if finding.verdict is verdict.verdict and finding.reason == verdict.reason
+    ]
+    claim = next((event for event in events if isinstance(event, Claim) and event.ref in refs[:1]), None)
+    wording = wording_of(verdict.reason, _names(verdict.scenario, events))
+    if claim is None:
+        return Cause(verdict.verdict, wording=wording)
+    return Cause(verdict.verdict, claim.rule, claim.predicate, wording)
+
+
+def wording_of(reason: str, names: Iterable[str] = ()) -> str:
+    """Replace what is quoted, the names, and words with a digit in them, by an ellipsis.
+
+    Args:
+        reason: A sentence.
+        names: Names that the scenario uses.
+    """
+    known = frozenset(names)
+    before = ""
+
+    def general(found: re.Match[str]) -> str:
+        nonlocal before
+        word, after = found[0], before
+        before = word.lower()
+        core = word.rstrip(".:")
+        varies = core in known or any(character.isdigit() for character in core)
+        return _ANY + word[len(core) :] if varies and after not in _CODES else word
+
+    return " ".join(_WORD.sub(general, _QUOTED.sub(_ANY, reason)).split())
+
+
+def _names(scenario: str, events: Sequence[AnyEvent]) -> frozenset[str]:
+    """The names of messages and destinations, except those that are common words."""
+    found: set[str] = set()
+    for event in events:
+        if isinstance(event, Call) and event.destination:
+            found.add(plain(event.destination, scenario).partition("://")[2] or plain(event.destination, scenario))
+        message: MessageRef | None = getattr(event, "msg", None)
+        if message is not None:
+            found.add(plain(message.kid, scenario))
+    return frozenset(name for name in found if name and not (name.isalpha() and name.islower()))
