@@ -55,7 +55,8 @@ class Finding(Struct, frozen=True):
         observed: What the journal holds, with figures.
         disclosed: Behaviour that a `may` rule leaves open and that was seen here.
         certain: Of a fail: whether no delay of the harness can have brought it about.
-        offenders: Of a fail: the events that break the rule, ``writer:seq``; none where something did not happen.
+        offenders: Of a fail: the events that break the rule, ``writer:seq``; none where no single event did,
+            such as where a message did not come.
     """
 
     claim: str

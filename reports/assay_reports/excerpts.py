@@ -23,7 +23,7 @@ from assay_evidence.events import (
     Unsupported,
     Watch,
 )
-from assay_evidence.figures import duration
+from assay_evidence.figures import counted, duration
 from assay_evidence.names import plain
 from assay_reports.clock import ScenarioClock
 
@@ -147,7 +147,7 @@ def _seen(event: Seen) -> str:
 
 
 def _message(msg: MessageRef | None) -> str:
-    return f"{msg.kid} ({msg.bytes} bytes)" if msg else ""
+    return f"{msg.kid} ({counted(msg.bytes, 'byte')})" if msg else ""
 
 
 def _refused(refused: RefusedInfo) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -102,9 +103,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["rows"] = rows
-    environment.filters["counted"] = counted
-    environment.filters["arranged"] = arranged
+    filters: dict[str, Any] = {"rows": rows, "counted": counted, "arranged": arranged}
+    environment.filters.update(filters)
     return environment
 
 

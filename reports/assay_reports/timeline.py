@@ -123,7 +123,7 @@ class Timeline(Struct, frozen=True, kw_only=True):
         summary: What it shows, in words, for those who do not see it.
         breaches: The first events that break the rule, a sentence each.
         breaches_left_out: How many more there are.
-        absent: Whether the rule is broken and no event breaks it, because something did not happen.
+        absent: Whether the rule is broken and the verdict names no event: something did not happen, for one.
         left_out: How many marks and lanes found no room.
     """
 

@@ -106,6 +106,8 @@ class Scenarios:
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self.verdicts: list[ScenarioVerdict] = []
+        self.offenders: tuple[str, ...] = ()
+        """What breaks the rule of the scenario being recorded, where it fails."""
         self._at_ms = 10.0
 
     def record(
@@ -144,7 +146,8 @@ class Scenarios:
             )
             keyword, _, text = step.partition(" ")
             journal.write(Step, self._at_ms + elapsed_ms, keyword=keyword, text=text, outcome="done")
-            findings = (Finding(claim.ref, verdict, reason, expected, observed, disclosed),)
+            offenders = self.offenders if verdict is Verdict.FAIL else ()
+            findings = (Finding(claim.ref, verdict, reason, expected, observed, disclosed, offenders=offenders),)
         journal.write(
             ScenarioEnd, self._at_ms + elapsed_ms, elapsed_ns=round(elapsed_ms * MS), waited_ns=round(waited_ms * MS)
         )
@@ -182,9 +185,9 @@ class Scenarios:
             self.at(ms), "producer", "send", args=args, destination="queue://ORDERS", msg=message(kid), **fields
         )
 
-    def seen(self, ms: float, kid: str, *, redelivered: bool = False) -> None:
+    def seen(self, ms: float, kid: str, *, redelivered: bool = False) -> Seen:
         """Add a sighting."""
-        self.journal.write(
+        return self.journal.write(
             Seen,
             self.at(ms),
             actor="receiver",
@@ -229,7 +232,7 @@ def early(run: Scenarios) -> Iterator[None]:
     run.fault(600, 1_150)
     run.watch(2, 600)
     run.watch(1_160, 2_350, number=2)
-    run.seen(1_240.4, "m1", redelivered=True)
+    run.offenders = (run.seen(1_240.4, "m1", redelivered=True).ref,)
     yield
 
 

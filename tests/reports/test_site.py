@@ -90,6 +90,7 @@ def test_the_rule_page_tells_the_story_of_a_scenario(site: Path) -> None:
         "@transfer(20)",
         "and 96 more",
         "not-before",
+        "Breaks the rule: receiver sees m1 at 1.24 s, redelivered, 763.6 ms before m1 is due.",
     ):
         assert said in text, said
 
