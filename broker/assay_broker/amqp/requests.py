@@ -5,6 +5,7 @@ The transaction coordinator is one (OASIS AMQP 1.0, part 4), taking delayed mess
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import partial
 
 from assay_broker.amqp import attach_frames, attaches, engine
@@ -50,13 +51,13 @@ class RequestEnd(LinkEnd):
         self.tell_left()
         self.released(Answer(self.context.number, 0))
 
+    @abstractmethod
     def ask(self, delivery: Delivery, octets: bytes) -> None:
         """Carry a request out; the delivery's outcome is the answer.
 
         Raises:
             DecodeError: The octets are no such request.
         """
-        raise NotImplementedError
 
     def changed(self, delivery: Delivery) -> None:
         """Take a transfer, or a part of one."""
