@@ -25,7 +25,6 @@ from assay_broker.core.clients.branching import (
     recover_branches,
 )
 from assay_broker.core.clients.ending import batch_failed, batch_stored, end_connection, end_unit
-from assay_broker.core.clients.links import LinkAction, LinkInput, Receiver
 from assay_broker.core.clients.subscribing import end_subscriptions, find_subscription, unsubscribe
 from assay_broker.core.clients.units import Unit, UnitInput, Work
 from assay_broker.core.commands import Command
@@ -40,12 +39,14 @@ from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.queues.arriving import join, place
 from assay_broker.core.queues.backout import backout
 from assay_broker.core.queues.delivery import expire_due, pump
-from assay_broker.core.queues.queues import name_at
+from assay_broker.core.queues.homes import name_at
+from assay_broker.core.queues.queue import Receiver
 from assay_broker.core.queues.resolution import resolve
 from assay_broker.core.queues.sending import prepare
 from assay_broker.core.queues.settling import settle
 from assay_broker.core.refusals import illegal_state, refusal
 from assay_broker.core.state import State
+from assay_broker.core.states.links import LinkAction, LinkInput
 from assay_broker.core.turn import Turn
 from assay_sdk.driver import Outcome
 from assay_sdk.model.message import Address, AddressKind

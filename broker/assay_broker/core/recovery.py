@@ -11,7 +11,7 @@ from assay_broker.core.clients.doubtful import Doubtful
 from assay_broker.core.clients.securing import hold, stand_by_for_staging, stand_uncommitted
 from assay_broker.core.clients.subscribing import make_subscription, receiver_left, wait_for_end
 from assay_broker.core.messages.entries import Entry, Place
-from assay_broker.core.networks.sharing import is_shared
+from assay_broker.core.queues.homes import is_shared
 from assay_broker.core.queues.placing import DEFAULT_PRIORITY, stage_again, watch_expiry
 from assay_broker.core.queues.resolution import recovered
 from assay_broker.core.records import (
@@ -35,7 +35,7 @@ from assay_broker.core.records import (
 )
 from assay_broker.core.state import State
 from assay_broker.core.topics.administered import take_up_all
-from assay_broker.core.topics.retained import restore_retained
+from assay_broker.core.topics.retaining import restore_retained
 from assay_broker.core.topics.subscriptions import Terms
 from assay_broker.core.turn import Turn
 

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from assay_broker.core.administration.authority import AuthorityRecord
 from assay_broker.core.objects.factory import factory
+from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition
-from assay_broker.core.objects.planning import Host
 
 Platform = Literal["distributed", "zos"]
 Opmode = Literal["COMPAT", "NEWFUNC"]

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from assay_broker.core.clients.units import Work
 from assay_broker.core.effects import NOTHING_TOLD, Answer, CloseLink, Deliver, Effect, Persist, ToMember, Trace, Value
-from assay_broker.core.messages.entries import Delivery, Entry
+from assay_broker.core.messages.entries import Entry
 from assay_broker.core.networks.parcels import Parcel
-from assay_broker.core.queues.queues import Queue
+from assay_broker.core.queues.queue import Delivery, Queue
 from assay_broker.core.records import Record
 from assay_sdk.driver import PeerProperties
 from assay_sdk.model.reasons import Refused

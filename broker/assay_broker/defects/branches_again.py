@@ -16,7 +16,7 @@ from assay_broker.core.commands import (
     RecoverBranches,
 )
 from assay_broker.core.effects import Answer, Effect
-from assay_broker.core.queues.queues import SUBSCRIPTION_HOME
+from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record, UnitPrepared, UnitResolved
 from assay_broker.defects.model import Defect, Starts, Watch, commands
 from assay_broker.seams import Seams

@@ -17,7 +17,7 @@ from assay_broker.core.commands import (
 )
 from assay_broker.core.effects import Deliver
 from assay_broker.core.objects.factory import STAGING_QUEUE
-from assay_broker.core.queues.queues import SUBSCRIPTION_HOME
+from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.knowing import Delayed, Known, delayed_puts
 from assay_broker.defects.model import (

@@ -22,7 +22,7 @@ from assay_broker.core.messages.reports import options
 from assay_broker.core.networks.parcels import Carry
 from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE
 from assay_broker.core.objects.model import Kind, Value
-from assay_broker.core.queues.queues import SUBSCRIPTION_HOME, home_of
+from assay_broker.core.queues.homes import SUBSCRIPTION_HOME, home_of
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
 from assay_broker.defects.knowing import Known, cancelled, changes, delayed_messages, elsewhere, knowing
 from assay_broker.defects.model import (

@@ -21,7 +21,7 @@ from assay_broker.core.messages.reports import options
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import BASE_TOPIC, DEAD_LETTER_QUEUE, STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Value
-from assay_broker.core.queues.queues import home_of
+from assay_broker.core.queues.homes import home_of
 from assay_broker.core.records import MessageStored, ObjectDefined, Record
 from assay_broker.core.settings import Settings
 from assay_broker.defects.corners import left_ms

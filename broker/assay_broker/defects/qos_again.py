@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Command, Detach, Disconnect, Settle
 from assay_broker.core.effects import Answer, Deliver, Effect, Persist
-from assay_broker.core.queues.queues import SUBSCRIPTION_HOME
+from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record, SubscriptionDefined
 from assay_broker.defects.model import Defect, Held, Starts, Watch, commands, deliveries, is_durable
 from assay_broker.defects.qos import lasts, settling

@@ -12,7 +12,7 @@ from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
-from assay_broker.core.queues.queues import home_of, name_at
+from assay_broker.core.queues.homes import home_of, name_at
 from assay_broker.core.records import MessageStored, ObjectDefined, Record
 from assay_broker.defects.knowing import Delayed, Known, delayed_messages, delayed_puts, elsewhere, knowing, rows
 from assay_broker.defects.model import Defect

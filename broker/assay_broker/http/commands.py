@@ -13,8 +13,8 @@ from starlette.responses import Response
 from assay_broker.core.administration.authority import AuthorityRecord
 from assay_broker.core.administration.changes import DisplayObjects
 from assay_broker.core.objects.attributes import ATTRIBUTES, SYNONYMS, Flag, Name, Text, attributes
+from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
-from assay_broker.core.objects.planning import Host
 from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
 from assay_broker.core.objects.values import shown
 from assay_broker.http.asking import Asker

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from assay_broker.core.administration.authority import AuthorityRecord
 from assay_broker.core.objects.attributes import Flag, attributes
+from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Kind, Namespace
-from assay_broker.core.objects.planning import Host
 from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
 from assay_broker.core.objects.values import shown
 from assay_broker.mqsc.lines import SourceCommand

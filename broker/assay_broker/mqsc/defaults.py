@@ -10,8 +10,8 @@ from msgspec import Struct
 from assay_broker.core.administration.authority import AuthorityRecord
 from assay_broker.core.administration.changes import AlterObject
 from assay_broker.core.objects.factory import STAGING_QUEUE, factory
+from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition
-from assay_broker.core.objects.planning import Host
 from assay_broker.core.settings import Platform, Settings
 from assay_broker.mqsc.script import statements
 from assay_broker.mqsc.sketch import Sketch

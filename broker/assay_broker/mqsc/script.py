@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from assay_broker.core.administration.authority import AuthorityRecord
 from assay_broker.core.administration.changes import Change
+from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition
-from assay_broker.core.objects.planning import Host
 from assay_broker.core.objects.reasons import ObjectRefused
 from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
 from assay_broker.mqsc.answers import authority_lines, echo, echo_remark, object_lines, tail, thread_lines, topic_lines

@@ -15,9 +15,10 @@ from assay_broker.core.administration.changes import (
     SetAuthority,
 )
 from assay_broker.core.objects.directory import Directory
+from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.objects.naming import fits
-from assay_broker.core.objects.planning import Host, plan_alter, plan_define, plan_delete
+from assay_broker.core.objects.planning import plan_alter, plan_define, plan_delete
 from assay_broker.core.objects.reasons import object_refusal
 from assay_broker.core.objects.selecting import selected
 from assay_broker.core.objects.showing import complete

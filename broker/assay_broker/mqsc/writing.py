@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay_broker.core.objects.attributes import Flag, Name, Text, attributes
+from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Kind, Value
-from assay_broker.core.objects.planning import Host
 from assay_broker.core.objects.values import shown
 
 _LONGEST = 2_000

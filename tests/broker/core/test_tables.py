@@ -7,11 +7,11 @@ from typing import cast
 import pytest
 
 from assay_broker.core.clients.branches import BRANCHES, Branch, BranchInput, BranchState
-from assay_broker.core.clients.links import LINKS, Link, LinkInput, LinkState
 from assay_broker.core.clients.units import UNITS, Unit, UnitInput, UnitState
 from assay_broker.core.delay.processor import PROCESSOR, Processor, ProcessorInput, ProcessorState
 from assay_broker.core.refusals import RefusalError
 from assay_broker.core.settings import Platform
+from assay_broker.core.states.links import LINKS, Link, LinkInput, LinkState
 from assay_sdk.model.xa import XaCode
 
 CELLS = (

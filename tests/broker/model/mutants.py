@@ -24,7 +24,7 @@ from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.queues import arriving, delivery, settling
 from assay_broker.core.queues.lines import Line, OwnLine
 from assay_broker.core.queues.placing import new_entry, stored, watch_expiry
-from assay_broker.core.queues.queues import Queue
+from assay_broker.core.queues.queue import Queue
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record, SubscriptionDefined
 from assay_broker.core.tables import Tables
 from assay_broker.seams import NO_SEAMS, Seams

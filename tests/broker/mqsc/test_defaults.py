@@ -7,8 +7,8 @@ import pytest
 from assay_broker.core.administration.authority import Authorities
 from assay_broker.core.objects.directory import Directory
 from assay_broker.core.objects.factory import BASE_TOPIC, DEAD_LETTER_QUEUE, STAGING_QUEUE
+from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Namespace
-from assay_broker.core.objects.planning import Host
 from assay_broker.mqsc.defaults import default_objects, default_script
 from assay_broker.mqsc.script import run_script
 from assay_broker.mqsc.sketch import Sketch

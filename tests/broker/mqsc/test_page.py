@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay_broker.core.objects.attributes import ATTRIBUTES, Attribute, Flag
-from assay_broker.core.objects.planning import Host
+from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.values import expected, shown
 from assay_broker.mqsc.defaults import default_objects
 from assay_broker.mqsc.lines import SourceCommand, source_commands

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from assay_broker.core.administration.changes import Change, DisplayThreads, ResolveIndoubt
 from assay_broker.core.objects.factory import factory
+from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Namespace
-from assay_broker.core.objects.planning import Host
 from assay_broker.core.objects.showing import ThreadStatus
 from assay_broker.mqsc.lines import Position
 from assay_broker.mqsc.script import CommandAnswer, ScriptAnswer, Shown, run_script

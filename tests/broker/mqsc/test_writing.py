@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from assay_broker.core.administration.changes import AlterObject, DefineObject, DisplayObjects
 from assay_broker.core.objects.attributes import Attribute, Choice, Flag, Name, Number, Text, attributes
 from assay_broker.core.objects.factory import factory
+from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Kind, Value
-from assay_broker.core.objects.planning import Host
 from assay_broker.mqsc.script import run_script
 from assay_broker.mqsc.sketch import Sketch
 from assay_broker.mqsc.writing import written

@@ -14,21 +14,21 @@ from assay_broker.core.administration.changes import (
     DeleteObject,
     SetAuthority,
 )
-from assay_broker.core.clients.links import Receiver, Sender
+from assay_broker.core.clients.senders import Sender
 from assay_broker.core.clients.subscribing import check_unused, end_subscription
 from assay_broker.core.delay.release import unstage
 from assay_broker.core.messages.entries import Place
-from assay_broker.core.networks.sharing import is_shared_definition
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.objects.planning import existing, plan_alter, plan_define, plan_delete
 from assay_broker.core.objects.reasons import object_refusal
 from assay_broker.core.queues.delivery import remove as remove_message
+from assay_broker.core.queues.queue import Receiver
 from assay_broker.core.queues.resolution import depth
 from assay_broker.core.records import AuthoritySet
 from assay_broker.core.state import State
 from assay_broker.core.topics.administered import check_sub, welcome_sub
-from assay_broker.core.topics.retained import clear_retained
+from assay_broker.core.topics.retaining import clear_retained
 from assay_broker.core.topics.subscriptions import Subscription
 from assay_broker.core.turn import Turn
 from assay_sdk.model.command_reasons import Mqrccf
@@ -162,7 +162,7 @@ def _authority_back_to(state: State, record: AuthorityRecord, before: AuthorityR
 def _check_not_open(state: State, definition: Definition) -> None:
     """Refuse what nobody may have open, under its own name or, a local queue, under an alias."""
     queue = state.queues.named(definition.name) if definition.kind is Kind.QLOCAL else None
-    everybody = state.connections.everywhere() if is_shared_definition(definition) else state.connections
+    everybody = state.connections.everywhere() if definition.shared else state.connections
     for connection in everybody:
         for link in connection.links.values():
             address = link.address

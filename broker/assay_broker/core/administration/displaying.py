@@ -12,7 +12,7 @@ from assay_broker.core.objects.model import Definition, Kind, Value
 from assay_broker.core.objects.naming import fits
 from assay_broker.core.objects.selecting import check_condition, selected
 from assay_broker.core.objects.showing import TopicStatus, complete, subscription_id
-from assay_broker.core.queues.queues import name_at
+from assay_broker.core.queues.homes import name_at
 from assay_broker.core.queues.resolution import depth
 from assay_broker.core.state import State
 from assay_broker.core.topics.subscriptions import Subscription

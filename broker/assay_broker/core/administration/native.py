@@ -13,8 +13,8 @@ from assay_broker.core.networks.clustering import check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind
 from assay_broker.core.queues.delivery import remove
+from assay_broker.core.queues.homes import home_of
 from assay_broker.core.queues.placing import enter, new_entry
-from assay_broker.core.queues.queues import home_of
 from assay_broker.core.queues.resolution import resolve
 from assay_broker.core.queues.sending import check_put, expiry
 from assay_broker.core.refusals import refusal

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from assay_broker.core.administration.permitting import check_permitted
 from assay_broker.core.clients.connections import Connection
-from assay_broker.core.clients.links import Link, LinkAction, LinkInput, Receiver, Sender
+from assay_broker.core.clients.senders import Sender
 from assay_broker.core.clients.subscribing import (
     defined,
     drop_entries,
@@ -22,12 +22,13 @@ from assay_broker.core.commands import Attach, AttachSender
 from assay_broker.core.networks.clustering import binding, check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.queues.delivery import give_back
-from assay_broker.core.queues.queues import Queue
+from assay_broker.core.queues.queue import Queue, Receiver
 from assay_broker.core.queues.resolution import resolve
 from assay_broker.core.refusals import RefusalError, illegal_state, refusal
 from assay_broker.core.state import State
+from assay_broker.core.states.links import Link, LinkAction, LinkInput
 from assay_broker.core.topics.publishing import check_subscribing
-from assay_broker.core.topics.subscriptions import Subscription, Terms, check_reuse, check_terms
+from assay_broker.core.topics.subscriptions import Subscription, SubscriptionReceiver, Terms, check_reuse, check_terms
 from assay_broker.core.topics.welcoming import check_welcome, welcome
 from assay_broker.core.turn import Turn
 from assay_sdk.driver import Durability, PeerProperties
@@ -105,7 +106,7 @@ def attach_sender(state: State, connection: Connection, command: AttachSender) -
             queue, properties = target.queue, binding(target)
     sender = Sender(connection.number, command.link, address, queue, state.tables.links)
     if queue is not None:
-        queue.senders[sender.key] = sender
+        queue.senders.add(sender.key)
     connection.links[command.link] = sender
     return properties
 
@@ -128,27 +129,26 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
         raise refusal(
             Mqrc.OBJECT_IN_USE, "Only its own connection receives from a temporary destination.", command.address.name
         )
+    session = connection.number, command.session
+    table, limit = state.tables.links, state.settings.max_selectors
     if command.address.kind in _QUEUES:
-        queue, subscription, text = _open_queue(state, connection, command), None, command.selector or None
+        queue = _open_queue(state, connection, command)
+        text = command.selector or None
+        receiver = Receiver(
+            session, command.link, command.address, queue, table, selector=text, settled=command.settled
+        )
+        queue.join(receiver, text, selector, limit)
+        batch = 0
     else:
         subscription = _open_subscription(state, turn, connection, command, selector)
-        queue, text, selector = subscription.queue, None, None
-    receiver = Receiver(
-        connection.number,
-        command.link,
-        command.address,
-        queue,
-        state.tables.links,
-        subscription=subscription,
-        selector=text,
-        settled=command.settled,
-        session=command.session,
-    )
-    queue.join(receiver, text, selector, state.settings.max_selectors)
-    if subscription is not None:
+        receiver = SubscriptionReceiver(
+            session, command.link, command.address, subscription, table, settled=command.settled
+        )
+        subscription.queue.join(receiver, None, None, limit)  # the subscription has selected already
         subscription.receivers[receiver.key] = receiver
+        batch = subscription.batch
     connection.links[command.link] = receiver
-    return 0 if subscription is None else subscription.batch
+    return batch
 
 
 def _open_queue(state: State, connection: Connection, command: Attach) -> Queue:
@@ -271,7 +271,7 @@ def close_link(  # noqa: PLR0917  the state and the turn come first everywhere
     action = link.step(happened)
     connection.links.pop(link.number, None)
     if isinstance(link, Sender) and link.queue is not None:
-        link.queue.senders.pop(link.key, None)
+        link.queue.senders.discard(link.key)
         state.queues.forget_if_idle(link.queue)
     if isinstance(link, Receiver):
         _close_receiver(state, turn, link)
@@ -286,10 +286,9 @@ def _close_receiver(state: State, turn: Turn, receiver: Receiver) -> None:
         if delivery.unit is None:  # what a unit of work has accepted is the unit's
             give_back(state, turn, delivery, failed=True)
     receiver.unsettled = {}
-    subscription = receiver.subscription
-    if subscription is not None:
-        del subscription.receivers[receiver.key]
-        receiver_left(state, turn, subscription)
+    if isinstance(receiver, SubscriptionReceiver):
+        del receiver.subscription.receivers[receiver.key]
+        receiver_left(state, turn, receiver.subscription)
     turn.touch(receiver.queue)
 
 
@@ -324,9 +323,9 @@ def _drop_one(state: State, turn: Turn, address: Address, text: str) -> None:
     if queue is None:
         return
     why = refused(Mqrc.Q_DELETED, text, address.name)
-    for sender in tuple(queue.senders.values()):
-        other = state.connections.find(sender.connection)
+    for connection, number in sorted(queue.senders):
+        other = state.connections.find(connection)
         if other is not None:
-            close_link(state, turn, other, sender, LinkInput.REVOKED, why)
+            close_link(state, turn, other, other.links[number], LinkInput.REVOKED, why)
     state.queues.forget(queue)
     drop_entries(state, turn, queue)

@@ -12,10 +12,9 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from assay_broker.core.clients.links import Owner
 from assay_broker.core.clients.units import Work
-from assay_broker.core.messages.entries import Entry
-from assay_broker.core.queues.queues import Queue
+from assay_broker.core.messages.entries import Entry, Owner
+from assay_broker.core.queues.queue import Queue
 from assay_broker.core.refusals import RefusalError, illegal_state
 from assay_broker.core.topics.retained import Retention
 from assay_sdk.model.message import Message

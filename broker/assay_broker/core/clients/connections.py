@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay_broker.core.clients.links import Link, LinkAction, LinkInput, Receiver, Sender
+from assay_broker.core.clients.senders import Sender
 from assay_broker.core.clients.units import Work
+from assay_broker.core.queues.queue import Receiver
 from assay_broker.core.refusals import RefusalError, illegal_state, refusal
+from assay_broker.core.states.links import Link, LinkAction, LinkInput
 from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
 

@@ -13,16 +13,16 @@ from functools import partial
 from itertools import zip_longest
 
 from assay_broker.core.clients.branches import Branch, KeptPublication, Standing
-from assay_broker.core.clients.links import Receiver
 from assay_broker.core.clients.units import Pending
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.messages.reporting import send_report
 from assay_broker.core.queues.arriving import reserve
+from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.queues.placing import new_entry, settle_persistence, stage_again, stored, watch_expiry
-from assay_broker.core.queues.queues import SUBSCRIPTION_HOME, Queue
+from assay_broker.core.queues.queue import Queue, Receiver
 from assay_broker.core.records import KeptForTopic, MessageMarked, MessageRemoved, Record, UnitPrepared
 from assay_broker.core.state import State
-from assay_broker.core.topics.retained import retain
+from assay_broker.core.topics.retaining import retain
 from assay_broker.core.turn import Turn
 from assay_sdk.model.report_options import Mqro
 

@@ -14,7 +14,8 @@ from assay_broker.core.clients.connections import Connection
 from assay_broker.core.commands import Unsubscribe
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.objects.factory import DURABLE_MODEL, NON_DURABLE_MODEL
-from assay_broker.core.queues.queues import SUBSCRIPTION_HOME, Queue
+from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
+from assay_broker.core.queues.queue import Queue
 from assay_broker.core.queues.resolution import managed
 from assay_broker.core.records import MessageRemoved, SubscriptionDefined, SubscriptionRemoved
 from assay_broker.core.refusals import refusal

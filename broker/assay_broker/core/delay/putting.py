@@ -11,8 +11,9 @@ from assay_broker.core.messages.headers import DeadLetterHeader
 from assay_broker.core.networks.neighbours import neighbour_homes
 from assay_broker.core.queues.obstacles import obstacles
 from assay_broker.core.queues.placing import enter, new_entry
-from assay_broker.core.queues.queues import Queue
-from assay_broker.core.queues.resolution import Target, onward_queue, resolve
+from assay_broker.core.queues.queue import Queue
+from assay_broker.core.queues.resolution import onward_queue, resolve
+from assay_broker.core.queues.routes import Target
 from assay_broker.core.refusals import RefusalError
 from assay_broker.core.state import State
 from assay_broker.core.topics.reaching import target_of

@@ -15,7 +15,7 @@ from assay_broker.core.messages.entries import Entry
 from assay_broker.core.messages.reports import options
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Value
-from assay_broker.core.queues.queues import name_at
+from assay_broker.core.queues.homes import name_at
 from assay_sdk.model.message import Message, Property
 
 ID_BYTES = 24

@@ -1,20 +1,26 @@
-"""One copy of a message inside the broker, and one delivery of it."""
+"""One copy of a message inside the broker."""
 
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from msgspec import Struct
 
 from assay_broker.core.messages.headers import DeadLetterHeader
 from assay_sdk.model.message import Message
 
-if TYPE_CHECKING:
-    from assay_broker.core.clients.links import Receiver
-    from assay_broker.core.clients.units import Work
-    from assay_broker.core.commands import Settle
-    from assay_broker.core.queues.queues import Queue
+Owner = tuple[int, int | None]
+"""A connection and one of its sessions: whose unit of work it is, and who gets from it (DD-25)."""
+
+
+class UnitOfWork(Protocol):
+    """The unit of work of a copy or a delivery, as far as those need to know it."""
+
+    @property
+    def owner(self) -> Owner:
+        """The connection and the session that began it."""
+        ...
 
 
 class Place(Enum):
@@ -62,7 +68,7 @@ class Entry(Struct, eq=False, kw_only=True):
     due_ms: int | None
     dead: DeadLetterHeader | None = None
     via: tuple[str, ...] = ()
-    unit: Work | None = None
+    unit: UnitOfWork | None = None
     batch: int = 0
     order: int = 0
     count: int = 0
@@ -73,22 +79,3 @@ class Entry(Struct, eq=False, kw_only=True):
     def expired(self, now_ms: int) -> bool:
         """Whether its time to live is over; delay included, since that counts from the send (DD-56)."""
         return self.expires_ms is not None and self.expires_ms <= now_ms
-
-
-class Delivery(Struct, eq=False):
-    """One delivery, from the moment it is decided until it is settled.
-
-    Args:
-        number: Its number on the connection.
-        gate: The batch it waits for; 0 for none.
-        unit: The unit of work that has settled it; None for none.
-        settled_by: How that has; None for none.
-    """
-
-    number: int
-    entry: Entry
-    queue: Queue
-    link: Receiver
-    gate: int
-    unit: Work | None = None
-    settled_by: Settle | None = None

@@ -23,14 +23,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
+from typing import Generic, Protocol, TypeVar
 
 from assay_broker.core.messages.entries import Entry
 from assay_sdk.model.message import Message
-
-if TYPE_CHECKING:
-    from assay_broker.core.clients.links import Receiver
-    from assay_broker.core.queues.lines import Line
 
 LAST_IN_GROUP = "JMS_IBM_Last_Msg_In_Group"
 MOST_HELD = 10_000
@@ -40,6 +36,36 @@ _SLACK = 64  # heap items of the past tolerated before a heap is rebuilt
 _Key = tuple[int, int]
 _Item = tuple[int, int, int, str]
 """Priority (negative), order, key and group of a member that is next in its group."""
+
+
+class Selecting(Protocol):
+    """What a message group needs to know of a waiting line."""
+
+    def lets_through(self, entry: Entry) -> bool:
+        """Whether the selector of the line lets a message through."""
+        ...
+
+
+class Ready(Protocol):
+    """What a waiting line and its message groups need to know of a receiver."""
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Its connection, and its number there."""
+        ...
+
+    @property
+    def served(self) -> int:
+        """Which turn of its queue it had last."""
+        ...
+
+    @property
+    def line(self) -> Selecting:
+        """The line in which it waits."""
+        ...
+
+
+ReceiverT = TypeVar("ReceiverT", bound=Ready)
 
 
 def is_member(message: Message) -> bool:
@@ -69,22 +95,22 @@ def place_in_group(entry: Entry) -> tuple[int, int]:
     return entry.message.group_sequence or 0, entry.order
 
 
-class Holders:
+class Holders(Generic[ReceiverT]):
     """Who has which group of one queue."""
 
     def __init__(self) -> None:
-        self._holders: OrderedDict[str, Receiver] = OrderedDict()
+        self._holders: OrderedDict[str, ReceiverT] = OrderedDict()
 
-    def of(self, group: str) -> Receiver | None:
+    def of(self, group: str) -> ReceiverT | None:
         """Who has a group; None when nobody does."""
         return self._holders.get(group)
 
-    def allow(self, entry: Entry, receiver: Receiver) -> bool:
+    def allow(self, entry: Entry, receiver: ReceiverT) -> bool:
         """Whether a receiver may have a message as far as groups go: it is nobody else's."""
         holder = self._holders.get(entry.message.group_id or "")
         return holder is None or holder is receiver or not holder.line.lets_through(entry)
 
-    def give(self, group: str, receiver: Receiver) -> tuple[str, ...]:
+    def give(self, group: str, receiver: ReceiverT) -> tuple[str, ...]:
         """A receiver has a group.
 
         Returns:
@@ -102,11 +128,11 @@ class Holders:
         """A group is over; whether somebody had it."""
         return self._holders.pop(group, None) is not None
 
-    def had_by(self, receiver: Receiver) -> tuple[str, ...]:
+    def had_by(self, receiver: ReceiverT) -> tuple[str, ...]:
         """The groups that a receiver has."""
         return tuple(group for group, holder in self._holders.items() if holder is receiver)
 
-    def leave(self, receiver: Receiver) -> tuple[str, ...]:
+    def leave(self, receiver: ReceiverT) -> tuple[str, ...]:
         """A receiver has gone: the groups that it had, free now."""
         left = self.had_by(receiver)
         for group in left:
@@ -126,7 +152,7 @@ class _Members:
         """Key of the next member, and for whom it is: a receiver of the line, or None for all of them."""
 
 
-class Groups:
+class Groups(Generic[ReceiverT]):
     """The groups in one line: which member is next in each, and for whom.
 
     The next members are in heaps, one for everybody and one for each receiver that has groups, so that members which
@@ -138,7 +164,7 @@ class Groups:
         line: Whose groups they are.
     """
 
-    def __init__(self, waiting: dict[int, Entry], holders: Holders, line: Line) -> None:
+    def __init__(self, waiting: dict[int, Entry], holders: Holders[ReceiverT], line: Selecting) -> None:
         self._waiting = waiting
         self._holders = holders
         self._line = line
@@ -184,12 +210,12 @@ class Groups:
             members.offered = offered
             self._post(offered[1], (-entry.priority, entry.order, entry.key, group))
 
-    def first(self, receiver: Receiver) -> Entry | None:
+    def first(self, receiver: ReceiverT) -> Entry | None:
         """The member that is next for a receiver; it stays."""
         tops = [top for top in (self._top(None), self._top(receiver.key)) if top is not None]
         return self._waiting[min(tops)[2]] if tops else None
 
-    def leave(self, receiver: Receiver) -> None:
+    def leave(self, receiver: ReceiverT) -> None:
         """A receiver has gone, and what it had is looked at anew."""
         self._heaps.pop(receiver.key, None)
 

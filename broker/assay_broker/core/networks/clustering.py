@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay_broker.core.queues.queues import Queue
-from assay_broker.core.queues.resolution import Target
+from assay_broker.core.queues.queue import Queue
+from assay_broker.core.queues.routes import Target
 from assay_broker.core.refusals import refusal
 from assay_sdk.driver import CLUSTERED_PROPERTY, DEFBIND_PROPERTY, PeerProperties
 from assay_sdk.model.message import Address

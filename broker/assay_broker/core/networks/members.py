@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from assay_broker.core.messages.entries import Entry
 from assay_broker.core.networks.parcels import Bulletin
 from assay_broker.core.objects.model import Definition
+from assay_broker.core.queues.queue import Queue
 from assay_broker.core.schedule import Schedule
-
-if TYPE_CHECKING:
-    from assay_broker.core.messages.entries import Entry
-    from assay_broker.core.queues.queues import Queue
 
 _SILENT = Bulletin("", (), ())
 

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
+from assay_broker.core.clients.connections import Connection
+from assay_broker.core.messages.entries import Entry
+from assay_broker.core.objects.model import Definition, Namespace
+from assay_broker.core.queues.homes import is_shared
+from assay_broker.core.queues.queue import Queue
 from assay_broker.core.schedule import Schedule
-
-if TYPE_CHECKING:
-    from assay_broker.core.clients.connections import Connection
-    from assay_broker.core.messages.entries import Entry
-    from assay_broker.core.objects.model import Definition, Namespace
-    from assay_broker.core.queues.queues import Queue
-    from assay_broker.core.turn import Batch
+from assay_broker.core.turn import Batch
 
 
 class Ledger:
@@ -90,21 +88,3 @@ class Expiry:
     def pop_due(self, now_ms: int) -> Entry | None:
         """Take a copy whose time to live is over; None when there is none."""
         return self._own.pop_due(now_ms) or self._shared.pop_due(now_ms)
-
-
-_HOME = "shared://"
-
-
-def shared_home(name: str) -> str:
-    """The home of the shared queue of that name."""
-    return _HOME + name
-
-
-def is_shared(home: str) -> bool:
-    """Whether a home is a shared queue's."""
-    return home.startswith(_HOME)
-
-
-def is_shared_definition(definition: Definition) -> bool:
-    """Whether an object is defined for the whole group."""
-    return definition.says("QSGDISP", "SHARED")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from assay_broker.core.networks.sharing import is_shared_definition
 from assay_broker.core.objects.factory import ON_USE
 from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.objects.topics import TopicObjects
@@ -74,7 +73,7 @@ class Directory:
         if known is not None:
             self.topics.remove(known)
         self.topics.put(definition)
-        objects = self._shared if is_shared_definition(definition) else self._own
+        objects = self._shared if definition.shared else self._own
         objects[definition.namespace, definition.name] = definition
         if definition.kind is Kind.QMGR:
             self._manager = definition
@@ -88,7 +87,7 @@ class Directory:
 
     def replay(self, definition: Definition) -> None:
         """A start finds in its records that an object was defined; what is shared, the group has kept."""
-        if not is_shared_definition(definition):
+        if not definition.shared:
             self.put(definition)
 
     def replay_removed(self, namespace: Namespace, name: str) -> None:

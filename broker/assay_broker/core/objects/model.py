@@ -85,3 +85,8 @@ class Definition(Struct, frozen=True):
     def says(self, keyword: str, word: str) -> bool:
         """Whether an attribute has this word; False also when its kind has no such attribute."""
         return self.attributes.get(keyword) == word
+
+    @property
+    def shared(self) -> bool:
+        """Whether it is defined for a whole sharing group."""
+        return self.says("QSGDISP", "SHARED")

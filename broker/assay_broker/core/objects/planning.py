@@ -5,12 +5,11 @@ Everything is checked against a directory first, so a refused command leaves no 
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from assay_broker.core.administration.changes import AlterObject, DefineObject, DeleteObject
 from assay_broker.core.objects.attributes import ATTRIBUTES, attribute
 from assay_broker.core.objects.directory import Directory
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
+from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import NAMESPACES, Definition, Kind, Namespace, Value
 from assay_broker.core.objects.naming import check_name, shortened
 from assay_broker.core.objects.reasons import object_refusal
@@ -29,18 +28,6 @@ DEFAULT_OBJECTS: dict[Kind, str] = {
 
 _OWN = {Kind.TOPIC: ("TOPICSTR",), Kind.SUB: ("TOPICSTR", "TOPICOBJ", "DEST", "SELECTOR")}
 """What an object does not take over from the one it is made like: it is what makes it another."""
-
-
-class Host(Struct, frozen=True, kw_only=True):
-    """What a queue manager is, as far as its objects depend on it.
-
-    Args:
-        zos: Whether it is on z/OS.
-        level: Its command level, as 800.
-    """
-
-    zos: bool = False
-    level: int = 800
 
 
 def plan_define(directory: Directory, change: DefineObject, host: Host) -> Definition:

@@ -8,8 +8,8 @@ from hashlib import sha256
 from msgspec import Struct
 
 from assay_broker.core.objects.attributes import ATTRIBUTES
+from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
-from assay_broker.core.objects.planning import Host
 
 _SUBSCRIPTION_ID_DIGITS = 48
 

@@ -10,10 +10,11 @@ from assay_broker.core.clients.units import Pending, Work
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.messages.reporting import send_report
 from assay_broker.core.messages.reports import wants
+from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.queues.placing import enter, enter_uncommitted, new_entry, stage
-from assay_broker.core.queues.queues import SUBSCRIPTION_HOME, Queue
+from assay_broker.core.queues.queue import Queue
 from assay_broker.core.state import State
-from assay_broker.core.topics.retained import retain
+from assay_broker.core.topics.retaining import retain
 from assay_broker.core.turn import Turn
 from assay_sdk.model.report_options import Mqro
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay_broker.core.queues.queues import Queue
+from assay_broker.core.queues.queue import Queue
 from assay_broker.core.state import State
 from assay_sdk.driver import BOQNAME_PROPERTY, BOTHRESH_PROPERTY, DEADQ_PROPERTY, PeerProperties
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from assay_broker.core.clients.links import LinkState, Receiver
-from assay_broker.core.clients.units import Work
 from assay_broker.core.delay.release import release
 from assay_broker.core.effects import Deliver
 from assay_broker.core.messages.altering import with_annotations
-from assay_broker.core.messages.entries import Delivery, Entry, Place
+from assay_broker.core.messages.entries import Entry, Place, UnitOfWork
 from assay_broker.core.messages.reporting import send_report
 from assay_broker.core.messages.reports import wants
 from assay_broker.core.networks.parcels import Carry
 from assay_broker.core.queues.placing import watch_expiry
-from assay_broker.core.queues.queues import Queue
+from assay_broker.core.queues.queue import Delivery, Queue, Receiver
 from assay_broker.core.records import MessageMarked, MessageRemoved
 from assay_broker.core.state import State
+from assay_broker.core.states.links import LinkState
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Address
 from assay_sdk.model.report_options import Mqro
@@ -146,7 +145,7 @@ def _restore_failed(state: State, queue: Queue, entry: Entry, turn: Turn) -> Non
     _restore(state, queue, entry, turn)
 
 
-def _restore_to(unit: Work | None, entry: Entry, restore: Callable[[Turn], None], turn: Turn) -> None:
+def _restore_to(unit: UnitOfWork | None, entry: Entry, restore: Callable[[Turn], None], turn: Turn) -> None:
     """Undo `remove` of a copy that an open unit of work had put, unless that is over: then the copy went with it."""
     if entry.unit is unit:
         restore(turn)

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING
+from typing import Generic
 
 from assay_broker.core.messages.entries import Entry
-from assay_broker.core.messages.groups import Groups, Holders, is_member
+from assay_broker.core.messages.groups import Groups, Holders, ReceiverT, is_member
 from assay_sdk.model.selectors import Selector
-
-if TYPE_CHECKING:
-    from assay_broker.core.clients.links import Receiver
 
 _SLACK = 64  # dead heap items tolerated before the heap is rebuilt
 
 
-class Line:
+class Line(Generic[ReceiverT]):
     """Priority first, then arrival (JMS 3.4.10); receivers in turn: who was served longest ago comes first.
 
     All receivers with the same selector share one line, so a message costs as many selector evaluations as there are
@@ -31,16 +28,16 @@ class Line:
         holders: Who has which message group.
     """
 
-    def __init__(self, waiting: dict[int, Entry], selector: Selector | None, holders: Holders) -> None:
+    def __init__(self, waiting: dict[int, Entry], selector: Selector | None, holders: Holders[ReceiverT]) -> None:
         self.selector = selector
         self.receivers = 0
-        self.ready: OrderedDict[tuple[int, int], Receiver] = OrderedDict()
+        self.ready: OrderedDict[tuple[int, int], ReceiverT] = OrderedDict()
         """The receivers with credit: who was served, or came, longest ago is first."""
         self._waiting = waiting
         self._heap: list[tuple[int, int, int]] = []
         self._present: set[int] = set()
         self._holders = holders
-        self._groups: Groups | None = None
+        self._groups: Groups[ReceiverT] | None = None
         for entry in waiting.values():
             self.offer(entry)
 
@@ -69,9 +66,9 @@ class Line:
         if self._groups is not None:
             self._groups.look(group)
 
-    def line_up(self, receiver: Receiver) -> None:
+    def line_up(self, receiver: ReceiverT) -> None:
         """A receiver has credit: it comes before those that were served after it, however long it had none."""
-        after: list[Receiver] = []
+        after: list[ReceiverT] = []
         for other in reversed(self.ready.values()):
             if other.served <= receiver.served:
                 break
@@ -80,14 +77,14 @@ class Line:
         for other in reversed(after):
             self.ready.move_to_end(other.key)
 
-    def leave(self, receiver: Receiver) -> None:
+    def leave(self, receiver: ReceiverT) -> None:
         """A receiver goes."""
         self.receivers -= 1
         self.ready.pop(receiver.key, None)
         if self._groups is not None:
             self._groups.leave(receiver)
 
-    def next_pair(self) -> tuple[Receiver, Entry] | None:
+    def next_pair(self) -> tuple[ReceiverT, Entry] | None:
         """The ready receiver whose turn it is, of those for which there is a message, and its message, which stays."""
         for receiver in self.ready.values():
             entry = self.first(receiver)
@@ -97,7 +94,7 @@ class Line:
                 return None  # what is not there for one is not there for any
         return None
 
-    def first(self, receiver: Receiver) -> Entry | None:
+    def first(self, receiver: ReceiverT) -> Entry | None:
         """The message that is next for a receiver of the line; it stays."""
         plain = self._first_plain()
         member = None if self._groups is None else self._groups.first(receiver)
@@ -116,10 +113,10 @@ class Line:
         return None
 
 
-class OwnLine(Line):
+class OwnLine(Line[ReceiverT]):
     """The line of one receiver that has given messages back which are never to come to it again."""
 
-    def __init__(self, waiting: dict[int, Entry], selector: Selector | None, holders: Holders) -> None:
+    def __init__(self, waiting: dict[int, Entry], selector: Selector | None, holders: Holders[ReceiverT]) -> None:
         self._left_out: set[int] = set()
         super().__init__(waiting, selector, holders)
 

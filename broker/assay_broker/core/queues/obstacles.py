@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from assay_broker.core.messages.bodies import body_size, octets_of
 from assay_broker.core.objects.model import Definition
-from assay_broker.core.queues.resolution import Target
+from assay_broker.core.queues.routes import Target
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Mqrc
 

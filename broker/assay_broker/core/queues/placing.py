@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from assay_broker.core.clients.units import Work
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.messages.headers import DeadLetterHeader
-from assay_broker.core.queues.queues import Queue
+from assay_broker.core.queues.queue import Queue
 from assay_broker.core.records import MessageStored
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn

@@ -4,81 +4,17 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from msgspec import Struct
-
 from assay_broker.core.networks.onward import TRANSMISSION, onward, onward_home
-from assay_broker.core.networks.sharing import is_shared_definition, shared_home
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import LOCAL_DEFAULT, MODEL_DEFAULT, STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace
-from assay_broker.core.queues.queues import Queue, home_of, name_at
+from assay_broker.core.queues.homes import home_of, name_at, shared_home
+from assay_broker.core.queues.queue import Queue
+from assay_broker.core.queues.routes import Choice, Target
 from assay_broker.core.refusals import refusal
 from assay_broker.core.state import State
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
-
-
-class Target(Struct, frozen=True, eq=False):
-    """What a name means now.
-
-    Args:
-        path: The objects on the way, the one that was named first: its defaults hold (DD-52).
-        queue: The queue; None when the name is an alias of a topic.
-        topic: The topic; None for a queue.
-    """
-
-    path: tuple[Definition, ...]
-    queue: Queue | None = None
-    topic: Address | None = None
-
-    @property
-    def inhibited(self) -> str | None:
-        """The first object on the way that is disabled for puts; None when none is."""
-        for one in self.path:
-            if one.says("PUT", "DISABLED"):
-                return one.name
-        return None
-
-
-class Choice(Struct, frozen=True, eq=False):
-    """What decides between several instances of a queue in a cluster.
-
-    Args:
-        bound: The queue that the sender was bound to when it was opened; None for none.
-        group: The message's group id; None for none.
-    """
-
-    bound: Queue | None = None
-    group: str | None = None
-
-
-class Route(Struct, frozen=True, eq=False, kw_only=True):
-    """What a sender's destination means, as long as nothing is defined, deleted or granted.
-
-    Args:
-        target: What it means.
-        objects: How often objects had been changed (`Directory.changes`).
-        authorities: How often authorities had been (`Authorities.changes`).
-        longest: A message of so many octets is not too long for anything on the way; negative where nothing may be put.
-        homes: Where its copies go: one home, or none when the target is no queue that is here.
-        queues: The same, as queues.
-    """
-
-    target: Target
-    objects: int
-    authorities: int
-    longest: int
-    homes: tuple[str, ...]
-    queues: tuple[Queue, ...]
-
-    def holds(self, objects: int, authorities: int) -> bool:
-        """Whether it still means that."""
-        return (
-            self.objects == objects
-            and self.authorities == authorities
-            and (self.target.queue is None or not self.target.queue.gone)
-        )
-
 
 _FREE = Choice()
 
@@ -204,7 +140,7 @@ def local_queue(state: State, name: str, definition: Definition, *, limited: boo
     Raises:
         RefusalError: When there are too many queues.
     """
-    home = shared_home(name) if is_shared_definition(definition) else home_of(name)
+    home = shared_home(name) if definition.shared else home_of(name)
     return state.queues.make(home, name, definition, recorded=True, on_use=True, limited=limited)
 
 

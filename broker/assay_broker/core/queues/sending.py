@@ -6,16 +6,18 @@ from msgspec.structs import replace
 
 from assay_broker.core.administration.permitting import check_permitted
 from assay_broker.core.clients.connections import Connection
-from assay_broker.core.clients.links import Sender
+from assay_broker.core.clients.senders import Sender
 from assay_broker.core.clients.units import Pending
 from assay_broker.core.messages.descriptor import made_id
 from assay_broker.core.messages.reports import check_options
 from assay_broker.core.networks.clustering import check_bound
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition
+from assay_broker.core.queues.homes import home_of
 from assay_broker.core.queues.obstacles import Obstacle, full, length, limits, obstacles, size
-from assay_broker.core.queues.queues import Queue, home_of
-from assay_broker.core.queues.resolution import Choice, Route, Target, resolve, staging_depth, staging_queue
+from assay_broker.core.queues.queue import Queue
+from assay_broker.core.queues.resolution import resolve, staging_depth, staging_queue
+from assay_broker.core.queues.routes import Choice, Route, Target
 from assay_broker.core.refusals import RefusalError, refusal
 from assay_broker.core.state import State
 from assay_broker.core.topics.publishing import check_delayed, publish

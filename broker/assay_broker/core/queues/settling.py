@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay_broker.core.clients.links import LinkState
-from assay_broker.core.messages.entries import Delivery, Place
+from assay_broker.core.messages.entries import Place
 from assay_broker.core.queues.delivery import annotate, consume, give_back
+from assay_broker.core.queues.queue import Delivery
 from assay_broker.core.state import State
+from assay_broker.core.states.links import LinkState
 from assay_broker.core.turn import Turn
 from assay_sdk.driver import Outcome
 

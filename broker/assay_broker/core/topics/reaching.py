@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from assay_broker.core.queues.resolution import Target, resolve
+from assay_broker.core.queues.resolution import resolve
+from assay_broker.core.queues.routes import Target
 from assay_broker.core.refusals import refusal
 from assay_broker.core.state import State
 from assay_broker.core.topics.subscriptions import Administered, Subscriber, sub_at

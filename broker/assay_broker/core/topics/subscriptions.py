@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay_broker.core.clients.links import Receiver
-from assay_broker.core.queues.queues import Queue
+from assay_broker.core.messages.entries import Owner
+from assay_broker.core.queues.homes import MANAGED_QUEUES
+from assay_broker.core.queues.queue import Queue, Receiver
 from assay_broker.core.refusals import illegal_state, refusal
+from assay_broker.core.states.links import LinkTable
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.selectors import Selector
-
-MANAGED_QUEUES = "SYSTEM.MANAGED."
-"""How the names of the queues begin that the queue manager makes for subscriptions."""
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -120,6 +119,23 @@ class Subscription:
 
 
 _ADMINISTERED_HOME = "sub://"
+
+
+class SubscriptionReceiver(Receiver):
+    """A receiver on a subscription, which selects before its queue does."""
+
+    def __init__(
+        self,
+        owner: Owner,
+        number: int,
+        address: Address,
+        subscription: Subscription,
+        table: LinkTable,
+        *,
+        settled: bool,
+    ) -> None:
+        super().__init__(owner, number, address, subscription.queue, table, selector=None, settled=settled)
+        self.subscription = subscription
 
 
 class Administered:

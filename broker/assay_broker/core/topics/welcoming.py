@@ -6,7 +6,7 @@ from functools import partial
 
 from assay_broker.core.messages.entries import Entry
 from assay_broker.core.queues.placing import enter, new_entry
-from assay_broker.core.queues.queues import Queue
+from assay_broker.core.queues.queue import Queue
 from assay_broker.core.refusals import refusal
 from assay_broker.core.state import State
 from assay_broker.core.topics.retained import Given

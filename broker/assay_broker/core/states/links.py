@@ -1,0 +1,103 @@
+"""Senders and receivers: what may happen to a link, and what the core then does.
+
+A link sends or receives from its attach on.  It is closed once: by its client (`DETACH`), by the loss of its connection
+(`LOST`) or by the broker (`REVOKED`: its destination was deleted).  A pair that `LINKS` lacks, such as a put on a
+receiver, is the client's error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum, IntEnum, auto
+from types import MappingProxyType
+
+from assay_broker.core.refusals import illegal_state
+from assay_sdk.model.message import Address
+
+
+class LinkState(IntEnum):
+    """What a link is for."""
+
+    SENDING = auto()
+    RECEIVING = auto()
+    CLOSED = auto()
+
+
+class LinkInput(IntEnum):
+    """What can happen to a link."""
+
+    PUT = auto()
+    FLOW = auto()
+    DRAIN = auto()
+    SETTLE = auto()
+    DETACH = auto()
+    LOST = auto()
+    REVOKED = auto()
+
+
+class LinkAction(Enum):
+    """What then is to be done."""
+
+    TAKE = auto()
+    GRANT = auto()
+    EXHAUST = auto()
+    RELEASE = auto()
+    LEAVE = auto()
+    EXPEL = auto()
+
+
+LinkTable = Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAction]]
+
+LINKS: LinkTable = MappingProxyType(
+    {
+        (LinkState.SENDING, LinkInput.PUT): (LinkState.SENDING, LinkAction.TAKE),
+        (LinkState.SENDING, LinkInput.DETACH): (LinkState.CLOSED, LinkAction.LEAVE),
+        (LinkState.SENDING, LinkInput.LOST): (LinkState.CLOSED, LinkAction.LEAVE),
+        (LinkState.SENDING, LinkInput.REVOKED): (LinkState.CLOSED, LinkAction.EXPEL),
+        (LinkState.RECEIVING, LinkInput.FLOW): (LinkState.RECEIVING, LinkAction.GRANT),
+        (LinkState.RECEIVING, LinkInput.DRAIN): (LinkState.RECEIVING, LinkAction.EXHAUST),
+        (LinkState.RECEIVING, LinkInput.SETTLE): (LinkState.RECEIVING, LinkAction.RELEASE),
+        (LinkState.RECEIVING, LinkInput.DETACH): (LinkState.CLOSED, LinkAction.LEAVE),
+        (LinkState.RECEIVING, LinkInput.LOST): (LinkState.CLOSED, LinkAction.LEAVE),
+        (LinkState.RECEIVING, LinkInput.REVOKED): (LinkState.CLOSED, LinkAction.EXPEL),
+    }
+)
+
+
+class Link:
+    """What sender and receiver have in common.
+
+    Args:
+        connection: Whose it is.
+        number: Its number on the connection.
+        address: Destination; None for a sender that names one in each message.
+        state: Its first state.
+        table: The transitions.
+    """
+
+    def __init__(
+        self, connection: int, number: int, address: Address | None, state: LinkState, table: LinkTable
+    ) -> None:
+        self.key = (connection, number)
+        self.connection = connection
+        self.number = number
+        self.address = address
+        self.state = state
+        self._table = table
+
+    def step(self, happened: LinkInput) -> LinkAction:
+        """Go on to the next state.
+
+        Returns:
+            What is to be done.
+
+        Raises:
+            RefusalError: When the table knows no such transition.
+        """
+        found = self._table.get((self.state, happened))
+        if found is None:
+            raise illegal_state(
+                f"Link {self.number} cannot do {happened.name.lower()}: it is {self.state.name.lower()}."
+            )
+        self.state, action = found
+        return action
