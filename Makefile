@@ -6,7 +6,7 @@ OUT ?= assay-out
 # What has to have been done before a container is tried.
 READY ?= true
 
-.PHONY: demo test lint mypy pyright bench bench-broker crash fuzz interop model clean
+.PHONY: demo test pages lint mypy pyright bench bench-broker crash fuzz interop model clean
 
 demo: $(VENV)/.base ## the suite against the in-process reference broker, and where its report lies
 	$(BIN)/assay run --out $(OUT)
@@ -20,6 +20,9 @@ test: $(VENV)/.dev lint ## everything that the tests need, then all tests
 
 model: $(VENV)/.dev ## the core beside a model of it: ten times as much as `make test` tries, and something else each time
 	$(BIN)/python -m pytest tests/broker/model --hypothesis-profile=thorough --numprocesses=2 -rP
+
+pages: $(VENV)/.dev ## the pages of docs/ that are made from the code
+	$(BIN)/python -m tools.pages
 
 lint: $(VENV)/.dev ## style, types, layers
 	$(BIN)/ruff check .

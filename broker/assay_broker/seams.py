@@ -14,7 +14,7 @@ from assay_broker.core.commands import Command
 from assay_broker.core.effects import Effect
 from assay_broker.core.records import Record
 from assay_broker.core.settings import Settings
-from assay_broker.core.tables import Tables
+from assay_broker.core.states.tables import Tables
 from assay_broker.stores import Store
 
 

@@ -19,7 +19,7 @@ from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persis
 from assay_broker.core.networks.parcels import Gone
 from assay_broker.core.queues.homes import homes_named
 from assay_broker.core.settings import Opmode, Settings
-from assay_broker.core.tables import TABLES
+from assay_broker.core.states.tables import TABLES
 from assay_broker.facility import Facility, Peer
 from assay_broker.life import Life
 from assay_broker.log import FLUSH_NS, Flushes, Held

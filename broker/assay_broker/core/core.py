@@ -23,7 +23,7 @@ from assay_broker.core.refusals import RefusalError
 from assay_broker.core.schedule import soonest
 from assay_broker.core.settings import Settings
 from assay_broker.core.state import State
-from assay_broker.core.tables import TABLES, Tables
+from assay_broker.core.states.tables import TABLES, Tables
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import AddressKind
 

@@ -26,7 +26,7 @@ from assay_broker.core.clients.branching import (
 )
 from assay_broker.core.clients.ending import batch_failed, batch_stored, end_connection, end_unit
 from assay_broker.core.clients.subscribing import end_subscriptions, find_subscription, unsubscribe
-from assay_broker.core.clients.units import Unit, UnitInput, Work
+from assay_broker.core.clients.units import Unit, Work
 from assay_broker.core.commands import Command
 from assay_broker.core.delay.release import fail, look, release_due, restart, unstage
 from assay_broker.core.effects import Browsed
@@ -47,6 +47,7 @@ from assay_broker.core.queues.settling import settle
 from assay_broker.core.refusals import illegal_state, refusal
 from assay_broker.core.state import State
 from assay_broker.core.states.links import LinkAction, LinkInput
+from assay_broker.core.states.units import UnitInput
 from assay_broker.core.turn import Turn
 from assay_sdk.driver import Outcome
 from assay_sdk.model.message import Address, AddressKind

@@ -13,7 +13,7 @@ from assay_broker.core.objects.directory import Directory
 from assay_broker.core.queues.queues import Queues
 from assay_broker.core.schedule import Schedule
 from assay_broker.core.settings import Settings
-from assay_broker.core.tables import Tables
+from assay_broker.core.states.tables import Tables
 from assay_broker.core.topics.retained import Retained
 from assay_broker.core.topics.subscriptions import Subscription, Subscriptions
 from assay_broker.core.topics.topics import Topics

@@ -7,11 +7,11 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from assay_broker.core.clients.units import UnitAction, UnitInput, UnitState
 from assay_broker.core.commands import Command, Disconnect, Settle
 from assay_broker.core.effects import Deliver, Effect
 from assay_broker.core.records import MessageRemoved, MessageStored, Record
-from assay_broker.core.tables import Tables
+from assay_broker.core.states.tables import Tables
+from assay_broker.core.states.units import UnitAction, UnitInput, UnitState
 from assay_broker.defects.model import Defect, Held, Watch, commands, deliveries
 from assay_broker.seams import Seams
 from assay_sdk.driver import Outcome

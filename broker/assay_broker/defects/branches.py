@@ -7,7 +7,6 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from assay_broker.core.clients.branches import BranchAction, BranchInput, BranchState, BranchTable
 from assay_broker.core.commands import (
     BackOutBranch,
     Begin,
@@ -27,7 +26,8 @@ from assay_broker.core.records import (
     UnitPrepared,
     UnitResolved,
 )
-from assay_broker.core.tables import Tables
+from assay_broker.core.states.branches import BranchAction, BranchInput, BranchState, BranchTable
+from assay_broker.core.states.tables import Tables
 from assay_broker.defects.model import Defect, Watch, commands, handed_in
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message

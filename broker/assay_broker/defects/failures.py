@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject
 from assay_broker.core.commands import Administer, Command, Put
-from assay_broker.core.delay.dispositions import Act, Result, Step
 from assay_broker.core.messages.descriptor import Described
-from assay_broker.core.tables import Tables
+from assay_broker.core.states.release import Act, Result, Step
+from assay_broker.core.states.tables import Tables
 from assay_broker.defects.model import Defect, Watch, commands, handed_in, shown
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message

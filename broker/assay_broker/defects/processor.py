@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, Change, DeleteObject
 from assay_broker.core.commands import Administer, Cancel, Command, Connect, StoreFailed, WorkerDied
-from assay_broker.core.delay.processor import ProcessorAction, ProcessorInput, ProcessorState, ProcessorTable
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.settings import Platform
-from assay_broker.core.tables import Tables
+from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState, ProcessorTable
+from assay_broker.core.states.tables import Tables
 from assay_broker.defects.knowing import Known, knowing
 from assay_broker.defects.model import Defect, handed_in
 from assay_broker.seams import Seams

@@ -15,13 +15,13 @@ from assay_broker.core.administration.changes import (
     NativeTake,
 )
 from assay_broker.core.commands import Administer, Command, Put
-from assay_broker.core.delay.processor import ProcessorAction, ProcessorInput, ProcessorState
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.core.settings import Settings
-from assay_broker.core.tables import Tables
+from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState
+from assay_broker.core.states.tables import Tables
 from assay_broker.defects.model import Defect, Watch, commands
 from assay_broker.defects.processor import with_cells
 from assay_broker.seams import Seams

@@ -28,7 +28,7 @@ from assay_broker.core.objects.factory import (
 from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
 from assay_broker.core.records import Record
 from assay_broker.core.settings import Settings
-from assay_broker.core.tables import TABLES, Tables
+from assay_broker.core.states.tables import TABLES, Tables
 from assay_broker.mqsc.defaults import default_objects
 from assay_sdk.driver import Durability, Outcome
 from assay_sdk.model.message import Address, AddressKind, Message

@@ -20,9 +20,9 @@ from tests.broker.core.harness import Bench, Traced, limited, message
 
 from assay_broker.core import commands
 from assay_broker.core.administration.changes import ResolveIndoubt
-from assay_broker.core.clients.branches import BRANCHES, BranchInput, BranchState
 from assay_broker.core.commands import Command
-from assay_broker.core.tables import TABLES
+from assay_broker.core.states.branches import BRANCHES, BranchInput, BranchState
+from assay_broker.core.states.tables import TABLES
 from assay_sdk.model.reasons import Refused
 from assay_sdk.model.xa import XaCode, XaEnd, XaStart, XaVote
 

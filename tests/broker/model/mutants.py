@@ -14,9 +14,6 @@ from msgspec.structs import replace
 
 from assay_broker.core import core as core_module
 from assay_broker.core import handlers, recovery
-from assay_broker.core.clients.units import UnitAction, UnitInput, UnitState
-from assay_broker.core.delay.dispositions import Act, Result, Step
-from assay_broker.core.delay.processor import ProcessorAction, ProcessorInput, ProcessorState
 from assay_broker.core.delay.staging import Staging
 from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.messages import groups
@@ -26,7 +23,10 @@ from assay_broker.core.queues.lines import Line, OwnLine
 from assay_broker.core.queues.placing import new_entry, stored, watch_expiry
 from assay_broker.core.queues.queue import Queue
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record, SubscriptionDefined
-from assay_broker.core.tables import Tables
+from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState
+from assay_broker.core.states.release import Act, Result, Step
+from assay_broker.core.states.tables import Tables
+from assay_broker.core.states.units import UnitAction, UnitInput, UnitState
 from assay_broker.seams import NO_SEAMS, Seams
 from assay_sdk.driver import Outcome
 

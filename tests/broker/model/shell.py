@@ -16,7 +16,7 @@ from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import DURABLE_MODEL, NON_DURABLE_MODEL
 from assay_broker.core.objects.model import Definition, Kind, Value
 from assay_broker.core.settings import Platform, Settings
-from assay_broker.core.tables import TABLES, Tables
+from assay_broker.core.states.tables import TABLES, Tables
 from assay_broker.mqsc.defaults import default_objects
 from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.stores.memory import MemoryStore

@@ -18,7 +18,7 @@ from tests.broker.model.shell import Hits
 from tests.broker.model.tours import TOURS
 from tests.broker.model.words import DifferenceError
 
-from assay_broker.core.tables import TABLES
+from assay_broker.core.states.tables import TABLES
 
 pytestmark = pytest.mark.exhaustive
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 
@@ -9,9 +8,6 @@ from assay_sdk.drivers.amqp.errors import _STATED
 from assay_sdk.errors import CHECKED, RUNTIME
 from assay_sdk.model.command_reasons import COMMAND_MEANINGS, Mqrccf
 from assay_sdk.model.reasons import REASONS, JmsErrorKind, Mqrc, refused
-from assay_sdk.model.reasons_page import reasons_page
-
-PAGE = Path(__file__).parents[3] / "docs" / "reasons.md"
 
 CONDITIONS = {
     # OASIS AMQP 1.0, 2.8.15 to 2.8.17, 4.5.8
@@ -74,9 +70,3 @@ def test_a_refusal_by_its_code_has_the_codes_class(code: Mqrc, kind: JmsErrorKin
 def test_a_label_is_ibms_name_with_the_number() -> None:
     assert Mqrc.Q_FULL.label == "MQRC_Q_FULL (2053)"
     assert Mqrccf.PARM_MISSING.label == "MQRCCF_PARM_MISSING (3228)"
-
-
-def test_the_page_of_reasons_is_the_one_that_the_tables_give() -> None:
-    assert PAGE.read_text(encoding="utf-8") == reasons_page(), (
-        "run: python -m assay_sdk.model.reasons_page docs/reasons.md"
-    )

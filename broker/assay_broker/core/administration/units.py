@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from assay_broker.core.administration.changes import DisplayThreads, ResolveIndoubt
-from assay_broker.core.clients.branches import Branch, BranchState
+from assay_broker.core.clients.branches import Branch
 from assay_broker.core.clients.branching import IN_DOUBT, REMEMBERED, resolve_branch
 from assay_broker.core.objects.reasons import object_refusal
 from assay_broker.core.objects.showing import ThreadStatus
 from assay_broker.core.state import State
+from assay_broker.core.states.branches import BranchState
 from assay_broker.core.turn import Turn
 from assay_sdk.model.command_reasons import Mqrccf
+from assay_sdk.model.stepper import words
 
 
 def display_threads(state: State, _turn: Turn, change: DisplayThreads) -> tuple[ThreadStatus, ...]:
@@ -35,7 +37,7 @@ def resolve_indoubt(state: State, turn: Turn, change: ResolveIndoubt) -> tuple[(
     if branch.state is not BranchState.PREPARED:
         raise object_refusal(
             Mqrccf.OBJECT_WRONG_TYPE,
-            f"The branch {branch.name} is {branch.condition}: there is nothing to resolve.",
+            f"The branch {branch.name} is {words(branch.state)}: there is nothing to resolve.",
             branch.name,
         )
     resolve_branch(state, turn, branch, committed=change.committed)
@@ -52,7 +54,7 @@ def _shown(branch: Branch) -> ThreadStatus:
         branch.name,
         {
             "TYPE": "INDOUBT" if _of_interest(branch) else "ACTIVE",
-            "STATE": branch.condition.upper().replace(" ", ""),
+            "STATE": words(branch.state).upper().replace(" ", ""),
             "OUTCOME": "" if branch.committed is None else "COMMIT" if branch.committed else "BACKOUT",
             "PUTS": len(branch.sent) or len(branch.puts),
             "GETS": len(branch.got) or len(branch.settled),

@@ -1,14 +1,12 @@
-"""Branches of global units of work: the state table, and what a branch holds until everybody has forgotten it.
+"""Branches of global units of work: what a branch holds until its transaction manager has forgotten it.
 
-Everything that a branch's state decides is in `BRANCHES`; a pair that is missing there is a protocol error of the asker
-(X/Open XA, C193, chapter 6 and the pages of the functions).  `docs/units.md` draws it.
+What the state of a branch decides is in `assay_broker.core.states.branches` (X/Open XA, C193, chapter 6 and the pages
+of the functions).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from enum import Enum, auto
-from types import MappingProxyType
+from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -16,163 +14,11 @@ from assay_broker.core.clients.units import Work
 from assay_broker.core.messages.entries import Entry, Owner
 from assay_broker.core.queues.queue import Queue
 from assay_broker.core.refusals import RefusalError, illegal_state
+from assay_broker.core.states.branches import HINTS, BranchAction, BranchInput, BranchState, BranchTable
 from assay_broker.core.topics.retained import Retention
 from assay_sdk.model.message import Message
+from assay_sdk.model.stepper import Stepper, words
 from assay_sdk.model.xa import XaCode, xa_refused
-
-
-class BranchState(Enum):
-    """How far a branch is."""
-
-    ACTIVE = auto()
-    """A session works in it."""
-    SUSPENDED = auto()
-    """Its session works in it no longer, and will again."""
-    IDLE = auto()
-    """Its work is done."""
-    DOOMED = auto()
-    """Its work has failed: it can only be backed out."""
-    PREPARING = auto()
-    """The store has still to say that it is prepared."""
-    PREPARED = auto()
-    """In doubt: the transaction manager has the word, whatever becomes of connections and of us."""
-    COMMITTING = auto()
-    """It was prepared, and the store has still to say that it is committed."""
-    COMMITTING_AT_ONCE = auto()
-    """It was not prepared, and the store has still to say that it is committed."""
-    BACKING_OUT = auto()
-    """It was prepared, and the store has still to say that it is backed out."""
-    COMPLETING = auto()
-    """An operator has had the word, and the store has still to say so."""
-    COMPLETED = auto()
-    """Heuristically completed: the transaction manager has still to learn how."""
-    FORGETTING = auto()
-    """The store has still to say that the heuristic outcome is forgotten."""
-    ENDED = auto()
-
-
-class BranchInput(Enum):
-    """What can happen to a branch."""
-
-    WORK = auto()
-    SUSPEND = auto()
-    RESUME = auto()
-    JOIN = auto()
-    END = auto()
-    FAIL = auto()
-    LOST = auto()
-    PREPARE = auto()
-    PREPARE_EMPTY = auto()
-    """It is to be prepared, and holds nothing."""
-    COMMIT = auto()
-    COMMIT_AT_ONCE = auto()
-    BACK_OUT = auto()
-    RESOLVE_COMMIT = auto()
-    RESOLVE_BACK_OUT = auto()
-    FORGET = auto()
-    STORED = auto()
-    STORE_FAILED = auto()
-
-
-class BranchAction(Enum):
-    """What then is to be done."""
-
-    ENLIST = auto()
-    """What is sent or accepted becomes part of it."""
-    REST = auto()
-    TAKE_UP = auto()
-    """A session works in it from now on."""
-    DISCARD = auto()
-    """Nothing was sent, and what was accepted comes again."""
-    BREAK = auto()
-    """The same, and whoever asked for something else is told."""
-    SECURE = auto()
-    """Keep everything so that either end is possible, a restart later too."""
-    APPLY = auto()
-    """Everything that was not prepared happens."""
-    CARRY_OUT = auto()
-    """Everything that was prepared happens."""
-    GIVE_BACK = auto()
-    """Nothing that was prepared happens."""
-    TELL = auto()
-    """Say how it was completed."""
-    STRIKE = auto()
-    """Take the heuristic outcome off the record."""
-    KEEP = auto()
-    DROP = auto()
-    """Forget it."""
-
-
-BranchTable = Mapping[tuple[BranchState, BranchInput], tuple[BranchState, BranchAction]]
-
-_S, _I, _A = BranchState, BranchInput, BranchAction
-
-BRANCHES: BranchTable = MappingProxyType(
-    {
-        (_S.ACTIVE, _I.WORK): (_S.ACTIVE, _A.ENLIST),
-        (_S.ACTIVE, _I.SUSPEND): (_S.SUSPENDED, _A.REST),
-        (_S.ACTIVE, _I.END): (_S.IDLE, _A.REST),
-        (_S.ACTIVE, _I.FAIL): (_S.DOOMED, _A.REST),
-        (_S.ACTIVE, _I.LOST): (_S.ENDED, _A.DISCARD),
-        (_S.SUSPENDED, _I.RESUME): (_S.ACTIVE, _A.TAKE_UP),
-        (_S.SUSPENDED, _I.END): (_S.IDLE, _A.REST),
-        (_S.SUSPENDED, _I.FAIL): (_S.DOOMED, _A.REST),
-        (_S.SUSPENDED, _I.LOST): (_S.ENDED, _A.DISCARD),
-        (_S.IDLE, _I.JOIN): (_S.ACTIVE, _A.TAKE_UP),
-        (_S.IDLE, _I.PREPARE): (_S.PREPARING, _A.SECURE),
-        (_S.IDLE, _I.PREPARE_EMPTY): (_S.ENDED, _A.DROP),
-        (_S.IDLE, _I.COMMIT_AT_ONCE): (_S.COMMITTING_AT_ONCE, _A.APPLY),
-        (_S.IDLE, _I.BACK_OUT): (_S.ENDED, _A.DISCARD),
-        (_S.IDLE, _I.LOST): (_S.ENDED, _A.DISCARD),
-        (_S.DOOMED, _I.PREPARE): (_S.ENDED, _A.BREAK),
-        (_S.DOOMED, _I.PREPARE_EMPTY): (_S.ENDED, _A.BREAK),
-        (_S.DOOMED, _I.COMMIT_AT_ONCE): (_S.ENDED, _A.BREAK),
-        (_S.DOOMED, _I.BACK_OUT): (_S.ENDED, _A.DISCARD),
-        (_S.DOOMED, _I.LOST): (_S.ENDED, _A.DISCARD),
-        # From here on no connection matters, and the store decides: a batch that it refuses has not happened.
-        (_S.PREPARING, _I.STORED): (_S.PREPARED, _A.KEEP),
-        (_S.PREPARING, _I.STORE_FAILED): (_S.ENDED, _A.DROP),
-        (_S.PREPARED, _I.COMMIT): (_S.COMMITTING, _A.CARRY_OUT),
-        (_S.PREPARED, _I.BACK_OUT): (_S.BACKING_OUT, _A.GIVE_BACK),
-        (_S.PREPARED, _I.RESOLVE_COMMIT): (_S.COMPLETING, _A.CARRY_OUT),
-        (_S.PREPARED, _I.RESOLVE_BACK_OUT): (_S.COMPLETING, _A.GIVE_BACK),
-        (_S.COMMITTING, _I.STORED): (_S.ENDED, _A.DROP),
-        (_S.COMMITTING, _I.STORE_FAILED): (_S.PREPARED, _A.KEEP),
-        (_S.COMMITTING_AT_ONCE, _I.STORED): (_S.ENDED, _A.DROP),
-        (_S.COMMITTING_AT_ONCE, _I.STORE_FAILED): (_S.ENDED, _A.DROP),
-        (_S.BACKING_OUT, _I.STORED): (_S.ENDED, _A.DROP),
-        (_S.BACKING_OUT, _I.STORE_FAILED): (_S.PREPARED, _A.KEEP),
-        (_S.COMPLETING, _I.STORED): (_S.COMPLETED, _A.KEEP),
-        (_S.COMPLETING, _I.STORE_FAILED): (_S.PREPARED, _A.KEEP),
-        (_S.COMPLETED, _I.COMMIT): (_S.COMPLETED, _A.TELL),
-        (_S.COMPLETED, _I.BACK_OUT): (_S.COMPLETED, _A.TELL),
-        (_S.COMPLETED, _I.FORGET): (_S.FORGETTING, _A.STRIKE),
-        (_S.FORGETTING, _I.STORED): (_S.ENDED, _A.DROP),
-        (_S.FORGETTING, _I.STORE_FAILED): (_S.COMPLETED, _A.KEEP),
-    }
-)
-
-FAILURES: Mapping[BranchState, XaCode] = MappingProxyType(
-    {
-        BranchState.PREPARING: XaCode.XA_RBOTHER,
-        BranchState.COMMITTING: XaCode.XA_RETRY,  # XA, xa_commit: stable storage is unavailable; still prepared
-        BranchState.COMMITTING_AT_ONCE: XaCode.XA_RBOTHER,
-        BranchState.BACKING_OUT: XaCode.XAER_RMFAIL,  # XA_RETRY is an answer to a commit only
-        BranchState.FORGETTING: XaCode.XAER_RMFAIL,
-    }
-)
-"""What whoever asked is told when the store refuses; an operator is told as any administrator is."""
-
-_HINTS: Mapping[BranchState, str] = MappingProxyType(
-    {
-        BranchState.ACTIVE: "end its work first",
-        BranchState.SUSPENDED: "resume or end it first",
-        BranchState.IDLE: "join it, prepare it, commit it in one phase, or back it out",
-        BranchState.DOOMED: "back it out",
-        BranchState.PREPARED: "commit it or back it out",
-        BranchState.COMPLETED: "learn its outcome by commit or rollback, then forget it",
-    }
-)
 
 
 class Standing(Struct, eq=False):
@@ -195,7 +41,7 @@ class KeptPublication(Struct, frozen=True):
     expires_ms: int | None
 
 
-class Branch(Work):
+class Branch(Work, Stepper[BranchState, BranchInput, BranchAction]):
     """One branch of a global unit of work.
 
     Args:
@@ -214,9 +60,9 @@ class Branch(Work):
         owner: Owner = (0, None),
         state: BranchState = BranchState.ACTIVE,
     ) -> None:
-        super().__init__(number, owner)
+        Work.__init__(self, number, owner)
+        Stepper.__init__(self, table, state)
         self.xid = xid
-        self.state = state
         self.seat: tuple[int, int] | None = None
         """The connection that works in it, or did last, and the unit's number there; None once it is prepared."""
         self.sent: list[Standing] = []
@@ -229,7 +75,6 @@ class Branch(Work):
         """How an operator has completed it; None when none has."""
         self.prepared_ms: int | None = None
         """Since when it is in doubt, in milliseconds since the epoch; None before."""
-        self._table = table
 
     @property
     def name(self) -> str:
@@ -237,37 +82,20 @@ class Branch(Work):
         return self.xid.hex().upper()
 
     def grow(self) -> None:
-        """It is about to get one more send or delivery.
+        """Let it have one more send or delivery.
 
         Raises:
             RefusalError: No session works in it.
         """
-        if (self.state, BranchInput.WORK) not in self._table:
-            raise illegal_state(f"No work can be done in the branch {self.name}: it is {self.condition}.")
+        if not self.knows(BranchInput.WORK):
+            raise illegal_state(f"No work can be done in the branch {self.name}: it is {words(self.state)}.")
         self.step(BranchInput.WORK)
 
-    def step(self, happened: BranchInput) -> BranchAction:
-        """Go on to the next state.
-
-        Returns:
-            What is to be done.
-
-        Raises:
-            RefusalError: When the table knows no such transition (XAER_PROTO).
-        """
-        found = self._table.get((self.state, happened))
-        if found is None:
-            what = happened.name.lower().replace("_", " ")
-            hint = _HINTS.get(self.state, "wait for the answer")
-            why = f"The branch {self.name} cannot do {what}: it is {self.condition}; {hint}."
-            raise RefusalError(xa_refused(XaCode.XAER_PROTO, why))
-        self.state, action = found
-        return action
-
-    @property
-    def condition(self) -> str:
-        """How far it is, in words."""
-        return self.state.name.lower().replace("_", " ")
+    def impossible(self, happened: BranchInput) -> RefusalError:
+        """Refuse what its client or an operator asks (XAER_PROTO)."""
+        hint = HINTS.get(self.state, "wait for the answer")
+        why = f"The branch {self.name} cannot do {words(happened)}: it is {words(self.state)}; {hint}."
+        return RefusalError(xa_refused(XaCode.XAER_PROTO, why))
 
 
 class Branches:

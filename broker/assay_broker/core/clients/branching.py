@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from assay_broker.core.clients.branches import Branch, BranchAction, BranchInput, BranchState
+from assay_broker.core.clients.branches import Branch
 from assay_broker.core.clients.connections import Connection
 from assay_broker.core.clients.securing import carry_out, give_back, nothing, secure
 from assay_broker.core.commands import (
@@ -27,6 +27,7 @@ from assay_broker.core.queues.delivery import give_back as return_delivery
 from assay_broker.core.records import UnitCompleted, UnitResolved
 from assay_broker.core.refusals import RefusalError
 from assay_broker.core.state import State
+from assay_broker.core.states.branches import BranchAction, BranchInput, BranchState
 from assay_broker.core.turn import Turn
 from assay_sdk.model.reasons import Refused
 from assay_sdk.model.xa import XID_BYTES, XaCode, XaEnd, XaStart, XaVote, xa_refused

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from assay_broker.core.clients.branches import Branch, BranchState, KeptPublication
+from assay_broker.core.clients.branches import Branch, KeptPublication
 from assay_broker.core.clients.securing import hold, stand_uncommitted
 from assay_broker.core.messages.entries import Entry
 from assay_broker.core.queues.homes import is_shared
 from assay_broker.core.records import MessageStored, UnitCompleted, UnitPrepared
 from assay_broker.core.state import State
+from assay_broker.core.states.branches import BranchState
 from assay_broker.core.topics.retained import Retention
 
 _NO_CONNECTION = 0

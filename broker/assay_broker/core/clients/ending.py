@@ -5,16 +5,18 @@ from __future__ import annotations
 from functools import partial
 
 from assay_broker.core.clients.attaching import close_link, drop_temporary
-from assay_broker.core.clients.branches import FAILURES, Branch, BranchInput
+from assay_broker.core.clients.branches import Branch
 from assay_broker.core.clients.branching import branch_over, lose_branch
 from assay_broker.core.clients.connections import Connection
-from assay_broker.core.clients.units import Unit, UnitAction, UnitInput, Work
+from assay_broker.core.clients.units import Unit, Work
 from assay_broker.core.queues.arriving import back_out, commit
 from assay_broker.core.queues.delivery import give_back, take_back_unsent
 from assay_broker.core.queues.queue import Delivery, Receiver
 from assay_broker.core.queues.settling import settle
 from assay_broker.core.state import State
+from assay_broker.core.states.branches import FAILURES, BranchInput
 from assay_broker.core.states.links import LinkInput, LinkState
+from assay_broker.core.states.units import UnitAction, UnitInput
 from assay_broker.core.turn import Turn
 from assay_sdk.model.reasons import Mqrc, refused
 from assay_sdk.model.xa import xa_refused

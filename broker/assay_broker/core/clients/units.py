@@ -1,69 +1,23 @@
-"""Units of work: what every unit holds until its end, and the state table of local ones.
+"""Units of work: what every unit holds until its end, and local ones.
 
-Everything that a local unit's state decides is in `UNITS`; a pair that is missing there is the asker's error.  A branch
-of a global unit has a table of its own (`assay_broker.core.clients.branches`).  `docs/units.md` draws both.
+What the state of a local unit decides is in `assay_broker.core.states.units`; a branch of a global unit has a table of
+its own.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from enum import Enum, auto
-from types import MappingProxyType
 
 from msgspec import Struct
 
 from assay_broker.core.messages.entries import Entry, Owner
 from assay_broker.core.messages.headers import DeadLetterHeader
 from assay_broker.core.queues.queue import Delivery, Queue
-from assay_broker.core.refusals import illegal_state
+from assay_broker.core.refusals import RefusalError, illegal_state
+from assay_broker.core.states.units import UnitAction, UnitInput, UnitState, UnitTable
 from assay_broker.core.topics.retained import Retention
 from assay_sdk.model.message import Message
-
-
-class UnitState(Enum):
-    """How far a unit of work is."""
-
-    OPEN = auto()
-    COMMITTING = auto()
-    ENDED = auto()
-
-
-class UnitInput(Enum):
-    """What can happen to a unit of work."""
-
-    WORK = auto()
-    COMMIT = auto()
-    BACKOUT = auto()
-    LOST = auto()
-    STORED = auto()
-    STORE_FAILED = auto()
-
-
-class UnitAction(Enum):
-    """What then is to be done."""
-
-    JOIN = auto()
-    APPLY = auto()
-    DISCARD = auto()
-    AWAIT = auto()
-    FORGET = auto()
-
-
-UnitTable = Mapping[tuple[UnitState, UnitInput], tuple[UnitState, UnitAction]]
-
-UNITS: UnitTable = MappingProxyType(
-    {
-        (UnitState.OPEN, UnitInput.WORK): (UnitState.OPEN, UnitAction.JOIN),
-        (UnitState.OPEN, UnitInput.COMMIT): (UnitState.COMMITTING, UnitAction.APPLY),
-        (UnitState.OPEN, UnitInput.BACKOUT): (UnitState.ENDED, UnitAction.DISCARD),
-        (UnitState.OPEN, UnitInput.LOST): (UnitState.ENDED, UnitAction.DISCARD),
-        # From here on the store decides; who asked may have gone.
-        (UnitState.COMMITTING, UnitInput.LOST): (UnitState.COMMITTING, UnitAction.AWAIT),
-        (UnitState.COMMITTING, UnitInput.STORED): (UnitState.ENDED, UnitAction.FORGET),
-        (UnitState.COMMITTING, UnitInput.STORE_FAILED): (UnitState.ENDED, UnitAction.FORGET),
-    }
-)
+from assay_sdk.model.stepper import Stepper, words
 
 
 class Pending(Struct, frozen=True, eq=False):
@@ -117,7 +71,7 @@ class Work(ABC):
         """
 
 
-class Unit(Work):
+class Unit(Work, Stepper[UnitState, UnitInput, UnitAction]):
     """One local unit of work.
 
     Args:
@@ -128,32 +82,18 @@ class Unit(Work):
     """
 
     def __init__(self, connection: int, number: int, table: UnitTable, session: int | None = None) -> None:
-        super().__init__(number, (connection, session))
+        Work.__init__(self, number, (connection, session))
+        Stepper.__init__(self, table, UnitState.OPEN)
         self.connection = connection
-        self.state = UnitState.OPEN
-        self._table = table
 
     def grow(self) -> None:
-        """It is about to get one more send or delivery.
+        """Let it have one more send or delivery.
 
         Raises:
             RefusalError: Its table does not let it.
         """
         self.step(UnitInput.WORK)
 
-    def step(self, happened: UnitInput) -> UnitAction:
-        """Go on to the next state.
-
-        Returns:
-            What is to be done.
-
-        Raises:
-            RefusalError: When the table knows no such transition.
-        """
-        found = self._table.get((self.state, happened))
-        if found is None:
-            raise illegal_state(
-                f"Unit of work {self.number} cannot do {happened.name.lower()}: it is {self.state.name.lower()}."
-            )
-        self.state, action = found
-        return action
+    def impossible(self, happened: UnitInput) -> RefusalError:
+        """Refuse what its client asks."""
+        return illegal_state(f"Unit of work {self.number} cannot do {words(happened)}: it is {words(self.state)}.")

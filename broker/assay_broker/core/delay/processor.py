@@ -1,107 +1,10 @@
-"""The delivery delay processor: what starts and stops it, as one table for each platform.
-
-On distributed platforms it starts with the queue manager and starts again by itself after a failure (DD-60, DD-65).  On
-z/OS it shuts down with its queue (DD-61), starts again with it (DD-62), is stopped by PUT(DISABLED) (DD-64), and after
-any other failure waits for PUT to be disabled and enabled again (DD-63).  `docs/processor.md` draws both tables.
-"""
+"""The delivery delay processor of one queue manager."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import Enum, auto
-from types import MappingProxyType
-
 from assay_broker.core.objects.model import Definition
-from assay_broker.core.settings import Platform
-
-
-class ProcessorState(Enum):
-    """What the processor does."""
-
-    DOWN = auto()
-    """The queue manager has not started it."""
-    WATCHING = auto()
-    """It moves every message whose delay is over."""
-    STOPPED = auto()
-    """An administrator has stopped it by PUT(DISABLED)."""
-    CLOSED = auto()
-    """Its queue is not there, or is disabled for gets."""
-    FAILED = auto()
-    """It has failed otherwise."""
-
-
-class ProcessorInput(Enum):
-    """What can happen to it: its queue is found in a condition, or the processor itself meets something."""
-
-    AVAILABLE = auto()
-    PUT_DISABLED = auto()
-    UNAVAILABLE = auto()
-    FAILURE = auto()
-    RESTART = auto()
-
-
-class ProcessorAction(Enum):
-    """What it then does."""
-
-    LOOK = auto()
-    """Open the queue and look at what is due."""
-    STAY = auto()
-    REST = auto()
-    """Leave what is due where it is."""
-    RESTART_LATER = auto()
-    """Start again by itself in a while."""
-
-
-ProcessorTable = Mapping[tuple[ProcessorState, ProcessorInput], tuple[ProcessorState, ProcessorAction]]
-
-_S, _I, _A = ProcessorState, ProcessorInput, ProcessorAction
-
-DISTRIBUTED: ProcessorTable = MappingProxyType(
-    {
-        (_S.DOWN, _I.AVAILABLE): (_S.WATCHING, _A.LOOK),
-        (_S.DOWN, _I.PUT_DISABLED): (_S.WATCHING, _A.LOOK),
-        (_S.DOWN, _I.UNAVAILABLE): (_S.CLOSED, _A.REST),
-        (_S.WATCHING, _I.AVAILABLE): (_S.WATCHING, _A.STAY),
-        (_S.WATCHING, _I.PUT_DISABLED): (_S.WATCHING, _A.STAY),
-        (_S.WATCHING, _I.UNAVAILABLE): (_S.CLOSED, _A.REST),
-        (_S.WATCHING, _I.FAILURE): (_S.FAILED, _A.RESTART_LATER),
-        (_S.CLOSED, _I.AVAILABLE): (_S.WATCHING, _A.LOOK),
-        (_S.CLOSED, _I.PUT_DISABLED): (_S.WATCHING, _A.LOOK),
-        (_S.CLOSED, _I.UNAVAILABLE): (_S.CLOSED, _A.STAY),
-        (_S.CLOSED, _I.FAILURE): (_S.CLOSED, _A.STAY),
-        (_S.FAILED, _I.AVAILABLE): (_S.FAILED, _A.STAY),
-        (_S.FAILED, _I.PUT_DISABLED): (_S.FAILED, _A.STAY),
-        (_S.FAILED, _I.UNAVAILABLE): (_S.CLOSED, _A.REST),
-        (_S.FAILED, _I.FAILURE): (_S.FAILED, _A.STAY),
-        (_S.FAILED, _I.RESTART): (_S.WATCHING, _A.LOOK),
-    }
-)
-
-ZOS: ProcessorTable = MappingProxyType(
-    {
-        (_S.DOWN, _I.AVAILABLE): (_S.WATCHING, _A.LOOK),
-        (_S.DOWN, _I.PUT_DISABLED): (_S.STOPPED, _A.REST),
-        (_S.DOWN, _I.UNAVAILABLE): (_S.CLOSED, _A.REST),
-        (_S.WATCHING, _I.AVAILABLE): (_S.WATCHING, _A.STAY),
-        (_S.WATCHING, _I.PUT_DISABLED): (_S.STOPPED, _A.REST),
-        (_S.WATCHING, _I.UNAVAILABLE): (_S.CLOSED, _A.REST),
-        (_S.WATCHING, _I.FAILURE): (_S.FAILED, _A.REST),
-        (_S.STOPPED, _I.AVAILABLE): (_S.WATCHING, _A.LOOK),
-        (_S.STOPPED, _I.PUT_DISABLED): (_S.STOPPED, _A.STAY),
-        (_S.STOPPED, _I.UNAVAILABLE): (_S.CLOSED, _A.REST),
-        (_S.STOPPED, _I.FAILURE): (_S.STOPPED, _A.STAY),
-        (_S.CLOSED, _I.AVAILABLE): (_S.WATCHING, _A.LOOK),
-        (_S.CLOSED, _I.PUT_DISABLED): (_S.STOPPED, _A.REST),
-        (_S.CLOSED, _I.UNAVAILABLE): (_S.CLOSED, _A.STAY),
-        (_S.CLOSED, _I.FAILURE): (_S.CLOSED, _A.STAY),
-        (_S.FAILED, _I.AVAILABLE): (_S.FAILED, _A.STAY),
-        (_S.FAILED, _I.PUT_DISABLED): (_S.STOPPED, _A.REST),
-        (_S.FAILED, _I.UNAVAILABLE): (_S.CLOSED, _A.REST),
-        (_S.FAILED, _I.FAILURE): (_S.FAILED, _A.STAY),
-    }
-)
-
-PROCESSOR: Mapping[Platform, ProcessorTable] = MappingProxyType({"distributed": DISTRIBUTED, "zos": ZOS})
+from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState, ProcessorTable
+from assay_sdk.model.stepper import Stepper
 
 
 def condition(staging_queue: Definition | None) -> ProcessorInput:
@@ -115,18 +18,17 @@ def condition(staging_queue: Definition | None) -> ProcessorInput:
     return ProcessorInput.PUT_DISABLED if staging_queue.says("PUT", "DISABLED") else ProcessorInput.AVAILABLE
 
 
-class Processor:
-    """The processor's life.
+class Processor(Stepper[ProcessorState, ProcessorInput, ProcessorAction]):
+    """The state of the processor.
 
     Args:
         table: The transitions of its platform.
     """
 
     def __init__(self, table: ProcessorTable) -> None:
-        self.state = ProcessorState.DOWN
+        super().__init__(table, ProcessorState.DOWN)
         self.restart_ms: int | None = None
         """When it starts again by itself, in milliseconds since the epoch."""
-        self._table = table
 
     @property
     def watching(self) -> bool:
@@ -134,12 +36,12 @@ class Processor:
         return self.state is ProcessorState.WATCHING
 
     def step(self, happened: ProcessorInput) -> ProcessorAction:
-        """Go on to the next state; a pair that the table lacks is a fault of the core, not of a client.
+        """Go to the next state; only a failed processor starts again by itself.
 
         Raises:
-            KeyError: The table knows no such transition.
+            ImpossibleError: The table has no such row: a fault of the core, not of a client.
         """
-        self.state, action = self._table[self.state, happened]
+        action = super().step(happened)
         if self.state is not ProcessorState.FAILED:
             self.restart_ms = None
         return action

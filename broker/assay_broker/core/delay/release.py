@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from assay_broker.core.delay.dispositions import Act, Result, Step
-from assay_broker.core.delay.processor import ProcessorAction, ProcessorInput, condition
+from assay_broker.core.delay.processor import condition
 from assay_broker.core.delay.putting import Puts
 from assay_broker.core.messages.descriptor import made_id
 from assay_broker.core.messages.entries import Entry, Place
@@ -21,12 +20,15 @@ from assay_broker.core.queues.placing import stage_again
 from assay_broker.core.queues.resolution import onward_queue, staging_queue
 from assay_broker.core.records import MessageRemoved
 from assay_broker.core.state import State
+from assay_broker.core.states.processor import ProcessorAction, ProcessorInput
+from assay_broker.core.states.release import Act, Result, Step
 from assay_broker.core.topics.reaching import destination_at
 from assay_broker.core.topics.subscriptions import sub_at
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.report_options import Mqro
+from assay_sdk.model.stepper import Stepper
 
 
 class Plan:
@@ -40,7 +42,6 @@ class Plan:
 
     def __init__(self, state: State, entry: Entry, now_ms: int) -> None:
         self.puts = Puts(state, now_ms)
-        self.step = Step.PUT
         self._state = state
         self._entry = entry
         self._now_ms = now_ms
@@ -58,10 +59,11 @@ class Plan:
             Step.REPORT: self._send_report,
             Step.DEAD_LETTER_REPORT: self._dead_letter_report,
         }
-        while self.step in steps:
-            self.step, act = state.tables.release[self.step, steps[self.step]()]
-            if act is Act.BACK_OUT:
+        progress: Stepper[Step, Result, Act] = Stepper(state.tables.release, Step.PUT)
+        while progress.state in steps:
+            if progress.step(steps[progress.state]()) is Act.BACK_OUT:
                 self.puts.back_out()
+        self.step = progress.state
 
     def _put(self) -> Result:
         entry = self._entry

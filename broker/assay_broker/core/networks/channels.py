@@ -12,7 +12,6 @@ from functools import partial
 from typing import cast
 
 from assay_broker.core.commands import FromMember
-from assay_broker.core.delay.dispositions import Step
 from assay_broker.core.delay.putting import Puts
 from assay_broker.core.delay.release import Plan
 from assay_broker.core.messages.entries import Entry, Place
@@ -32,6 +31,7 @@ from assay_broker.core.queues.placing import new_entry
 from assay_broker.core.queues.queue import Queue
 from assay_broker.core.records import MemberTold, ParcelForgotten, ParcelTaken
 from assay_broker.core.state import State
+from assay_broker.core.states.release import Step
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import AddressKind
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from enum import Enum, IntEnum, auto
 from types import MappingProxyType
 
-from assay_broker.core.refusals import illegal_state
+from assay_broker.core.refusals import RefusalError, illegal_state
 from assay_sdk.model.message import Address
+from assay_sdk.model.stepper import Stepper, words
 
 
 class LinkState(IntEnum):
@@ -64,7 +65,7 @@ LINKS: LinkTable = MappingProxyType(
 )
 
 
-class Link:
+class Link(Stepper[LinkState, LinkInput, LinkAction]):
     """What sender and receiver have in common.
 
     Args:
@@ -78,26 +79,12 @@ class Link:
     def __init__(
         self, connection: int, number: int, address: Address | None, state: LinkState, table: LinkTable
     ) -> None:
+        super().__init__(table, state)
         self.key = (connection, number)
         self.connection = connection
         self.number = number
         self.address = address
-        self.state = state
-        self._table = table
 
-    def step(self, happened: LinkInput) -> LinkAction:
-        """Go on to the next state.
-
-        Returns:
-            What is to be done.
-
-        Raises:
-            RefusalError: When the table knows no such transition.
-        """
-        found = self._table.get((self.state, happened))
-        if found is None:
-            raise illegal_state(
-                f"Link {self.number} cannot do {happened.name.lower()}: it is {self.state.name.lower()}."
-            )
-        self.state, action = found
-        return action
+    def impossible(self, happened: LinkInput) -> RefusalError:
+        """Refuse what its client asks."""
+        return illegal_state(f"Link {self.number} cannot do {words(happened)}: it is {words(self.state)}.")

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from tests.broker.core.harness import T0, Bench, Traced, message, queue
 
 from assay_broker.core import commands
-from assay_broker.core.delay.processor import PROCESSOR, ProcessorState
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Value
 from assay_broker.core.records import MessageRemoved
 from assay_broker.core.settings import Platform, Settings
-from assay_broker.core.tables import Tables
+from assay_broker.core.states.processor import PROCESSOR, ProcessorState
+from assay_broker.core.states.tables import Tables
 from assay_broker.mqsc.defaults import default_settings
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc

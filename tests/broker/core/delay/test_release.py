@@ -16,11 +16,11 @@ from tests.broker.core.harness import T0, Bench, Traced, limited, message, queue
 
 from assay_broker.core import commands
 from assay_broker.core.administration.changes import NativeTake
-from assay_broker.core.delay.dispositions import RELEASE
-from assay_broker.core.delay.processor import PROCESSOR
 from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
 from assay_broker.core.objects.model import Value
-from assay_broker.core.tables import Tables
+from assay_broker.core.states.processor import PROCESSOR
+from assay_broker.core.states.release import RELEASE
+from assay_broker.core.states.tables import Tables
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.report_options import Mqro

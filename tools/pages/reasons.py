@@ -1,12 +1,6 @@
-"""The page of reasons: made from the tables, never by hand.
-
-``python -m assay_sdk.model.reasons_page docs/reasons.md`` writes it anew; a test holds the file equal to the tables.
-"""
+"""The page of reasons, made from their tables."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
 
 from assay_sdk.model.command_reasons import COMMAND_MEANINGS
 from assay_sdk.model.reasons import REASONS
@@ -19,7 +13,7 @@ number) and `x-opt-mqrc-objects` (the names of the objects at fault); a peer wit
 alone. The classic face of the SDK raises the checked exception of the class, the simplified face the runtime one, with
 the same reason, objects and text.
 
-This page is written by `python -m assay_sdk.model.reasons_page docs/reasons.md`.
+`make pages` writes this page.
 
 | reason | JMS error class | AMQP condition | meaning |
 |---|---|---|---|
@@ -43,7 +37,3 @@ def reasons_page() -> str:
     )
     commands = (f"| `{code.label}` | {meaning} |\n" for code, meaning in COMMAND_MEANINGS.items())
     return _HEAD + "".join(reasons) + _COMMANDS + "".join(commands)
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(reasons_page(), encoding="utf-8")

@@ -1,20 +1,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-from assay_broker.core.clients.branches import BRANCHES, FAILURES, BranchState
-from assay_broker.core.clients.units import UNITS, UnitState
-from assay_broker.table_pages import diagram, listing
-from assay_broker.units_page import units_page
+from tools.pages.state_tables import diagram, listing
+from tools.pages.units import units_page
 
-PAGE = Path(__file__).parents[2] / "docs" / "units.md"
-
-
-def test_the_page_of_units_of_work_is_the_one_that_the_tables_give() -> None:
-    assert PAGE.read_text(encoding="utf-8") == units_page(), (
-        "docs/units.md is stale; run: python -m assay_broker.units_page docs/units.md"
-    )
+from assay_broker.core.states.branches import BRANCHES, FAILURES, BranchState
+from assay_broker.core.states.units import UNITS, UnitState
 
 
 def test_every_cell_has_its_row_and_its_arrow() -> None:

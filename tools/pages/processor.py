@@ -1,25 +1,19 @@
-"""The page of the delivery delay processor: drawn from its tables, never by hand.
-
-``python -m assay_broker.processor_page docs/processor.md`` draws it anew; a test holds the file equal to the tables.
-"""
+"""The page of the delivery delay processor, drawn from its tables."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 
-from assay_broker.core.delay.dispositions import RELEASE
-from assay_broker.core.delay.processor import PROCESSOR
-from assay_broker.table_pages import diagram, listing
+from assay_broker.core.states.processor import PROCESSOR
+from assay_broker.core.states.release import RELEASE
+from tools.pages.state_tables import diagram, listing
 
 _HEAD = """# The delivery delay processor
 
 A delayed message stands on the staging queue until its delay is over; then the processor moves it to its target. Two
 tables say everything about that: one for the processor's life, which depends on the platform, and one for what becomes
-of a single message. The core steps through these tables (`assay_broker.core.delay.processor`,
-`assay_broker.core.delay.dispositions`); this page is drawn from them by
-`python -m assay_broker.processor_page docs/processor.md`.
+of a single message. The core steps through these tables (`assay_broker.core.states.processor`,
+`assay_broker.core.states.release`); `make pages` draws this page from them.
 
 ## Its life
 
@@ -63,7 +57,3 @@ def processor_page() -> str:
     steps = listing(RELEASE, ("step", "result", "next step", "what was planned"))
     parts += [_RELEASE, diagram(RELEASE, first_step), steps]
     return "\n".join(parts)
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(processor_page(), encoding="utf-8")

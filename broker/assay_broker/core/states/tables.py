@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from assay_broker.core.clients.branches import BRANCHES, BranchTable
-from assay_broker.core.clients.units import UNITS, UnitTable
-from assay_broker.core.delay.dispositions import RELEASE, ReleaseTable
-from assay_broker.core.delay.processor import PROCESSOR, ProcessorTable
 from assay_broker.core.settings import Platform
+from assay_broker.core.states.branches import BRANCHES, BranchTable
 from assay_broker.core.states.links import LINKS, LinkTable
+from assay_broker.core.states.processor import PROCESSOR, ProcessorTable
+from assay_broker.core.states.release import RELEASE, ReleaseTable
+from assay_broker.core.states.units import UNITS, UnitTable
 
 
 class Tables(Struct, frozen=True, kw_only=True):

@@ -1,21 +1,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
+from tools.pages.processor import processor_page
+from tools.pages.state_tables import diagram, listing
 
-from assay_broker.core.delay.dispositions import RELEASE, Step
-from assay_broker.core.delay.processor import PROCESSOR, ProcessorState
-from assay_broker.processor_page import diagram, listing, processor_page
-
-PAGE = Path(__file__).parents[2] / "docs" / "processor.md"
-
-
-def test_the_page_of_the_processor_is_the_one_that_the_tables_give() -> None:
-    assert PAGE.read_text(encoding="utf-8") == processor_page(), (
-        "docs/processor.md is stale; run: python -m assay_broker.processor_page docs/processor.md"
-    )
+from assay_broker.core.states.processor import PROCESSOR, ProcessorState
+from assay_broker.core.states.release import RELEASE, Step
 
 
 @pytest.mark.parametrize("platform", PROCESSOR)

@@ -1,24 +1,17 @@
-"""The page of units of work: drawn from their tables, never by hand.
-
-``python -m assay_broker.units_page docs/units.md`` draws it anew; a test holds the file equal to the tables.
-"""
+"""The page of units of work, drawn from their tables."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-from assay_broker.core.clients.branches import BRANCHES
-from assay_broker.core.clients.units import UNITS
-from assay_broker.table_pages import diagram, listing
+from assay_broker.core.states.branches import BRANCHES
+from assay_broker.core.states.units import UNITS
+from tools.pages.state_tables import diagram, listing
 
 _HEAD = """# Units of work
 
 What is sent in a unit of work is seen by others at its commit, what is received in it is held from the first moment,
 and either happens altogether or not at all. A unit is local to one connection, or a branch of a global one, on which
-a transaction manager decides. Two tables say everything about that (`assay_broker.core.clients.units`,
-`assay_broker.core.clients.branches`); this page is drawn from them by `python -m assay_broker.units_page
-docs/units.md`.
+a transaction manager decides. Two tables say everything about that (`assay_broker.core.states.units`,
+`assay_broker.core.states.branches`); `make pages` draws this page from them.
 
 An input that a state lacks is refused: in a local unit as an illegal state, in a branch with XAER_PROTO, and nothing
 changes.
@@ -69,7 +62,3 @@ def units_page() -> str:
     parts = [_HEAD, diagram(UNITS, next(iter(UNITS))[0]), listing(UNITS, heads)]
     parts += [_BRANCHES, diagram(BRANCHES, next(iter(BRANCHES))[0]), listing(BRANCHES, heads)]
     return "\n".join(parts)
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(units_page(), encoding="utf-8")

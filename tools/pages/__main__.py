@@ -1,0 +1,12 @@
+"""``python -m tools.pages``: write all pages that are made from the code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tools.pages import PAGES
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+for name, page in PAGES.items():
+    (DOCS / name).write_text(page(), encoding="utf-8")
