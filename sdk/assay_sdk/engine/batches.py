@@ -8,14 +8,10 @@ there: the broker is asked to send what it has within the credit and to say when
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from assay_sdk.engine.deliveries import Delivery
-from assay_sdk.engine.listening import Handing
-
-if TYPE_CHECKING:
-    from assay_sdk.engine.consumer import Consumer
-    from assay_sdk.time import Cancel
+from assay_sdk.engine.listening import Buffering, Handing
+from assay_sdk.time import Cancel
 
 _NS_PER_MS = 1_000_000
 
@@ -31,7 +27,7 @@ class BatchFeed:
     """
 
     def __init__(
-        self, consumer: Consumer, listener: Callable[[Sequence[Delivery]], None], size: int, timeout_ms: int
+        self, consumer: Buffering, listener: Callable[[Sequence[Delivery]], None], size: int, timeout_ms: int
     ) -> None:
         self._consumer = consumer
         self._listener = listener
@@ -88,7 +84,7 @@ class BatchFeed:
             self._ask_for_all()
         elif self._timer is None:
             due_ns = buffer[0].arrived_ns + self._timeout_ns
-            self._timer = self._consumer.session.connection.runner.call_at(due_ns, self._time_is_up)
+            self._timer = self._consumer.runner.call_at(due_ns, self._time_is_up)
 
     def _is_due(self) -> bool:
         buffer = self._consumer.buffer
@@ -97,7 +93,7 @@ class BatchFeed:
     def _has_waited(self, first: Delivery) -> bool:
         if self._timeout_ns == 0:
             return not self._asking
-        return self._consumer.session.connection.clock.monotonic_ns() >= first.arrived_ns + self._timeout_ns
+        return self._consumer.runner.clock.monotonic_ns() >= first.arrived_ns + self._timeout_ns
 
     def _ask_for_all(self) -> None:
         if not self._asking:
@@ -116,7 +112,7 @@ class BatchFeed:
 
     def _announce(self) -> None:
         self._announced = True
-        self._consumer.session.dispatcher.ready(self._consumer)
+        self._consumer.announce()
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

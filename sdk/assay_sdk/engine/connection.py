@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
 from assay_sdk.driver import (
     Arrived,
@@ -31,11 +30,13 @@ from assay_sdk.engine.calls import Calls, Pending, RefusedError, lost
 from assay_sdk.engine.checks import need
 from assay_sdk.engine.identity import message_id
 from assay_sdk.engine.operations import Operation, Wait, result_of
+from assay_sdk.engine.ports import LinkOwner
 from assay_sdk.engine.session import Session
-from assay_sdk.engine.settings import ConnectionOptions
+from assay_sdk.engine.settings import ConnectionOptions, Source
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
 from assay_sdk.engine.temporaries import Temporaries
 from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import ConnectionLost, FrameSeen, Observer, nobody
 from assay_sdk.time import Clock, Runner
@@ -43,22 +44,6 @@ from assay_sdk.time import Clock, Runner
 _LOG = logging.getLogger(__name__)
 
 ExceptionListener = Callable[[Refused], None]
-
-
-class LinkOwner(Protocol):
-    """A producer or a consumer, as the connection's events find it."""
-
-    def arrived(self, event: Arrived) -> None:
-        """A message has come."""
-        ...
-
-    def drained(self) -> None:
-        """No credit is left."""
-        ...
-
-    def peer_closed(self, refused: Refused | None) -> None:
-        """The peer has closed the link."""
-        ...
 
 
 class Connection:
@@ -86,7 +71,7 @@ class Connection:
         self.started = False
         self.on_exception: ExceptionListener | None = None
         self.sessions: dict[int, Session] = {}
-        self.temporaries = Temporaries(self)
+        self._temporaries = Temporaries(self)
         self._driver = driver
         self._target = target
         self._wire: Wire | None = None
@@ -221,6 +206,22 @@ class Connection:
     def unroute(self, link: int) -> None:
         """Forget a link."""
         self._links.pop(link, None)
+
+    def make_temporary(self, kind: AddressKind) -> Operation[Address]:
+        """Make a temporary destination of this connection."""
+        return self._temporaries.make(kind)
+
+    def delete_temporary(self, address: Address) -> Operation[None]:
+        """Delete a temporary destination of this connection."""
+        return self._temporaries.delete(address)
+
+    def sources(self) -> Iterator[Source]:
+        """List what the consumers of all sessions consume."""
+        return (consumer.source for session in self.sessions.values() for consumer in session.consumers.values())
+
+    def forget_session(self, number: int) -> None:
+        """Forget a session that has ended."""
+        self.sessions.pop(number, None)
 
     def submit(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
         """Hand a command to the wire.

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from assay_sdk.driver import Arrived, CloseLink, Credit, Done, Drain, Outcome, PeerProperties
 from assay_sdk.engine.batches import BatchFeed
 from assay_sdk.engine.calls import Pending, RefusedError, lost
-from assay_sdk.engine.deliveries import Delivery
+from assay_sdk.engine.deliveries import Delivery, Recipient
 from assay_sdk.engine.listening import Feed, Handing, MessageFeed
 from assay_sdk.engine.moving import move_away
 from assay_sdk.engine.operations import Operation, Wait, spawn
 from assay_sdk.engine.poison import NO_LIMIT, limit_of, pause_ms
+from assay_sdk.engine.ports import SessionPort
 from assay_sdk.engine.settings import Source
 from assay_sdk.engine.states import LINK, USE, Act, Link, LinkEvent, Machine, Use, UseEvent
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-
-if TYPE_CHECKING:
-    from assay_sdk.engine.session import Session
-    from assay_sdk.time import Cancel
+from assay_sdk.time import Cancel, Runner
 
 _NS_PER_MS = 1_000_000
 
@@ -34,7 +31,7 @@ class Consumer:
         source: What it consumes.
     """
 
-    def __init__(self, session: Session, number: int, source: Source) -> None:
+    def __init__(self, session: SessionPort, number: int, source: Source) -> None:
         self.session = session
         self.number = number
         self.source = source
@@ -65,6 +62,11 @@ class Consumer:
     def state(self) -> Link:
         """Its link's state."""
         return self._link.state
+
+    @property
+    def runner(self) -> Runner:
+        """The runner of its connection."""
+        return self._connection.runner
 
     @property
     def closed(self) -> bool:
@@ -162,7 +164,7 @@ class Consumer:
         """
         if self._link.take(LinkEvent.STOP) is not Act.GO:
             return
-        yield from self.session.dispatcher.wait_until_idle(caller, self)
+        yield from self.session.wait_until_idle(caller, self)
         self._wake()
         yield from call_back((self,))
         self.session.idle()
@@ -196,6 +198,10 @@ class Consumer:
         if self._feed is None or self._paused or self.state is not Link.ATTACHED:
             return None
         return self._feed.take()
+
+    def announce(self) -> None:
+        """Tell the session that the listener has something due."""
+        self.session.announce(self)
 
     def next_batch(self) -> int:
         """A number for a batch, from 0."""
@@ -402,12 +408,12 @@ class Consumer:
         self.buffer.clear()
         self._credit = 0
         self._connection.unroute(self.number)
-        self.session.consumers.pop(self.number, None)
+        self.session.forget_consumer(self.number)
         self.drained()
         self._wake()
 
 
-def call_back(consumers: Iterable[Consumer]) -> Operation[None]:
+def call_back(consumers: Iterable[Recipient]) -> Operation[None]:
     """Pause consumers, take their credit back, and release what they have not handed over.
 
     Whoever calls this ends the pause with `Consumer.go_on`, unless the consumers are closed.

@@ -2,15 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from assay_sdk.driver import Arrived
+from assay_sdk.engine.calls import Pending
+from assay_sdk.engine.poison import PoisonLimit
+from assay_sdk.engine.settings import Source
 from assay_sdk.observer import Handed
 
-if TYPE_CHECKING:
-    from assay_sdk.engine.consumer import Consumer
-
 _NS_PER_MS = 1_000_000
+
+
+class Recipient(Protocol):
+    """The consumer that a delivery came to, as those who settle the delivery need it."""
+
+    held: int
+    number: int
+    poison: PoisonLimit
+    source: Source
+
+    def pause(self) -> None:
+        """Hand nothing over and ask for nothing, until `go_on`."""
+        ...
+
+    def go_on(self) -> None:
+        """Undo a `pause`."""
+        ...
+
+    def drain(self) -> Pending[None]:
+        """Have the broker send what it has within the credit, and take the rest of the credit back."""
+        ...
+
+    def release_buffer(self) -> None:
+        """Give back what has not been handed over, as if it had never come."""
+        ...
+
+    def let_go(self) -> None:
+        """Learn that one of its handed-over deliveries is settled."""
+        ...
+
+    def failed(self) -> None:
+        """Learn that its listener has raised, or that a poison message could not be moved."""
+        ...
+
+    def succeeded(self) -> None:
+        """Learn that its listener has returned."""
+        ...
 
 
 class Delivery:
@@ -35,7 +72,7 @@ class Delivery:
         "settled",
     )
 
-    def __init__(self, consumer: Consumer, arrived: Arrived, now_ns: int, wall_ns: int) -> None:
+    def __init__(self, consumer: Recipient, arrived: Arrived, now_ns: int, wall_ns: int) -> None:
         self.consumer = consumer
         self.number = arrived.delivery
         self.message = arrived.message

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from typing import TYPE_CHECKING
 
 from assay_sdk.engine.calls import Pending, RefusedError
+from assay_sdk.engine.deliveries import Recipient
 from assay_sdk.engine.listening import Handing
 from assay_sdk.engine.operations import Operation, Wait, spawn
+from assay_sdk.engine.ports import Listener, SessionPort
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import CallbackEnded
 from assay_sdk.time import StalledError
-
-if TYPE_CHECKING:
-    from assay_sdk.engine.consumer import Consumer
-    from assay_sdk.engine.session import Session
 
 
 class Dispatcher:
@@ -25,13 +22,13 @@ class Dispatcher:
         session: Whose listeners.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SessionPort) -> None:
         self._session = session
-        self._ready: deque[Consumer] = deque()
+        self._ready: deque[Listener] = deque()
         """Consumers whose listeners have something due, in the order in which it became so."""
         self._handing = False
         self._handed: Pending[None] = Pending()
-        self._callback_of: Consumer | None = None
+        self._callback_of: Recipient | None = None
         self._callback_thread: int | None = None
 
     @property
@@ -39,7 +36,7 @@ class Dispatcher:
         """Whether a callback is under way."""
         return self._callback_of is not None
 
-    def ready(self, consumer: Consumer) -> None:
+    def ready(self, consumer: Listener) -> None:
         """A consumer's listener has something due."""
         self._ready.append(consumer)
         self.schedule()
@@ -72,7 +69,7 @@ class Dispatcher:
                 )
             )
 
-    def wait_until_idle(self, caller: int, consumer: Consumer | None = None) -> Operation[None]:
+    def wait_until_idle(self, caller: int, consumer: Listener | None = None) -> Operation[None]:
         """Wait until no callback of the session, or of one consumer, is under way.
 
         Args:

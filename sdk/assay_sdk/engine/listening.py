@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from assay_sdk.engine.deliveries import Delivery
-
-if TYPE_CHECKING:
-    from assay_sdk.engine.consumer import Consumer
+from assay_sdk.engine.deliveries import Delivery, Recipient
+from assay_sdk.time import Runner
 
 
 class Handing:
@@ -24,12 +23,39 @@ class Handing:
     __slots__ = ("batch", "call", "consumer", "deliveries")
 
     def __init__(
-        self, consumer: Consumer, deliveries: Sequence[Delivery], batch: int | None, call: Callable[[], None]
+        self, consumer: Recipient, deliveries: Sequence[Delivery], batch: int | None, call: Callable[[], None]
     ) -> None:
         self.consumer = consumer
         self.deliveries = deliveries
         self.batch = batch
         self.call = call
+
+
+class Buffering(Recipient, Protocol):
+    """A consumer with a buffer, as a feed needs it."""
+
+    buffer: deque[Delivery]
+
+    @property
+    def runner(self) -> Runner:
+        """The runner of its connection."""
+        ...
+
+    def take(self) -> Delivery | None:
+        """Take the next message of the buffer that has not expired in it."""
+        ...
+
+    def put_back(self, deliveries: Sequence[Delivery]) -> None:
+        """Undo `take`."""
+        ...
+
+    def next_batch(self) -> int:
+        """Give a number for a batch, from 0."""
+        ...
+
+    def announce(self) -> None:
+        """Tell the session that the listener has something due."""
+        ...
 
 
 class Feed(Protocol):
@@ -62,7 +88,7 @@ class MessageFeed:
         window: How many messages the broker may send ahead; at least 1.
     """
 
-    def __init__(self, consumer: Consumer, listener: Callable[[Delivery], None], window: int) -> None:
+    def __init__(self, consumer: Buffering, listener: Callable[[Delivery], None], window: int) -> None:
         self._consumer = consumer
         self._listener = listener
         self._window = window
@@ -74,7 +100,7 @@ class MessageFeed:
 
     def arrived(self) -> None:
         """A message is due as soon as it is there."""
-        self._consumer.session.dispatcher.ready(self._consumer)
+        self._consumer.announce()
 
     def take(self) -> Handing | None:
         """The next message."""

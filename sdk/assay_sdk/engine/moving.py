@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
 from assay_sdk.driver import Outcome, Send
 from assay_sdk.engine.calls import RefusedError
+from assay_sdk.engine.deliveries import Delivery
 from assay_sdk.engine.operations import Operation, all_of, result_of
 from assay_sdk.engine.poison import Unmoved
+from assay_sdk.engine.ports import SessionPort
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
-
-if TYPE_CHECKING:
-    from assay_sdk.engine.deliveries import Delivery
-    from assay_sdk.engine.session import Session
 
 _NS_PER_MS = 1_000_000
 
 
-def move_away(session: Session, delivery: Delivery) -> Operation[None]:
+def move_away(session: SessionPort, delivery: Delivery) -> Operation[None]:
     """Move a poison message to the first target that takes it, or do what holds where none does.
 
     The put is confirmed before the message is acknowledged: a failure in between leaves two copies and never none.
@@ -41,7 +37,7 @@ def move_away(session: Session, delivery: Delivery) -> Operation[None]:
         consumer.let_go()
 
 
-def _moved(session: Session, delivery: Delivery) -> Operation[Refused | None]:
+def _moved(session: SessionPort, delivery: Delivery) -> Operation[Refused | None]:
     """Try the targets; returns why the last one did not take it, or None."""
     why = refused(Mqrc.BACKOUT_THRESHOLD_REACHED, "no queue is named for it")
     for target in delivery.consumer.poison.targets:
@@ -56,7 +52,7 @@ def _moved(session: Session, delivery: Delivery) -> Operation[Refused | None]:
     return why
 
 
-def _left(session: Session, delivery: Delivery, why: Refused) -> Operation[None]:
+def _left(session: SessionPort, delivery: Delivery, why: Refused) -> Operation[None]:
     consumer = delivery.consumer
     unmoved, message = consumer.poison.unmoved, delivery.message
     rejected = unmoved is Unmoved.REJECTED or (unmoved is Unmoved.REJECTED_IF_NON_PERSISTENT and not message.durable)
@@ -74,7 +70,7 @@ def _left(session: Session, delivery: Delivery, why: Refused) -> Operation[None]
     yield from all_of(answers, lost_is_fine=True)
 
 
-def _put(session: Session, target: Address, message: Message) -> Operation[None]:
+def _put(session: SessionPort, target: Address, message: Message) -> Operation[None]:
     """Put a message on a queue as it is, with ids, properties and body; its delay is over, its time to live runs on."""
     now_ms = session.connection.clock.wall_ns() // _NS_PER_MS
     left_ms = max(message.expiry_ms - now_ms, 1) if message.expiry_ms else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,13 +10,11 @@ from assay_sdk.driver import Arrived, CloseLink, PeerProperties, Send
 from assay_sdk.engine.calls import RefusedError, lost
 from assay_sdk.engine.checks import Attempt, Moment, check_priority, check_rules, check_send_capabilities
 from assay_sdk.engine.operations import Operation, Wait, result_of
+from assay_sdk.engine.ports import SessionPort
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode, ProducerSettings
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc, Refused, refused
-
-if TYPE_CHECKING:
-    from assay_sdk.engine.session import Session
 
 _NS_PER_MS = 1_000_000
 
@@ -38,7 +35,7 @@ class Producer:
         address: Where it sends; None when each send says so.
     """
 
-    def __init__(self, session: Session, number: int, address: Address | None) -> None:
+    def __init__(self, session: SessionPort, number: int, address: Address | None) -> None:
         self.number = number
         self.address = address
         self.settings = ProducerSettings()
@@ -167,7 +164,7 @@ class Producer:
     def _end(self, event: LifeEvent) -> None:
         self._life.take(event)
         self._connection.unroute(self.number)
-        self._session.producers.pop(self.number, None)
+        self._session.forget_producer(self.number)
 
     def _use(self) -> None:
         if self._ended is not None:

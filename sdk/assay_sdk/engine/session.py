@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from assay_sdk.driver import (
     Browse,
@@ -18,25 +17,23 @@ from assay_sdk.driver import (
     Unsubscribe,
 )
 from assay_sdk.engine.acknowledgement import Behaviour, Leaving, Settling
+from assay_sdk.engine.branch_work import BranchWork
 from assay_sdk.engine.calls import Pending, RefusedError
 from assay_sdk.engine.checks import check_client_id, check_source_capabilities, need
 from assay_sdk.engine.consumer import Consumer, call_back
-from assay_sdk.engine.deliveries import Delivery
+from assay_sdk.engine.deliveries import Delivery, Recipient
 from assay_sdk.engine.dispatch import Dispatcher
 from assay_sdk.engine.listening import Handing
 from assay_sdk.engine.operations import Operation, Wait, all_of, result_of
+from assay_sdk.engine.ports import ConnectionPort, Listener
 from assay_sdk.engine.producer import Producer
 from assay_sdk.engine.settings import DUPS_OK_LIMIT, Source
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
 from assay_sdk.engine.units import UnitOfWork
-from assay_sdk.engine.xa import BranchWork
 from assay_sdk.model.capabilities import Capability
-from assay_sdk.model.message import Address, Message
+from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.observer import Seen, Settled
-
-if TYPE_CHECKING:
-    from assay_sdk.engine.connection import Connection
 
 
 class Session:
@@ -48,7 +45,7 @@ class Session:
         behaviour: Its acknowledgement mode's row.
     """
 
-    def __init__(self, connection: Connection, number: int, behaviour: Behaviour) -> None:
+    def __init__(self, connection: ConnectionPort, number: int, behaviour: Behaviour) -> None:
         self.connection = connection
         self.number = number
         self.behaviour = behaviour
@@ -162,6 +159,24 @@ class Session:
                 )
             )
         yield from result_of(self.connection.submit(lambda token: Unsubscribe(token, self.number, name, shared=shared)))
+
+    def make_temporary(self, kind: AddressKind) -> Operation[Address]:
+        """Make a temporary destination of the connection; it outlives the session.
+
+        Raises:
+            RefusedError: The session is closed or lost, or the broker has none.
+        """
+        self.use()
+        return (yield from self.connection.make_temporary(kind))
+
+    def delete_temporary(self, address: Address) -> Operation[None]:
+        """Delete a temporary destination before its connection ends.
+
+        Raises:
+            RefusedError: The session is closed or lost; the connection has none of that name, or a consumer of it.
+        """
+        self.use()
+        yield from self.connection.delete_temporary(address)
 
     # -- operations: settling --------------------------------------------------------------------------------------
 
@@ -300,7 +315,7 @@ class Session:
             consumer.resume()
         self.dispatcher.schedule()
 
-    # -- for consumers ---------------------------------------------------------------------------------------------
+    # -- for producers and consumers ------------------------------------------------------------------------------
 
     def unit_of_work(self) -> Operation[int | None]:
         """The unit of work that a send or a delivery of now belongs to; begun here if need be.
@@ -313,6 +328,22 @@ class Session:
         if not self.behaviour.transacted:
             return None
         return (yield from self.unit.need())
+
+    def announce(self, consumer: Listener) -> None:
+        """Learn that the listener of a consumer has something due."""
+        self.dispatcher.ready(consumer)
+
+    def wait_until_idle(self, caller: int, consumer: Listener) -> Operation[None]:
+        """Wait until no callback of the consumer is under way; a callback does not wait for itself."""
+        return self.dispatcher.wait_until_idle(caller, consumer)
+
+    def forget_producer(self, number: int) -> None:
+        """Forget a producer that has ended."""
+        self.producers.pop(number, None)
+
+    def forget_consumer(self, number: int) -> None:
+        """Forget a consumer that has ended."""
+        self.consumers.pop(number, None)
 
     def hand_over(self, deliveries: Sequence[Delivery]) -> None:
         """Note deliveries of one consumer as handed over; its observer sees them before anything settles them."""
@@ -350,7 +381,7 @@ class Session:
         Returns:
             The answers, one for each consumer.
         """
-        by_consumer: dict[Consumer, list[Delivery]] = {}
+        by_consumer: dict[Recipient, list[Delivery]] = {}
         for delivery in deliveries:
             if not delivery.settled:
                 delivery.settled = True
@@ -390,11 +421,10 @@ class Session:
 
         Not left to the broker: over AMQP the request would take the very name of the link that is attached.
         """
-        for session in self.connection.sessions.values():
-            for consumer in session.consumers.values():
-                if consumer.source.name == name and consumer.source.durability is Durability.DURABLE:
-                    text = f"{Mqrc.SUBSCRIPTION_IN_USE.label}: {name} has a consumer: close it first"
-                    raise RefusedError(refused(Mqrc.SUBSCRIPTION_IN_USE, text, name))
+        for source in self.connection.sources():
+            if source.name == name and source.durability is Durability.DURABLE:
+                text = f"{Mqrc.SUBSCRIPTION_IN_USE.label}: {name} has a consumer: close it first"
+                raise RefusedError(refused(Mqrc.SUBSCRIPTION_IN_USE, text, name))
 
     def _use_unit(self, what: str) -> None:
         self.use()
@@ -406,7 +436,7 @@ class Session:
                 Refused(JmsErrorKind.ILLEGAL_STATE, f"there is nothing to {what}: the session is not transacted")
             )
 
-    def _draw_back(self, consumers: Sequence[Consumer], deliveries: Iterable[Delivery]) -> Operation[None]:
+    def _draw_back(self, consumers: Sequence[Recipient], deliveries: Iterable[Delivery]) -> Operation[None]:
         """Have handed-over deliveries come again, in their order.
 
         What is under way and what is buffered must not overtake them, so it goes back too, untouched and first.
@@ -437,4 +467,4 @@ class Session:
             delivery.settled = True  # nobody is left to be told
         self._unsettled.clear()
         self.dispatcher.clear()
-        self.connection.sessions.pop(self.number, None)
+        self.connection.forget_session(self.number)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from assay_sdk.driver import CloseLink, OpenSender, OpenSession
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.checks import need
 from assay_sdk.engine.operations import Operation, result_of
+from assay_sdk.engine.ports import ConnectionPort
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-
-if TYPE_CHECKING:
-    from assay_sdk.engine.connection import Connection
-    from assay_sdk.engine.session import Session
 
 
 class Temporaries:
@@ -26,22 +21,20 @@ class Temporaries:
         connection: Whose they are.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ConnectionPort) -> None:
         self._connection = connection
         self._session: int | None = None
         self._links: dict[Address, int] = {}
 
-    def make(self, by: Session, kind: AddressKind) -> Operation[Address]:
+    def make(self, kind: AddressKind) -> Operation[Address]:
         """Make one; the broker gives it a name.
 
         Args:
-            by: The session that asks; what is made outlives it.
             kind: A temporary queue, or a temporary topic.
 
         Raises:
-            RefusedError: The session is closed or lost, or there are none here.
+            RefusedError: The broker has none.
         """
-        by.use()
         connection = self._connection
         need(Capability.TEMPORARY_DESTINATION, connection.capabilities)
         if self._session is None:
@@ -57,17 +50,15 @@ class Temporaries:
         self._links[address] = link
         return address
 
-    def delete(self, by: Session, address: Address) -> Operation[None]:
+    def delete(self, address: Address) -> Operation[None]:
         """Delete one before its connection ends.
 
         Args:
-            by: The session that asks.
             address: Which.
 
         Raises:
-            RefusedError: The session is closed or lost; the connection has none of that name, or a consumer of it.
+            RefusedError: The connection has none of that name, or a consumer of it.
         """
-        by.use()
         connection = self._connection
         if address not in self._links:
             raise RefusedError(
@@ -77,8 +68,7 @@ class Temporaries:
                     objects=(address.name,),
                 )
             )
-        consumers = (one for session in connection.sessions.values() for one in session.consumers.values())
-        if any(one.source.address == address for one in consumers):
+        if any(source.address == address for source in connection.sources()):
             raise RefusedError(
                 Refused(
                     JmsErrorKind.ILLEGAL_STATE,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,12 +10,10 @@ from assay_sdk.driver import Begin, Commit, Enlist, Outcome, Rollback
 from assay_sdk.engine.calls import Pending, RefusedError
 from assay_sdk.engine.deliveries import Delivery
 from assay_sdk.engine.operations import Operation, Wait, result_of
+from assay_sdk.engine.ports import ConnectionPort
 from assay_sdk.engine.states import UNIT, Act, Machine, Unit, UnitEvent
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import Settled, UnitTurned
-
-if TYPE_CHECKING:
-    from assay_sdk.engine.connection import Connection
 
 
 class UnitOfWork:
@@ -27,7 +24,7 @@ class UnitOfWork:
         session: The session's number.
     """
 
-    def __init__(self, connection: Connection, session: int) -> None:
+    def __init__(self, connection: ConnectionPort, session: int) -> None:
         self._connection = connection
         self._session = session
         self._machine: Machine[Unit, UnitEvent] = Machine(UNIT, Unit.NONE, "the unit of work")

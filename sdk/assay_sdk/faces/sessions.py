@@ -179,7 +179,7 @@ class SessionBase:
         Raises:
             JmsError: The connection has not made it, or has a consumer of it.
         """
-        self._caller(self._engine.connection.temporaries.delete(self._engine, destination.address))
+        self._caller(self._engine.delete_temporary(destination.address))
 
     @overload
     def request(
@@ -261,7 +261,7 @@ class SessionBase:
             asked.reply_to = None
 
     def _temporary(self, kind: AddressKind) -> str:
-        return self._caller(self._engine.connection.temporaries.make(self._engine, kind)).name
+        return self._caller(self._engine.make_temporary(kind)).name
 
     def _producer(self, destination: Destination[T] | None) -> EngineProducer:
         address = None if destination is None else self._caller.address(destination)
