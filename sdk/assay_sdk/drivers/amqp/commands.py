@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
+
+from proton import Connection, Link, Session
 
 from assay_sdk.amqp.terms import GLOBAL, SHARED
 from assay_sdk.driver import (
@@ -33,9 +35,10 @@ from assay_sdk.driver import (
     Unsubscribe,
 )
 from assay_sdk.drivers.amqp.browsing import BrowserEnd, LookupEnd
-from assay_sdk.drivers.amqp.ends import LinkEnd
+from assay_sdk.drivers.amqp.ends import Context, LinkEnd
 from assay_sdk.drivers.amqp.links import (
     QPID_DEFAULT_OUTCOME,
+    LinkNames,
     make_browser,
     make_canceller,
     make_coordinator,
@@ -52,22 +55,33 @@ from assay_sdk.drivers.amqp.transactions import Coordinator, Unit
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
-if TYPE_CHECKING:
-    from assay_sdk.drivers.amqp.wire import AmqpWire
-
 
 class _UnknownError(LookupError):
     """A command about something that is not there."""
+
+
+class CommandedWire(Context, Protocol):
+    """What commands need of the wire that takes them."""
+
+    capabilities: frozenset[Capability]
+    connection: Connection
+    ends: dict[Link, LinkEnd]
+    names: LinkNames
+    sessions: dict[Session, SessionEnd]
+
+    def close(self, command: Close) -> None:
+        """Close the connection."""
+        ...
 
 
 class Commands:
     """Carries commands out.
 
     Args:
-        wire: Whose commands they are.
+        wire: The wire that takes the commands.
     """
 
-    def __init__(self, wire: AmqpWire) -> None:
+    def __init__(self, wire: CommandedWire) -> None:
         self._wire = wire
         self._sessions: dict[int, SessionEnd] = {}
         self._senders: dict[int, SenderEnd] = {}
