@@ -10,7 +10,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
 from assay_sdk.driver import Login
-from assay_sdk.engine.acknowledgement import AckMode
+from assay_sdk.engine.deliveries.acknowledgement import AckMode
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode, Qos
 from assay_sdk.errors import (
     ConnectionLostError,
@@ -57,7 +57,7 @@ from assay_sdk.observer import Observer, SdkEvent
 from assay_sdk.time import StalledError
 
 if TYPE_CHECKING:
-    from assay_sdk.engine.reconnecting import Backoff
+    from assay_sdk.engine.light.reconnecting import Backoff
     from assay_sdk.faces.classic import (
         Connection,
         ConnectionFactory,
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from assay_sdk.faces.mqlight import Client, Delivery, Subscription, connect_mqlight
 
 _ON_FIRST_USE = {
-    "Backoff": "assay_sdk.engine.reconnecting",
+    "Backoff": "assay_sdk.engine.light.reconnecting",
     **dict.fromkeys(
         ("Connection", "ConnectionFactory", "MessageConsumer", "MessageProducer", "Session", "XaSession"),
         "assay_sdk.faces.classic",

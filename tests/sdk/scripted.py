@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 from assay_sdk import driver as port
 from assay_sdk.driver import DriverCommand, DriverEvent, Outcome, Target
-from assay_sdk.engine.acknowledgement import AckMode
 from assay_sdk.engine.connection import Connection
+from assay_sdk.engine.deliveries.acknowledgement import AckMode
 from assay_sdk.engine.operations import Operation, perform
-from assay_sdk.engine.session import Session
+from assay_sdk.engine.sessions.session import Session
 from assay_sdk.engine.settings import ConnectionOptions
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind, Message

@@ -25,7 +25,7 @@ from assay_adapters.ports.client import (
 )
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk.driver import Driver, Durability, Login
-from assay_sdk.engine.acknowledgement import AckMode as SdkAckMode
+from assay_sdk.engine.deliveries.acknowledgement import AckMode as SdkAckMode
 from assay_sdk.faces import classic, simplified
 from assay_sdk.faces.calling import shared_runner
 from assay_sdk.model.capabilities import Capability

@@ -2,7 +2,7 @@
 
 ANONYMOUS (RFC 4505), PLAIN (RFC 4616) and SCRAM-SHA-256 (RFC 5802, RFC 7677).  Pure: octets in, octets out; who may log
 in is the `Security`'s to say.  Checking a password takes long, so the caller does that elsewhere (`SaslServer.asked`).
-Mirror of `assay_sdk.drivers.amqp.sasl`.
+Mirror of `assay_sdk.drivers.amqp.transport.sasl`.
 
 The table: what comes in which phase, and what follows it.
 

@@ -25,13 +25,13 @@ from assay_sdk.driver import (
     TargetError,
     Wire,
 )
-from assay_sdk.engine.acknowledgement import BEHAVIOURS, AckMode
 from assay_sdk.engine.calls import Calls, Pending, RefusedError, lost
 from assay_sdk.engine.checks import need
+from assay_sdk.engine.deliveries.acknowledgement import BEHAVIOURS, AckMode
 from assay_sdk.engine.identity import message_id
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.ports import LinkOwner
-from assay_sdk.engine.session import Session
+from assay_sdk.engine.sessions.session import Session
 from assay_sdk.engine.settings import ConnectionOptions, Source
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
 from assay_sdk.engine.temporaries import Temporaries

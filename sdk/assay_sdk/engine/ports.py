@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from assay_sdk.driver import Arrived, Done, DriverCommand, Outcome, PeerProperties
-from assay_sdk.engine.acknowledgement import Behaviour
 from assay_sdk.engine.calls import Pending
-from assay_sdk.engine.deliveries import Delivery, Recipient
-from assay_sdk.engine.listening import Handing
+from assay_sdk.engine.deliveries.acknowledgement import Behaviour
+from assay_sdk.engine.deliveries.delivery import Delivery, Recipient
+from assay_sdk.engine.deliveries.feeds import Handing
 from assay_sdk.engine.operations import Operation
 from assay_sdk.engine.settings import ConnectionOptions, Source
 from assay_sdk.model.capabilities import Capability

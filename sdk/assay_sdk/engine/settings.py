@@ -7,7 +7,7 @@ from enum import IntEnum
 from msgspec import Struct
 
 from assay_sdk.driver import Durability
-from assay_sdk.engine.poison import PoisonPolicy
+from assay_sdk.engine.deliveries.poison import PoisonPolicy
 from assay_sdk.model.message import Address
 
 

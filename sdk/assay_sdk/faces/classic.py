@@ -13,10 +13,10 @@ from typing import Any, Self, TypeVar, Unpack, overload
 from msgspec import structs
 
 from assay_sdk.driver import Driver, Durability, Login
-from assay_sdk.engine.acknowledgement import AckMode
 from assay_sdk.engine.connection import Connection as EngineConnection
-from assay_sdk.engine.consumer import Consumer as EngineConsumer
-from assay_sdk.engine.session import Session as EngineSession
+from assay_sdk.engine.deliveries.acknowledgement import AckMode
+from assay_sdk.engine.sessions.consumer import Consumer as EngineConsumer
+from assay_sdk.engine.sessions.session import Session as EngineSession
 from assay_sdk.engine.settings import Source
 from assay_sdk.errors import CHECKED, MessagingError
 from assay_sdk.faces.calling import Caller, Dial, dial

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from assay_sdk.engine.consumer import Consumer as EngineConsumer
-from assay_sdk.engine.deliveries import Delivery
+from assay_sdk.engine.deliveries.delivery import Delivery
+from assay_sdk.engine.sessions.consumer import Consumer as EngineConsumer
 from assay_sdk.errors import JmsError
 from assay_sdk.faces.calling import Caller, Duration
 from assay_sdk.faces.message import Message, received

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
-from assay_sdk.engine.deliveries import Delivery
+from assay_sdk.engine.deliveries.delivery import Delivery
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode
 from assay_sdk.errors import MessageFormatError
 from assay_sdk.model import message as wire

@@ -22,11 +22,11 @@ from assay_sdk.drivers import find_driver
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.connection import Connection
 from assay_sdk.engine.identity import fresh_prefix
-from assay_sdk.engine.light import LightClient
-from assay_sdk.engine.reconnecting import Backoff
+from assay_sdk.engine.light.client import LightClient
+from assay_sdk.engine.light.reconnecting import Backoff
+from assay_sdk.engine.light.subscribing import SubscriptionTerms
 from assay_sdk.engine.settings import ConnectionOptions, Qos
 from assay_sdk.engine.states import Service
-from assay_sdk.engine.subscribing import SubscriptionTerms
 from assay_sdk.errors import CHECKED, MessagingError
 from assay_sdk.faces.arguments import (
     LONGEST_SUBSCRIPTION_TTL_MS,

@@ -1,11 +1,11 @@
-"""Keywords of consumers about poison messages (`assay_sdk.engine.poison`)."""
+"""Keywords of consumers about poison messages (`assay_sdk.engine.deliveries.poison`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
-from assay_sdk.engine.poison import PoisonPolicy
+from assay_sdk.engine.deliveries.poison import PoisonPolicy
 from assay_sdk.faces.calling import Caller
 from assay_sdk.model.destinations import Destination
 from assay_sdk.model.reasons import JmsErrorKind, Refused

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from assay_sdk.engine.producer import Producer as EngineProducer
+from assay_sdk.engine.sessions.producer import Producer as EngineProducer
 from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.faces.calling import Caller, Duration
 from assay_sdk.faces.message import Message, drafted, show_sent

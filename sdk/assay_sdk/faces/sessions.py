@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any, Generic, TypeVar, overload
 
 from assay_sdk.driver import Durability
-from assay_sdk.engine.acknowledgement import Settling
-from assay_sdk.engine.consumer import Consumer as EngineConsumer
-from assay_sdk.engine.poison import PoisonPolicy
-from assay_sdk.engine.producer import Producer as EngineProducer
-from assay_sdk.engine.session import Session as EngineSession
+from assay_sdk.engine.deliveries.acknowledgement import Settling
+from assay_sdk.engine.deliveries.poison import PoisonPolicy
+from assay_sdk.engine.sessions.consumer import Consumer as EngineConsumer
+from assay_sdk.engine.sessions.producer import Producer as EngineProducer
+from assay_sdk.engine.sessions.session import Session as EngineSession
 from assay_sdk.engine.settings import Source
 from assay_sdk.faces.calling import Caller, Duration
 from assay_sdk.faces.consuming import ConsumerBase

@@ -11,10 +11,10 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack, overload
 
 from assay_sdk.driver import Driver, Durability, Login
-from assay_sdk.engine.acknowledgement import AckMode
 from assay_sdk.engine.connection import Connection as EngineConnection
-from assay_sdk.engine.consumer import Consumer as EngineConsumer
-from assay_sdk.engine.session import Session as EngineSession
+from assay_sdk.engine.deliveries.acknowledgement import AckMode
+from assay_sdk.engine.sessions.consumer import Consumer as EngineConsumer
+from assay_sdk.engine.sessions.session import Session as EngineSession
 from assay_sdk.engine.settings import DeliveryMode, Source
 from assay_sdk.errors import RUNTIME, JmsError, MessagingRuntimeError
 from assay_sdk.faces.calling import Caller, Dial, Duration, dial

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from assay_sdk.engine.light import LightClient
-from assay_sdk.engine.subscribing import LightDelivery, LightSubscription, OnDelivery
+from assay_sdk.engine.light.client import LightClient
+from assay_sdk.engine.light.subscribing import LightDelivery, LightSubscription, OnDelivery
 from assay_sdk.errors import MessageFormatError
 from assay_sdk.faces.arguments import credit_of
 from assay_sdk.faces.calling import Caller, Duration

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import threading
 
-from assay_sdk.engine.session import Session as EngineSession
-from assay_sdk.engine.xa import XaResource as EngineResource
+from assay_sdk.engine.sessions.session import Session as EngineSession
+from assay_sdk.engine.sessions.xa import XaResource as EngineResource
 from assay_sdk.faces.calling import Caller
 from assay_sdk.model.xa import XaEnd, XaStart, XaVote, Xid
 

@@ -11,7 +11,7 @@ from assay_adapters.ports.client import AckMode, ClientEvent, ClientSession, Dra
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_broker.inprocess import InProcessBroker
 from assay_sdk import XaCode, Xid, connect
-from assay_sdk.engine.acknowledgement import AckMode as SdkAckMode
+from assay_sdk.engine.deliveries.acknowledgement import AckMode as SdkAckMode
 from assay_sdk.faces.simplified import XaContext
 from assay_sdk.model.destinations import Queue
 from assay_sdk.model.message import Address, AddressKind

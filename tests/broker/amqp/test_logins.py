@@ -13,7 +13,7 @@ from assay_broker.security import Security, Users, keys_of
 from assay_broker.security.users import ITERATIONS, LEAST_ITERATIONS
 from assay_sdk import ConnectionLostRuntimeError, Context, Login, Queue, SecurityRuntimeError, connect
 from assay_sdk.drivers.amqp import AmqpDriver
-from assay_sdk.drivers.amqp.sasl import Scram
+from assay_sdk.drivers.amqp.transport.sasl import Scram
 
 USERS = Users({"new": keys_of("secret", ITERATIONS), "old": keys_of("secret", LEAST_ITERATIONS)})
 

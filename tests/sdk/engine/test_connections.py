@@ -5,9 +5,9 @@ from tests.sdk.scripted import MS, QUEUE, THREAD, TOPIC, Bench, FakeDriver
 
 from assay_sdk import driver as port
 from assay_sdk.driver import Durability, Outcome, Target
-from assay_sdk.engine.acknowledgement import AckMode
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.connection import Connection
+from assay_sdk.engine.deliveries.acknowledgement import AckMode
 from assay_sdk.engine.operations import perform, spawn
 from assay_sdk.engine.settings import ConnectionOptions, Source
 from assay_sdk.engine.states import Life, Link

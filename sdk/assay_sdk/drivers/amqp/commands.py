@@ -34,9 +34,9 @@ from assay_sdk.driver import (
     Settle,
     Unsubscribe,
 )
-from assay_sdk.drivers.amqp.browsing import BrowserEnd, LookupEnd
-from assay_sdk.drivers.amqp.ends import Context, LinkEnd
-from assay_sdk.drivers.amqp.links import (
+from assay_sdk.drivers.amqp.links.browsing import BrowserEnd, LookupEnd
+from assay_sdk.drivers.amqp.links.ends import Context, LinkEnd
+from assay_sdk.drivers.amqp.links.naming import (
     QPID_DEFAULT_OUTCOME,
     LinkNames,
     make_browser,
@@ -46,12 +46,12 @@ from assay_sdk.drivers.amqp.links import (
     make_receiver,
     make_sender,
 )
-from assay_sdk.drivers.amqp.mending import Mend
-from assay_sdk.drivers.amqp.receiving import ReceiverEnd
-from assay_sdk.drivers.amqp.requests import Canceller
-from assay_sdk.drivers.amqp.sending import SenderEnd
+from assay_sdk.drivers.amqp.links.receiving import ReceiverEnd
+from assay_sdk.drivers.amqp.links.requests import Canceller
+from assay_sdk.drivers.amqp.links.sending import SenderEnd
+from assay_sdk.drivers.amqp.links.transactions import Coordinator, Unit
 from assay_sdk.drivers.amqp.sessions import SessionEnd
-from assay_sdk.drivers.amqp.transactions import Coordinator, Unit
+from assay_sdk.drivers.amqp.transport.mending import Mend
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from proton import Session
 
-from assay_sdk.drivers.amqp.ends import LinkEnd
 from assay_sdk.drivers.amqp.errors import Condition, refusal
-from assay_sdk.drivers.amqp.requests import Canceller
-from assay_sdk.drivers.amqp.transactions import Coordinator, Unit
+from assay_sdk.drivers.amqp.links.ends import LinkEnd
+from assay_sdk.drivers.amqp.links.requests import Canceller
+from assay_sdk.drivers.amqp.links.transactions import Coordinator, Unit
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 

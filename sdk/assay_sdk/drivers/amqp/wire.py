@@ -30,12 +30,12 @@ from assay_sdk.driver import (
 )
 from assay_sdk.drivers.amqp import offers
 from assay_sdk.drivers.amqp.commands import Commands
-from assay_sdk.drivers.amqp.ends import LinkEnd
 from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
-from assay_sdk.drivers.amqp.line import Line, Place
-from assay_sdk.drivers.amqp.links import LinkNames, peer_properties
-from assay_sdk.drivers.amqp.mending import Mend
+from assay_sdk.drivers.amqp.links.ends import LinkEnd
+from assay_sdk.drivers.amqp.links.naming import LinkNames, peer_properties
 from assay_sdk.drivers.amqp.sessions import SessionEnd
+from assay_sdk.drivers.amqp.transport.line import Line, Place
+from assay_sdk.drivers.amqp.transport.mending import Mend
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused

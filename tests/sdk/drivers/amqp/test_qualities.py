@@ -28,7 +28,7 @@ from assay_sdk.driver import (
     Transfer,
     Unsubscribe,
 )
-from assay_sdk.drivers.amqp.transfers import transfer_in
+from assay_sdk.drivers.amqp.transport.transfers import transfer_in
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import JmsErrorKind
 

@@ -1,0 +1,143 @@
+"""Browsers, and the look-up that removes a subscription."""
+
+from __future__ import annotations
+
+from proton import Delivery, Receiver
+
+from assay_sdk.amqp.terms import SELECTOR
+from assay_sdk.driver import Outcome
+from assay_sdk.drivers.amqp.errors import Condition, refusal
+from assay_sdk.drivers.amqp.links.ends import Context, LinkEnd, State
+from assay_sdk.drivers.amqp.links.naming import has_terminus, missing_filters
+from assay_sdk.drivers.amqp.links.receiving import Incoming, settle_with
+from assay_sdk.model.message import Address, Message
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+
+_BROWSE_CREDIT = 1_000
+"""Messages that one round of a browse asks for; rounds follow until one is not filled."""
+
+
+class BrowserEnd(Incoming):
+    """One look at a queue: rounds of credit, each drained, until a round is not filled.
+
+    Args:
+        context: The connection.
+        engine: Proton's link.
+        session: The session that it belongs to.
+        token: Answered with the messages.
+        address: What is looked at.
+        selector: Which messages.
+    """
+
+    def __init__(
+        self, context: Context, engine: Receiver, *, session: int, token: int, address: Address, selector: str | None
+    ) -> None:
+        self.address = address
+        self.selector = selector
+        self.filters = (SELECTOR,) if selector is not None else ()
+        self._found: list[Message] = []
+        self._round = 0
+        self._token = token
+        self._over = False
+        super().__init__(
+            context,
+            engine,
+            number=None,
+            session=session,
+            opening=token,
+            what=f"a browser on {address}",
+            objects=(address.name,),
+        )
+
+    def opened(self) -> None:
+        """Begin to look."""
+        if missing_filters(self.engine, self.filters):
+            super().opened()  # says that the selector is not applied
+            return
+        self._ask()
+
+    def flow(self) -> None:
+        """The round may be over."""
+        self._look()
+
+    def delivery(self, delivery: Delivery) -> None:
+        """A message of the round."""
+        for received in self.read(delivery):
+            settle_with(delivery, Outcome.ACCEPTED)
+            self._found.append(received.message)
+            self._round += 1
+        self._look()
+
+    def ended(self, why: Refused) -> None:
+        """A look that was cut short has no answer."""
+        self.answers.fail(self._token, why)
+
+    def _ask(self) -> None:
+        self._round = 0
+        self.engine.drain(_BROWSE_CREDIT)
+
+    def _look(self) -> None:
+        if self._over or self.state is not State.OPEN or not self.is_drained():
+            return
+        if self._round >= _BROWSE_CREDIT:
+            self._ask()
+            return
+        self._over = True
+        self.answers.done(self._token, tuple(self._found))
+        self.close(None)
+
+
+class LookupEnd(LinkEnd):
+    """The removal of a subscription: a link with its name and no source, attached and closed for good.
+
+    Args:
+        context: The connection.
+        engine: Proton's link.
+        session: The session that it belongs to.
+        token: Answered when the subscription is gone.
+        name: The subscription's name.
+    """
+
+    def __init__(self, context: Context, engine: Receiver, *, session: int, token: int, name: str) -> None:
+        self._token = token
+        super().__init__(
+            context,
+            engine,
+            number=None,
+            session=session,
+            opening=None,
+            what=f"to remove the subscription {name!r}",
+            objects=(name,),
+        )
+
+    def has_terminus(self) -> bool:
+        """The peer found a source."""
+        return has_terminus(self.engine.remote_source)
+
+    def opened(self) -> None:
+        """It is there: closing the link for good removes it."""
+        self.close(None)
+
+    def remote_closed(self, condition: Condition | None) -> None:
+        """It is gone, or the broker says why not."""
+        removed = self.state is State.CLOSING and condition is None
+        why = None if removed else self.refused(condition)
+        if why is None:
+            self.answers.done(self._token)
+        else:
+            self.answers.fail(self._token, why)
+        super().remote_closed(condition)
+
+    def refused(self, condition: Condition | None) -> Refused:
+        """A subscription that is not found is an invalid destination (JMS 10.3)."""
+        return refusal(condition, self.what, *self.objects, otherwise=JmsErrorKind.INVALID_DESTINATION)
+
+    def flow(self) -> None:
+        """It neither gives credit nor gets any."""
+
+    def delivery(self, delivery: Delivery) -> None:
+        """None comes without credit."""
+
+    def ended(self, why: Refused) -> None:
+        """The connection has gone before the answer."""
+        self.answers.fail(self._token, why)

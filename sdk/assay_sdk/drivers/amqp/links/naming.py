@@ -1,0 +1,278 @@
+"""How links are named and attached: queues, topics and subscriptions as Apache Qpid JMS writes them.
+
+Names and terminus fields follow ``AmqpSubscriptionTracker`` and ``AmqpConsumerBuilder`` of Qpid JMS, which brokers take
+as the reference: a durable subscription is found again by its link's name alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import Iterable
+from typing import Any, cast
+
+from proton import (
+    UNDESCRIBED,
+    Array,
+    Data,
+    Delivery,
+    Described,
+    Link,
+    Receiver,
+    Sender,
+    Session,
+    Terminus,
+    symbol,
+    ulong,
+)
+
+from assay_sdk.amqp.codec import Prefixes, wire_name
+from assay_sdk.amqp.terms import (
+    CANCEL_NODE,
+    DELIMITER,
+    GLOBAL,
+    LOCAL_TRANSACTIONS,
+    NO_LOCAL,
+    NO_LOCAL_CODE,
+    NO_LOCAL_VALUE,
+    SELECTOR,
+    SELECTOR_CODE,
+    SHARED,
+    VOLATILE,
+)
+from assay_sdk.driver import Durability, OpenReceiver, OpenSender, PeerProperties
+from assay_sdk.drivers.amqp.transport.mending import Mend
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import Mqrc, Refused, refused
+
+_OUTCOMES = ("amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list")
+
+_LIFETIME, _DELETE_ON_CLOSE = "lifetime-policy", 0x2B
+"""How long a node lives that is made on request (3.5.10): as long as the link that asked for it."""
+
+QPID_DEFAULT_OUTCOME = Mend(modified=True)
+"""What a message becomes whose receiver goes without a word (modified, delivery-failed), as Qpid JMS asks for."""
+
+
+class LinkNames:
+    """The names of this connection's links.
+
+    Args:
+        explicit: Whether the application gave a client id: subscriptions are then its own, else everybody's.
+    """
+
+    def __init__(self, *, explicit: bool) -> None:
+        self._explicit = explicit
+        self._used: set[str] = set()
+
+    def plain(self, address: Address | None) -> str:
+        """A name for a link that nobody looks for again."""
+        return f"assay:{address.name if address else 'anonymous'}:{uuid.uuid4()}"
+
+    def subscription(self, command: OpenReceiver) -> str | Refused:
+        """The name of a receiver's link, in use from now on.
+
+        Returns:
+            The name, or why it cannot have one: the subscription is unshared and in use here, or its name is illegal.
+        """
+        name = command.name
+        if name is None:
+            return self.plain(command.address)
+        if DELIMITER in name:
+            return refused(
+                Mqrc.SUB_NAME_ERROR, f"the subscription name {name!r} holds a {DELIMITER!r}: leave that out", name
+            )
+        if not command.shared:
+            if name in self._used:
+                return refused(
+                    Mqrc.SUBSCRIPTION_IN_USE,
+                    f"the subscription {name!r} has a consumer on this connection: close that first",
+                    name,
+                )
+            self._used.add(name)
+            return name
+        candidates = self._shared(name, command.durability, globally=self.globally(everybodys=command.everybodys))
+        found = next(candidate for candidate in candidates if candidate not in self._used)
+        self._used.add(found)
+        return found
+
+    def unsubscribing(self, name: str, *, shared: bool, everybodys: bool = False) -> str:
+        """The name under which a subscription is looked up in order to remove it."""
+        return f"{name}{DELIMITER}{GLOBAL}" if shared and self.globally(everybodys=everybodys) else name
+
+    def release(self, name: str) -> None:
+        """A link is gone; its name may be used again."""
+        self._used.discard(name)
+
+    def globally(self, *, everybodys: bool) -> bool:
+        """Whether a shared subscription belongs to no client: none of a connection without an id does.
+
+        Args:
+            everybodys: Whether the application wants it so.
+        """
+        return everybodys or not self._explicit
+
+    @staticmethod
+    def _shared(name: str, durability: Durability, *, globally: bool) -> Iterable[str]:
+        durable = durability is Durability.DURABLE
+        stem = GLOBAL if globally else ""
+        if not durable:
+            stem = f"{stem}-{VOLATILE}" if stem else VOLATILE
+        for number in itertools.count(1):
+            if durable and number == 1:
+                yield f"{name}{DELIMITER}{stem}" if stem else name
+            else:
+                yield f"{name}{DELIMITER}{stem}{number}"
+
+
+def _put_symbols(data: Data, names: Iterable[str]) -> None:
+    data.put_object(
+        Array(cast("Any", UNDESCRIBED), Data.SYMBOL, *(symbol(name) for name in names))
+    )  # typed too narrowly
+
+
+def make_sender(session: Session, command: OpenSender, names: LinkNames, prefixes: Prefixes) -> Sender:
+    """A sender's link, not opened yet."""
+    link: Sender = session.sender(names.plain(command.address))
+    link.snd_settle_mode = Link.SND_SETTLED if command.settled else Link.SND_UNSETTLED
+    link.rcv_settle_mode = Link.RCV_FIRST
+    _put_symbols(link.source.outcomes, _OUTCOMES)
+    if command.address is not None and command.dynamic:
+        link.target.dynamic = True
+        link.target.properties.put_dict({symbol(_LIFETIME): Described(ulong(_DELETE_ON_CLOSE), [])})
+        _put_symbols(link.target.capabilities, (command.address.kind.value,))
+    elif command.address is not None:
+        link.target.address = wire_name(command.address, prefixes)
+        _put_symbols(link.target.capabilities, (command.address.kind.value,))
+    return link
+
+
+def make_receiver(session: Session, command: OpenReceiver, name: str, names: LinkNames, prefixes: Prefixes) -> Receiver:
+    """A receiver's link, not opened yet.
+
+    Args:
+        session: The engine's session.
+        command: What is asked for.
+        name: From `LinkNames.subscription`.
+        names: The connection's.
+        prefixes: What the broker wants in front of names.
+    """
+    link: Receiver = session.receiver(name)
+    link.snd_settle_mode = Link.SND_SETTLED if command.settled else Link.SND_UNSETTLED
+    # A broker that honours it settles what has its outcome once it has taken note (2.7.3); others answer with "first".
+    link.rcv_settle_mode = Link.RCV_FIRST if command.settled else Link.RCV_SECOND
+    source = link.source
+    source.address = wire_name(command.address, prefixes)
+    _put_symbols(source.outcomes, _OUTCOMES)
+    capabilities = [command.address.kind.value]
+    if command.shared:
+        capabilities.append(SHARED)
+        if names.globally(everybodys=command.everybodys):
+            capabilities.append(GLOBAL)
+    _put_symbols(source.capabilities, capabilities)
+    if command.durability is Durability.DURABLE:
+        source.durability = Terminus.DELIVERIES
+        source.expiry_policy = Terminus.EXPIRE_NEVER
+        source.distribution_mode = Terminus.DIST_MODE_COPY
+    else:
+        source.durability = Terminus.NONDURABLE
+        source.expiry_policy = Terminus.EXPIRE_WITH_LINK
+        if command.address.kind in {AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC}:
+            source.distribution_mode = Terminus.DIST_MODE_COPY
+    if command.timeout_ms is not None:
+        # Whole seconds is all that a terminus has (OASIS AMQP 1.0, 3.5.3); rounded up, so that none ends too early.
+        source.timeout = -(-command.timeout_ms // 1000)
+        source.expiry_policy = Terminus.EXPIRE_WITH_LINK
+    _put_filters(link, command.selector, no_local=command.no_local)
+    return link
+
+
+def make_browser(
+    session: Session, address: Address, selector: str | None, names: LinkNames, prefixes: Prefixes
+) -> Receiver:
+    """A receiver's link that looks and takes nothing: distribution mode copy, pre-settled."""
+    link: Receiver = session.receiver(names.plain(address))
+    link.snd_settle_mode = Link.SND_SETTLED
+    link.rcv_settle_mode = Link.RCV_FIRST
+    link.source.address = wire_name(address, prefixes)
+    link.source.distribution_mode = Terminus.DIST_MODE_COPY
+    _put_symbols(link.source.outcomes, _OUTCOMES)
+    _put_symbols(link.source.capabilities, (address.kind.value,))
+    _put_filters(link, selector, no_local=False)
+    return link
+
+
+def make_lookup(session: Session, name: str) -> Receiver:
+    """A receiver's link with a null source: asks for the subscription of that name, wherever it is."""
+    link: Receiver = session.receiver(name)
+    link.source.type = Terminus.UNSPECIFIED
+    link.snd_settle_mode = Link.SND_UNSETTLED
+    link.rcv_settle_mode = Link.RCV_FIRST
+    return link
+
+
+def make_coordinator(session: Session) -> Sender:
+    """A sender's link to the transaction coordinator (4.3)."""
+    link: Sender = session.sender(f"assay:coordinator:{uuid.uuid4()}")
+    link.snd_settle_mode = Link.SND_UNSETTLED
+    link.rcv_settle_mode = Link.RCV_FIRST
+    link.target.type = Terminus.COORDINATOR
+    _put_symbols(link.target.capabilities, (LOCAL_TRANSACTIONS,))
+    _put_symbols(link.source.outcomes, _OUTCOMES)
+    return link
+
+
+def make_canceller(session: Session) -> Sender:
+    """Make a sender's link to the node at which delayed messages are taken back (`CANCEL_NODE`)."""
+    link: Sender = session.sender(f"assay:cancel:{uuid.uuid4()}")
+    link.snd_settle_mode = Link.SND_UNSETTLED
+    link.rcv_settle_mode = Link.RCV_FIRST
+    link.target.address = CANCEL_NODE
+    _put_symbols(link.source.outcomes, _OUTCOMES)
+    return link
+
+
+def _put_filters(link: Receiver, selector: str | None, *, no_local: bool) -> None:
+    filters: dict[symbol, Described] = {}
+    if selector is not None:
+        filters[symbol(SELECTOR)] = Described(ulong(SELECTOR_CODE), selector)
+    if no_local:
+        filters[symbol(NO_LOCAL)] = Described(ulong(NO_LOCAL_CODE), NO_LOCAL_VALUE)
+    if filters:
+        link.source.filter.put_dict(filters)
+
+
+def missing_filters(link: Receiver, wanted: Iterable[str]) -> tuple[str, ...]:
+    """Filters that were asked for and are not in the peer's attach: it does not apply them (3.5.1)."""
+    data = link.remote_source.filter
+    data.rewind()
+    names = {str(name) for name in data.get_dict()} if data.next() is not None else set[str]()
+    return tuple(name for name in wanted if name not in names)
+
+
+def peer_properties(fields: object) -> PeerProperties:
+    """What the peer said in the properties of its open or attach (2.7.1, 2.7.3); types that are not plain become text.
+
+    Args:
+        fields: The map as the engine gives it; None where there is none.
+    """
+    told = cast("dict[object, object]", fields) if isinstance(fields, dict) else {}
+    return {str(name): value if isinstance(value, bool | int) else str(value) for name, value in told.items()}
+
+
+def has_terminus(terminus: Terminus) -> bool:
+    """Whether a source or target is there at all."""
+    return bool(terminus.type != Terminus.UNSPECIFIED)
+
+
+ACCEPTED_STATE = Described(ulong(int(Delivery.ACCEPTED)), [])
+"""The outcome inside a transactional state (4.4.2)."""
+
+
+def set_state_data(delivery: Delivery, data: list[object] | None) -> None:
+    """Set the fields of a delivery state that proton does not know."""
+    delivery.local.data = cast("Any", data)  # proton declares a list of ints and takes any AMQP data
+
+
+TRANSACTIONAL = 0x34
+DECLARED = 0x33

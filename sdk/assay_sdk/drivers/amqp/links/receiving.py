@@ -1,0 +1,303 @@
+"""Receivers: what consumers and browsers share, and consumers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proton import Condition as EngineCondition
+from proton import Delivery, Link, Receiver
+
+from assay_sdk.amqp import codec
+from assay_sdk.amqp.codec import Received
+from assay_sdk.amqp.terms import NO_LOCAL, SELECTOR
+from assay_sdk.amqp.types import DecodeError
+from assay_sdk.driver import Arrived, Drained, Durability, OpenReceiver, Outcome
+from assay_sdk.drivers.amqp.errors import Condition
+from assay_sdk.drivers.amqp.links.ends import Context, LinkEnd, State
+from assay_sdk.drivers.amqp.links.naming import (
+    ACCEPTED_STATE,
+    TRANSACTIONAL,
+    has_terminus,
+    missing_filters,
+    set_state_data,
+)
+from assay_sdk.drivers.amqp.links.transactions import Unit
+from assay_sdk.model.message import Address
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+
+_INVALID_FIELD = "amqp:invalid-field"
+_DECODE_ERROR = "amqp:decode-error"
+
+_STATES = {
+    Outcome.ACCEPTED: Delivery.ACCEPTED,
+    Outcome.REJECTED: Delivery.REJECTED,
+    Outcome.RELEASED: Delivery.RELEASED,
+    Outcome.MODIFIED: Delivery.MODIFIED,
+}
+
+
+def _propose(delivery: Delivery, outcome: Outcome) -> None:
+    set_state_data(delivery, None)  # of a unit of work that was rolled back
+    if outcome is Outcome.MODIFIED:
+        delivery.local.failed = True
+    delivery.update(_STATES[outcome])
+
+
+def settle_with(delivery: Delivery, outcome: Outcome) -> None:
+    """Give a delivery its outcome, and forget it."""
+    _propose(delivery, outcome)
+    delivery.settle()
+
+
+class Incoming(LinkEnd):
+    """What consumers and browsers share: filters, messages, draining."""
+
+    engine: Receiver
+    address: Address
+    selector: str | None
+    filters: tuple[str, ...]
+
+    def has_terminus(self) -> bool:
+        """The peer's source."""
+        return has_terminus(self.engine.remote_source)
+
+    def opened(self) -> None:
+        """Receive, unless the broker lets a filter of ours aside: then it would give messages that were not wanted."""
+        missing = missing_filters(self.engine, self.filters)
+        if not missing:
+            super().opened()
+            return
+        text = f"the broker does not apply {' and '.join(missing)} to {self.address}: ask for {self.address} without"
+        if self.opening is not None:
+            self.answers.fail(self.opening, Refused(JmsErrorKind.UNSUPPORTED, text, objects=self.objects))
+        self.close(None)
+
+    def is_drained(self) -> bool:
+        """Whether the peer has given the credit back, and nothing it sent before is still to be read."""
+        return not self.engine.draining() and self.engine.queued == 0
+
+    def refused(self, condition: Condition | None) -> Refused:
+        """A field that is refused can only be the selector, where there is one."""
+        why = super().refused(condition)
+        if (
+            self.selector is not None
+            and condition is not None
+            and condition.name == _INVALID_FIELD
+            and why.mqrc is None
+        ):
+            return Refused(JmsErrorKind.INVALID_SELECTOR, why.text, objects=why.objects)
+        return why
+
+    def read(self, delivery: Delivery) -> Iterator[Received]:
+        """The message of a delivery that is complete: one, or none."""
+        if delivery.aborted:
+            delivery.settle()
+            return
+        if not delivery.readable or delivery.partial:
+            return
+        octets = self.engine.recv(delivery.pending) or b""
+        self.engine.advance()
+        try:
+            received = codec.decode(octets, self.address, self.context.prefixes, now_ms=self.context.now_ms())
+        except DecodeError as error:
+            # Nobody can read it: the broker is told so, and the application gets the next one for its credit.
+            delivery.local.condition = EngineCondition(_DECODE_ERROR, str(error))
+            settle_with(delivery, Outcome.REJECTED)
+            self.engine.flow(1)
+            return
+        yield received
+
+
+class _Settling:
+    """Outcomes of one command that the broker has not settled yet.
+
+    Args:
+        token: The command's.
+    """
+
+    def __init__(self, token: int) -> None:
+        self.token = token
+        self.left = 0
+        """How many."""
+
+
+class ReceiverEnd(Incoming):
+    """One consumer.
+
+    Args:
+        context: The connection.
+        engine: Proton's link.
+        command: The command that opens it.
+    """
+
+    def __init__(self, context: Context, engine: Receiver, command: OpenReceiver) -> None:
+        self.address = command.address
+        self.selector = command.selector
+        self.filters = (
+            *((SELECTOR,) if command.selector is not None else ()),
+            *((NO_LOCAL,) if command.no_local else ()),
+        )
+        self._stays = command.durability is Durability.DURABLE
+        self._deliveries: dict[int, Delivery] = {}
+        self._enlisted: dict[int, Unit] = {}
+        self._settling: dict[Delivery, _Settling] = {}
+        """Deliveries whose outcome the broker has not settled yet."""
+        self._left = False
+        self._drains: list[int] = []
+        what = (
+            f"the subscription {command.name!r} on {command.address}"
+            if command.name
+            else f"a receiver on {command.address}"
+        )
+        names = (command.name,) if command.name else (command.address.name,)
+        super().__init__(
+            context,
+            engine,
+            number=command.link,
+            session=command.session,
+            opening=command.token,
+            what=what,
+            objects=names,
+        )
+
+    def credit(self, token: int, credit: int) -> None:
+        """Allow this many more deliveries."""
+        if self._is_usable(token):
+            self.engine.flow(credit)
+            self.answers.done(token)
+
+    def drain(self, token: int) -> None:
+        """Give back what is not used of the credit; the token is answered when that is done."""
+        if self._is_usable(token):
+            self._drains.append(token)
+            self.engine.drain(0)
+            self._look_drained()
+
+    def settle(self, token: int, deliveries: tuple[int, ...], outcome: Outcome) -> None:
+        """Settle deliveries; none of them if one is unknown here.
+
+        The token is answered when the broker has settled them, where it says that it does that second; where it does
+        not, nobody tells when it has heard of them.
+        """
+        if not self._knows(token, deliveries, returned=True):
+            return
+        second = self.engine.remote_rcv_settle_mode == Link.RCV_SECOND
+        settling = _Settling(token)
+        for number in deliveries:
+            delivery = self._deliveries.pop(number, None)
+            if delivery is None:
+                del self._enlisted[number]  # its unit was rolled back: the broker has taken it back by itself
+            elif delivery.settled or not second:
+                settle_with(delivery, outcome)
+            else:
+                _propose(delivery, outcome)
+                self._settling[delivery] = settling
+                settling.left += 1
+        if not settling.left:
+            self.answers.done(token)
+
+    def enlist(self, token: int, deliveries: tuple[int, ...], unit: Unit) -> None:
+        """Accept deliveries within a unit of work, as soon as the unit has its id.
+
+        The disposition is settled, as Qpid JMS sends it (``AmqpConsumer.acknowledge``): a rollback then gives the
+        messages back to their queue with one more failed delivery.  Left unsettled, Artemis would count the rollback
+        and the later outcome, and so reach its limit of attempts in half the time.
+        """
+        unit.when_declared(lambda: self._enlist(token, deliveries, unit))
+
+    def flow(self) -> None:
+        """Credit was given back."""
+        self._look_drained()
+
+    def delivery(self, delivery: Delivery) -> None:
+        """A message has come, or the broker has settled one."""
+        if delivery.settled and delivery in self._settling:
+            settling = self._settling.pop(delivery)
+            settling.left -= 1
+            delivery.settle()
+            if not settling.left:
+                self.answers.done(settling.token)
+            return
+        for received in self.read(delivery):
+            number = self.context.next_delivery()
+            if delivery.settled:
+                delivery.settle()  # at most once: it has left the broker already
+            self._deliveries[number] = delivery
+            if self.number is not None:
+                self.answers.emit(
+                    Arrived(
+                        self.number, number, self.context.epoch, received.message, received.count, received.count > 0
+                    )
+                )
+        self._look_drained()
+
+    def leave(self) -> None:
+        """Give back what is unsettled, and detach from a durable subscription or close any other link."""
+        self._left = True
+        for delivery in self._deliveries.values():
+            settle_with(delivery, Outcome.MODIFIED)
+        self._deliveries.clear()
+        if self._stays:
+            self.engine.detach()
+        else:
+            self.engine.close()
+
+    def ended(self, why: Refused) -> None:
+        """The deliveries belong to nobody any more.
+
+        Of what was not settled nobody knows what became of it, unless the link was left in order, after the outcomes.
+        """
+        self._deliveries.clear()
+        self._enlisted.clear()
+        settling, self._settling = self._settling, {}
+        for one in settling.values():
+            if self._left:
+                self.answers.done(one.token)
+            else:
+                self.answers.fail(one.token, why)
+        drains, self._drains = self._drains, []
+        for token in drains:
+            self.answers.fail(token, why)
+
+    def _enlist(self, token: int, deliveries: tuple[int, ...], unit: Unit) -> None:
+        if unit.failed is not None:
+            self.answers.fail(token, unit.failed)
+        elif self._knows(token, deliveries):
+            for number in deliveries:
+                delivery = self._deliveries.pop(number)
+                set_state_data(delivery, [unit.txn_id, ACCEPTED_STATE])
+                delivery.update(TRANSACTIONAL)
+                delivery.settle()
+                self._enlisted[number] = unit
+            unit.enlisted.append(lambda: self._forget(deliveries))
+            self.answers.done(token)
+
+    def _forget(self, deliveries: tuple[int, ...]) -> None:
+        """The unit that accepted them is committed."""
+        for number in deliveries:
+            self._enlisted.pop(number, None)
+
+    def _look_drained(self) -> None:
+        if self._drains and self.is_drained():
+            drains, self._drains = self._drains, []
+            for token in drains:
+                if self.number is not None:
+                    self.answers.emit(Drained(self.number))
+                self.answers.done(token)
+
+    def _is_usable(self, token: int) -> bool:
+        usable = self.state in {State.ATTACHING, State.OPEN}
+        if not usable:
+            self.answers.fail(token, refused(Mqrc.OPTIONS_ERROR, f"{self.what} is closed", *self.objects))
+        return usable
+
+    def _knows(self, token: int, deliveries: tuple[int, ...], *, returned: bool = False) -> bool:
+        """Whether all deliveries are here, or (`returned`) were in a unit of work that is over without a commit."""
+        known = all(
+            number in self._deliveries or (returned and number in self._enlisted and self._enlisted[number].over)
+            for number in deliveries
+        )
+        if not known:
+            text = f"a delivery of {self.what} is settled already or came over an earlier connection"
+            self.answers.fail(token, Refused(JmsErrorKind.ILLEGAL_STATE, text, objects=self.objects))
+        return known

@@ -1,0 +1,125 @@
+"""Links over which this client asks for something: each message is a request, and its outcome is the answer.
+
+The transaction coordinator is one (OASIS AMQP 1.0, part 4), taking delayed messages back another (`Canceller`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from proton import Delivery, Described, Message, Sender
+
+from assay_sdk.amqp.terms import CANCEL_NODE
+from assay_sdk.drivers.amqp.errors import Condition, refusal
+from assay_sdk.drivers.amqp.links.ends import Context, LinkEnd, State
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+
+Answer = Callable[[Delivery | None, Refused | None], None]
+"""Takes the delivery with its outcome, or why there is none; a rejected one comes with both."""
+
+
+class RequestLink(LinkEnd):
+    """A link that sends requests and passes each outcome on.
+
+    Args:
+        context: The connection.
+        engine: Proton's link.
+        session: The session that it belongs to.
+        what: What is asked for, for error texts.
+        rejected: The error kind of a rejection without a reason code.
+    """
+
+    def __init__(self, context: Context, engine: Sender, *, session: int, what: str, rejected: JmsErrorKind) -> None:
+        super().__init__(context, engine, number=None, session=session, opening=None, what=what)
+        self._what = what
+        self._rejected = rejected
+        self._waiting: deque[tuple[bytes, Answer]] = deque()
+        self._sent: dict[str, Answer] = {}
+        self._last_tag = 0
+        self._why: Refused | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether requests can still be sent over it."""
+        return self.state in {State.ATTACHING, State.OPEN}
+
+    def opened(self) -> None:
+        """Send what waits."""
+        self.flow()
+
+    def refused(self, condition: Condition | None) -> Refused:
+        """Take a broker that refuses the link for one that lacks what is asked for."""
+        return refusal(condition, self._what, otherwise=JmsErrorKind.UNSUPPORTED)
+
+    def flow(self) -> None:
+        """Send what waits, as far as there is credit."""
+        while self.state is State.OPEN and self._waiting and self.engine.credit > 0:
+            octets, answer = self._waiting.popleft()
+            self._last_tag += 1
+            tag = str(self._last_tag)
+            self._sent[tag] = answer
+            self.engine.delivery(tag)
+            self.engine.stream(octets)
+            self.engine.advance()
+
+    def delivery(self, delivery: Delivery) -> None:
+        """Pass an outcome on."""
+        if not delivery.updated or not (delivery.settled or int(delivery.remote_state)):
+            return
+        answer = self._sent.pop(str(delivery.tag), None)
+        if answer is not None:
+            rejected = int(delivery.remote_state) == int(Delivery.REJECTED)
+            why = refusal(delivery.remote.condition, self._what, otherwise=self._rejected) if rejected else None
+            answer(delivery, why)
+        delivery.settle()
+
+    def ended(self, why: Refused) -> None:
+        """Tell every open request that it has no answer."""
+        self._why = why
+        open_answers = [*self._sent.values(), *(answer for _, answer in self._waiting)]
+        self._sent.clear()
+        self._waiting.clear()
+        for answer in open_answers:
+            answer(None, why)
+
+    def ask(self, body: Described | str, answer: Answer) -> None:
+        """Send a request, now or when there is credit.
+
+        Args:
+            body: The value of the message's amqp-value section.
+            answer: Called once, with the outcome or the reason why there is none.
+        """
+        if not self.usable:
+            answer(None, self._why or Refused(JmsErrorKind.ILLEGAL_STATE, "the session is closed"))
+            return
+        self._waiting.append((Message(body=body).encode(), answer))
+        self.flow()
+
+
+class Canceller(RequestLink):
+    """A session's link to the node at which delayed messages are taken back (`assay_sdk.amqp.terms.CANCEL_NODE`)."""
+
+    def __init__(self, context: Context, engine: Sender, *, session: int) -> None:
+        super().__init__(
+            context, engine, session=session, what="taking a delayed message back", rejected=JmsErrorKind.MESSAGING
+        )
+
+    def has_terminus(self) -> bool:
+        """Whether the broker has the node."""
+        return self.engine.remote_target.address == CANCEL_NODE
+
+    def cancel(self, message_id: str, token: int) -> None:
+        """Take a delayed message back; the token is answered with the outcome."""
+
+        def answered(delivery: Delivery | None, why: Refused | None) -> None:
+            if why is None and delivery is not None and int(delivery.remote_state) == int(Delivery.ACCEPTED):
+                self.answers.done(token)
+            else:
+                text = "the broker did not say whether it took the message back"
+                self.answers.fail(token, why or Refused(JmsErrorKind.MESSAGING, text))
+
+        self.ask(message_id, answered)
+
+
+__all__ = ["Answer", "Canceller", "RequestLink"]

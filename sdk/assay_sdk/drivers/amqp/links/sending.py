@@ -1,0 +1,210 @@
+"""Senders: messages that wait for credit, and messages that wait for the broker's answer."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import cast
+
+from proton import Delivery, Described, Sender
+
+from assay_sdk.amqp import codec
+from assay_sdk.driver import Send
+from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
+from assay_sdk.drivers.amqp.links.ends import Context, LinkEnd, State
+from assay_sdk.drivers.amqp.links.naming import TRANSACTIONAL, has_terminus, peer_properties, set_state_data
+from assay_sdk.drivers.amqp.links.transactions import Unit
+from assay_sdk.model.message import Address
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+
+_GIVEN_BACK = {int(Delivery.RELEASED): "released", int(Delivery.MODIFIED): "modified"}
+
+
+class SenderEnd(LinkEnd):
+    """One sender.
+
+    Args:
+        context: The connection.
+        engine: Proton's link.
+        number: The engine's number for it.
+        session: The session that it belongs to.
+        opening: Token of the command that opens it.
+        address: Where it sends; None for a destination in each message.
+        dynamic: Whether the broker is to make the destination, of the address's kind.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        engine: Sender,
+        *,
+        number: int,
+        session: int,
+        opening: int,
+        address: Address | None,
+        dynamic: bool = False,
+    ) -> None:
+        self._dynamic = dynamic
+        names = (address.name,) if address and address.name else ()
+        what = f"a sender to {address}" if address else "a sender without a destination"
+        if address and dynamic:
+            what = f"a {address.kind.value.replace('-', ' ')}"
+        super().__init__(context, engine, number=number, session=session, opening=opening, what=what, objects=names)
+        self._waiting: deque[tuple[Send, bytes, Unit | None]] = deque()
+        self._sent: dict[str, tuple[int, Unit | None]] = {}
+        self._last_tag = 0
+
+    def has_terminus(self) -> bool:
+        """The peer's target."""
+        return has_terminus(self.engine.remote_target)
+
+    def opened(self) -> None:
+        """The sender can be used; credit, and what there is to know of the destination, may have come with the attach.
+
+        Of a null target the attach says nothing: each message names its own destination.
+        """
+        name = self.engine.remote_target.address if self._dynamic else None
+        if self._dynamic and not name and self.opening is not None:
+            text = f"the broker has made {self.what} and has not said what it is called"
+            self.answers.fail(self.opening, Refused(JmsErrorKind.UNSUPPORTED, text))
+            self.close(None)
+            return
+        if self.opening is not None:
+            told = peer_properties(self.engine.remote_properties) if self.objects else {}
+            self.answers.done(self.opening, name, properties=told)
+        self.flow()
+
+    def send(self, command: Send, unit: Unit | None) -> None:
+        """Send a message as soon as there is credit; its token is answered with the broker's outcome."""
+        if self.state not in {State.ATTACHING, State.OPEN}:
+            self.answers.fail(command.token, refused(Mqrc.OPTIONS_ERROR, f"{self.what} is closed", *self.objects))
+            return
+        try:
+            octets = codec.encode(command.message, self.context.prefixes)
+        except codec.EncodeError as error:
+            self.answers.fail(command.token, Refused(JmsErrorKind.MESSAGE_FORMAT, str(error)))
+            return
+        limit = self.engine.remote_max_message_size
+        if limit and len(octets) > limit:
+            text = f"the message has {len(octets)} octets and {self.what} takes {limit} at most"
+            self.answers.fail(command.token, refused(Mqrc.MSG_TOO_BIG_FOR_Q, text, *self.objects))
+            return
+        if unit is not None:
+            unit.sending()
+        self._waiting.append((command, octets, unit))
+        self.answers.at_limit(command.token, lambda: self._give_up(command.token))
+        self.flow()
+
+    def flow(self) -> None:
+        """Send what waits, as far as there is credit; give the rest back when the peer drains."""
+        if self.state is State.OPEN:
+            while self._waiting and self.engine.credit > 0:
+                self._transfer(*self._waiting.popleft())
+            if self.engine.drain_mode and not self._waiting:
+                self.engine.drained()
+
+    def delivery(self, delivery: Delivery) -> None:
+        """The broker has answered a message."""
+        if not delivery.updated:
+            return
+        state, settled = int(delivery.remote_state), bool(delivery.settled)
+        if not settled and state in {0, int(Delivery.RECEIVED)}:
+            return  # no outcome yet (3.4.1)
+        entry = self._sent.pop(str(delivery.tag), None)
+        why = self._judge(delivery, state)
+        delivery.settle()
+        if entry is None:
+            return
+        token, unit = entry
+        if why is None:
+            self.answers.done(token)
+        else:
+            self.answers.fail(token, why)
+        if unit is not None:
+            unit.answered()
+
+    def ended(self, why: Refused) -> None:
+        """Messages without an answer are failed: nobody knows what became of those that were sent."""
+        sent, self._sent = self._sent, {}
+        waiting, self._waiting = self._waiting, deque()
+        gone = why if why.kind is JmsErrorKind.CONNECTION_LOST else lost(f"{why.text}; the broker had not answered yet")
+        for token, unit in sent.values():
+            self.answers.fail(token, gone)
+            if unit is not None:
+                unit.answered()
+        for command, _, unit in waiting:
+            self.answers.fail(command.token, why)
+            if unit is not None:
+                unit.answered()
+
+    def _give_up(self, token: int) -> str:
+        """A message has waited too long: for credit, and then it does not go, or for its outcome."""
+        for entry in self._waiting:
+            command, _, unit = entry
+            if command.token == token:
+                self._waiting.remove(entry)
+                if unit is not None:
+                    unit.answered()
+                return f"it gave {self.what} no credit, and the message was not sent"
+        return "the message was sent, and nobody knows what became of it"
+
+    def _transfer(self, command: Send, octets: bytes, unit: Unit | None) -> None:
+        self._last_tag += 1
+        tag = str(self._last_tag)
+        delivery = self.engine.delivery(tag)
+        if unit is not None:
+            set_state_data(delivery, [unit.txn_id])
+            delivery.update(TRANSACTIONAL)
+        self.engine.stream(octets)
+        self.engine.advance()
+        if command.settled:
+            delivery.settle()
+            self.answers.done(command.token)
+            if unit is not None:
+                unit.answered()
+        else:
+            self._sent[tag] = (command.token, unit)
+
+    def _judge(self, delivery: Delivery, state: int) -> Refused | None:
+        """None when the broker took the message."""
+        condition: Condition | None = delivery.remote.condition
+        if state == TRANSACTIONAL:
+            state, condition = _outcome_within(delivery)
+        what = f"a message to {self.objects[0]}" if self.objects else "a message"
+        if state == int(Delivery.ACCEPTED):
+            return None
+        if state == int(Delivery.REJECTED):
+            return refusal(condition, what, *self.objects)
+        how = _GIVEN_BACK.get(state)
+        if how is not None:
+            text = f"the broker gave {what} back ({how}) and does not have it"
+            return Refused(JmsErrorKind.RESOURCE_ALLOCATION, text, objects=self.objects)
+        return Refused(JmsErrorKind.MESSAGING, f"the broker settled {what} without an outcome", objects=self.objects)
+
+
+class _Inner:
+    """The error of a rejected outcome inside a transactional state, which proton leaves as plain data."""
+
+    def __init__(self, fields: list[object]) -> None:
+        self.name = str(fields[0])
+        self.description = str(fields[1]) if len(fields) > 1 and fields[1] is not None else None
+        self.info: object = fields[2] if len(fields) > 2 else None  # noqa: PLR2004  error: condition, description, info
+
+
+def _outcome_within(delivery: Delivery) -> tuple[int, Condition | None]:
+    """The outcome inside a transactional state; accepted when it names none (4.4.2)."""
+    data = cast("object", delivery.remote.data)
+    if not isinstance(data, list) or len(data) < 2 or not isinstance(data[1], Described):  # noqa: PLR2004  id, outcome
+        return int(Delivery.ACCEPTED), None
+    outcome = data[1]
+    descriptor = cast("object", outcome.descriptor)
+    code = {
+        "amqp:accepted:list": int(Delivery.ACCEPTED),
+        "amqp:rejected:list": int(Delivery.REJECTED),
+        "amqp:released:list": int(Delivery.RELEASED),
+        "amqp:modified:list": int(Delivery.MODIFIED),
+    }.get(str(descriptor), descriptor if isinstance(descriptor, int) else 0)
+    fields = cast("object", outcome.value)
+    error = fields[0] if isinstance(fields, list) and fields else None
+    if isinstance(error, Described) and isinstance(error.value, list) and error.value:
+        return int(code), _Inner(cast("list[object]", error.value))
+    return int(code), None

@@ -1,0 +1,405 @@
+"""One socket: connecting, SASL in front, then octets between the socket and proton's engine.
+
+Everything runs on the runner's loop.  `Line` knows no link and no message; what its octets mean is the wire's.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import socket
+import ssl
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Literal, Protocol
+
+from msgspec import Struct
+from proton import Transport, TransportException
+
+from assay_sdk.amqp.frames import Splitter, show
+from assay_sdk.amqp.types import DecodeError
+from assay_sdk.driver import Frame, Login
+from assay_sdk.drivers.amqp.errors import lost
+from assay_sdk.drivers.amqp.transport.mending import Mend, mend
+from assay_sdk.drivers.amqp.transport.sasl import SaslClient
+from assay_sdk.drivers.amqp.transport.tls import TlsClient, hint_at_tls
+from assay_sdk.drivers.amqp.transport.transfers import transfer_in
+from assay_sdk.model.reasons import Mqrc, Refused
+from assay_sdk.runners.real import READ, WRITE, LoopRunner
+from assay_sdk.time import Cancel
+
+_READ_SIZE = 65_536
+_MAX_UNSENT = 1 << 20
+"""Octets kept ready for the socket; beyond that, proton keeps what it has until the peer reads."""
+
+
+_Addresses = list[tuple[int, tuple[str, int]]]
+
+
+class Place(Struct, frozen=True):
+    """Where the broker listens.
+
+    Args:
+        host: Its name or address.
+        port: Its port.
+        tls: Whether the line is encrypted.
+    """
+
+    host: str
+    port: int
+    tls: bool = False
+
+    def __str__(self) -> str:
+        """``host:port``."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+class Owner(Protocol):
+    """Who the line belongs to: the wire."""
+
+    def line_ready(self) -> None:
+        """The login is over; AMQP may begin."""
+        ...
+
+    def line_fed(self) -> None:
+        """The engine has had octets, or time has passed for it: look at its events."""
+        ...
+
+    def line_gone(self, why: Refused | None) -> None:
+        """There is no line any more; called once, and nothing after it."""
+        ...
+
+    def line_frame(self, seen: Frame) -> None:
+        """A frame went over the line (only when traced)."""
+        ...
+
+
+def is_loopback(address: str) -> bool:
+    """Whether a numeric address is this machine."""
+    with suppress(ValueError):
+        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+    return False
+
+
+class Line:
+    """One attempt at a connection to one place.
+
+    Args:
+        place: Where to.
+        login: Who logs in; None for nobody.
+        owner: Whom to tell.
+        transport: The engine's end.
+        runner: The loop.
+        trace: Whether frames are shown to the owner.
+        context: What encrypts; None for clear text.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        login: Login | None,
+        owner: Owner,
+        transport: Transport,
+        runner: LoopRunner,
+        *,
+        trace: bool,
+        context: ssl.SSLContext | None = None,
+    ) -> None:
+        self.mends: dict[str, Mend] = {}
+        """Attaches to mend on their way out, by link name."""
+        self._place = place
+        self._login = login
+        self._owner = owner
+        self._transport = transport
+        self._runner = runner
+        self._sasl: SaslClient | None = None
+        self._tls = None if context is None else TlsClient(context, place.host)
+        self._socket: socket.socket | None = None
+        self._addresses: _Addresses = []
+        self._connecting = True
+        self._proving = False
+        self._gone = False
+        self._heard = False
+        self._unsent = bytearray()
+        self._watched = 0
+        self._flushing = False
+        self._tick: Cancel | None = None
+        self._incoming = Splitter() if trace else None
+        self._outgoing = Splitter()
+
+    def start(self) -> None:
+        """Begin to connect; the owner is told of what comes of it later.
+
+        A name is looked up on a thread of its own, because that may take long; a number needs no looking up.
+        """
+        try:
+            ipaddress.ip_address(self._place.host)
+        except ValueError:
+            threading.Thread(target=self._look_up, name="assay-dns", daemon=True).start()
+        else:
+            self._look_up()
+
+    def flush(self) -> None:
+        """Send what the engine has to say, as far as the socket takes it."""
+        if self._gone or self._connecting or self._flushing or self._sasl is None or not self._sasl.is_done():
+            return
+        self._flushing = True
+        try:
+            self._pump()
+        except OSError as error:
+            self._lose(error)
+        finally:
+            self._flushing = False
+
+    def drop(self, why: Refused | None) -> None:
+        """Close the socket at once and tell the owner why; does nothing the second time."""
+        if self._gone:
+            return
+        self._gone = True
+        if self._tick is not None:
+            self._tick()
+        if self._socket is not None:
+            self._runner.unregister(self._socket)
+            self._socket.close()
+        self._owner.line_gone(why)
+
+    # --- connecting
+
+    def _look_up(self) -> None:
+        try:
+            found = socket.getaddrinfo(self._place.host, self._place.port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            why = lost(f"the host {self._place.host!r} is not known: {error}", Mqrc.Q_MGR_NOT_AVAILABLE)
+            self._tell(lambda: self.drop(why))
+            return
+        addresses: _Addresses = [(family, (str(address[0]), int(address[1]))) for family, _, _, _, address in found]
+        self._tell(lambda: self._try_next(addresses, None))
+
+    def _tell(self, job: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the runner was closed meanwhile: nobody is left to be told
+            self._runner.call_soon(job)
+
+    def _try_next(self, addresses: _Addresses, error: int | None) -> None:
+        """Connect to the next address of the host."""
+        if self._gone:
+            return
+        if not addresses:
+            reason = os.strerror(error) if error else "it has no address"
+            text = f"no broker answers at {self._place} ({reason}): start it, or correct the address"
+            self.drop(lost(text, Mqrc.Q_MGR_NOT_AVAILABLE))
+            return
+        (family, address), self._addresses = addresses[0], addresses[1:]
+        self._sasl = SaslClient(self._login, private=self._tls is not None or is_loopback(address[0]))
+        line = socket.socket(family, socket.SOCK_STREAM)
+        line.setblocking(False)  # noqa: FBT003  the standard library takes it by position
+        self._socket = line
+        code = line.connect_ex(address)
+        if code in {0, errno.EINPROGRESS}:
+            self._watch(WRITE)
+        else:
+            line.close()
+            self._socket = None
+            self._try_next(self._addresses, code)
+
+    def _connected(self, line: socket.socket, sasl: SaslClient) -> None:
+        code = line.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if code:
+            self._runner.unregister(line)
+            line.close()
+            self._socket, self._watched = None, 0
+            self._try_next(self._addresses, code)
+            return
+        self._connecting = False
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self._tls is None:
+            self._greet(sasl)
+        else:
+            self._unsent += self._tls.start()
+            self._write()
+
+    def _greet(self, sasl: SaslClient) -> None:
+        """Begin the login."""
+        self._say(sasl.start())
+        self._write()
+
+    def _say(self, part: bytes) -> None:
+        """Something for the peer: shown, encrypted, and kept for the socket."""
+        self._show("out", part)
+        self._unsent += part if self._tls is None else self._tls.send(part)
+
+    # --- reading
+
+    def _ready(self, mask: int) -> None:
+        line, sasl = self._socket, self._sasl
+        if self._gone or line is None or sasl is None:
+            return
+        try:
+            if self._connecting:
+                if mask & WRITE:
+                    self._connected(line, sasl)
+                return
+            if mask & READ:
+                self._read(line, sasl)
+            if mask & WRITE and not self._gone:
+                self._write()
+                self.flush()
+        except OSError as error:
+            self._lose(error)
+
+    def _read(self, line: socket.socket, sasl: SaslClient) -> None:
+        try:
+            octets = line.recv(_READ_SIZE)
+        except BlockingIOError:
+            return  # somebody who turned the crank meanwhile has read it
+        first, self._heard = not self._heard, True
+        hint = hint_at_tls(self._place, octets) if first and self._tls is None else None
+        if hint is not None:
+            self.drop(hint)
+            return
+        if not octets:
+            self.drop(lost(f"the broker at {self._place} closed the connection"))
+            return
+        if self._tls is not None:
+            octets = self._decrypt(self._tls, sasl, octets)
+        if octets:
+            self._take(sasl, octets)
+
+    def _decrypt(self, tls: TlsClient, sasl: SaslClient, octets: bytes) -> bytes:
+        """What the peer says; the login begins once both ends have agreed how to encrypt."""
+        agreed = tls.ready
+        said, answer = tls.receive(octets)
+        self._unsent += answer
+        if tls.ready and not agreed:
+            self._greet(sasl)
+        else:
+            self._write()
+        if tls.refused is not None:
+            self.drop(tls.refused)
+            return b""
+        return said
+
+    def _take(self, sasl: SaslClient, octets: bytes) -> None:
+        if self._incoming is not None:
+            self._show_incoming(self._incoming, octets)
+        if sasl.is_done():
+            self._feed(octets)
+            return
+        self._log_in(sasl, sasl.receive(octets))
+
+    def _log_in(self, sasl: SaslClient, answer: bytes) -> None:
+        """Go on as the login says."""
+        if answer:
+            self._say(answer)
+            self._write()
+        if sasl.refused is not None:
+            self.drop(sasl.refused)
+        elif sasl.is_done():
+            self._owner.line_ready()
+            self._feed(sasl.rest)
+        elif sasl.prove is not None and not self._proving:
+            self._proving = True
+            threading.Thread(target=self._prove, args=(sasl, sasl.prove), name="assay-login", daemon=True).start()
+
+    def _prove(self, sasl: SaslClient, prove: Callable[[], bytes]) -> None:
+        """Compute a proof; on a thread of its own, because other connections do not wait for it."""
+        proof = prove()
+        self._tell(lambda: self._proved(sasl, proof))
+
+    def _proved(self, sasl: SaslClient, proof: bytes) -> None:
+        if self._gone:
+            return
+        try:
+            self._log_in(sasl, sasl.proved(proof))
+        except OSError as error:
+            self._lose(error)
+
+    def _feed(self, octets: bytes) -> None:
+        """Hand octets to the engine, never more than it has room for."""
+        view = memoryview(octets)
+        while view.nbytes and not self._gone:
+            room = self._transport.capacity()
+            if room <= 0:
+                break  # the engine has closed its end; its events say why
+            try:
+                self._transport.push(bytes(view[:room]))
+            except TransportException as error:
+                self.drop(lost(f"the broker at {self._place} does not speak AMQP 1.0: {error}"))
+                return
+            view = view[room:]
+            self._owner.line_fed()
+        self.flush()
+
+    # --- writing
+
+    def _pump(self) -> None:
+        """Engine to socket, until one of them has had enough."""
+        while not self._gone and len(self._unsent) < _MAX_UNSENT:
+            pending = self._transport.pending()
+            if pending <= 0:
+                break
+            octets = self._transport.peek(pending) or b""
+            self._transport.pop(len(octets))
+            for part in self._outgoing.feed(octets):
+                mended = part if part.startswith(b"AMQP") or not self.mends else mend(part, self.mends)
+                self._say(mended)
+            self._write()
+        if not self._gone and self._transport.pending() < 0 and not self._unsent and self._socket is not None:
+            with suppress(OSError):  # the peer may have been faster; the reading side tells
+                if self._tls is not None:
+                    self._socket.send(self._tls.close())
+                self._socket.shutdown(socket.SHUT_WR)
+
+    def _write(self) -> None:
+        line = self._socket
+        while self._unsent and line is not None:
+            try:
+                sent = line.send(self._unsent)
+            except BlockingIOError:
+                break
+            del self._unsent[:sent]
+        self._watch(READ | WRITE if self._unsent else READ)
+
+    def _watch(self, events: int) -> None:
+        if self._socket is not None and events != self._watched:
+            self._runner.register(self._socket, events, self._ready)
+            self._watched = events
+
+    def beat(self) -> None:
+        """Let the engine send heartbeats and notice a silent peer, now and whenever it says.
+
+        To be called once the peer has said how long it bears silence.
+        """
+        now_ns = self._runner.clock.monotonic_ns()
+        due = self._transport.tick(now_ns / 1e9)
+        if self._tick is not None:
+            self._tick()
+            self._tick = None
+        if due:
+            self._tick = self._runner.call_at(max(int(due * 1e9), now_ns + 1_000_000), self._time_passed)
+
+    def _time_passed(self) -> None:
+        self._tick = None
+        self.beat()
+        self._owner.line_fed()
+        self.flush()
+
+    def _lose(self, error: OSError) -> None:
+        self.drop(lost(f"the connection to {self._place} broke: {error.strerror or error}"))
+
+    # --- tracing
+
+    def _show_incoming(self, splitter: Splitter, octets: bytes) -> None:
+        try:
+            for part in splitter.feed(octets):
+                self._show("in", part)
+        except DecodeError as error:
+            self._owner.line_frame(Frame("in", f"undecodable from here on: {error}", octets))
+            self._incoming = None
+
+    def _show(self, direction: Literal["in", "out"], part: bytes) -> None:
+        if self._incoming is not None and part:
+            shown = show(part)
+            transfer = transfer_in(part) if direction == "out" else None
+            self._owner.line_frame(Frame(direction, shown.text, shown.octets, transfer))

@@ -1,0 +1,120 @@
+"""Batch listeners (BATCH:24-40): when a batch is due, and what is in it.
+
+A batch is due when it is full, or at one deadline: the timeout after its first message could have been delivered,
+which is when it arrived here.  The deadline never moves for later messages (BT-05).  A timeout of 0 takes what is
+there: the broker is asked to send what it has within the credit and to say when that is all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from assay_sdk.engine.deliveries.delivery import Delivery
+from assay_sdk.engine.deliveries.feeds import Buffering, Handing
+from assay_sdk.time import Cancel
+
+_NS_PER_MS = 1_000_000
+
+
+class BatchFeed:
+    """Hands over one batch at a time, in the consumer's order (BT-07).
+
+    Args:
+        consumer: From whose buffer.
+        listener: Called with each batch; never with an empty one (BT-04).
+        size: Largest batch; at least 1.
+        timeout_ms: How long a batch may wait for more, in milliseconds; 0 not at all.
+    """
+
+    def __init__(
+        self, consumer: Buffering, listener: Callable[[Sequence[Delivery]], None], size: int, timeout_ms: int
+    ) -> None:
+        self._consumer = consumer
+        self._listener = listener
+        self._size = size
+        self._timeout_ns = timeout_ms * _NS_PER_MS
+        self._timer: Cancel | None = None
+        self._announced = False
+        self._asking = False
+
+    @property
+    def window(self) -> int:
+        """A batch and the next one: a window below the size would never fill it."""
+        return 2 * self._size
+
+    def arrived(self) -> None:
+        """A message was added to the buffer: a batch may be full, or its first message has come."""
+        self._plan()
+
+    def take(self) -> Handing | None:
+        """The batch that is due; None when none is."""
+        self._announced = False
+        if not self._is_due():
+            self._plan()
+            return None
+        deliveries: list[Delivery] = []
+        while len(deliveries) < self._size and (delivery := self._consumer.take()) is not None:
+            deliveries.append(delivery)
+        if deliveries and len(deliveries) < self._size and not self._has_waited(deliveries[0]):
+            # It was full by number only: some had expired here, and there is time left to fill it (BT-06).
+            self._consumer.put_back(deliveries)
+            deliveries = []
+        self._stop_timer()
+        self._plan()
+        if not deliveries:
+            return None
+        batch = self._consumer.next_batch()
+        for delivery in deliveries:
+            delivery.batch = batch
+        return Handing(self._consumer, deliveries, batch, lambda: self._listener(deliveries))
+
+    def reset(self) -> None:
+        """No batch is being assembled any more."""
+        self._stop_timer()
+        self._announced = False
+
+    def _plan(self) -> None:
+        """See to it that the batch in the buffer is handed over when it is due."""
+        buffer = self._consumer.buffer
+        if not buffer or self._announced:
+            return
+        if len(buffer) >= self._size:
+            self._announce()
+        elif self._timeout_ns == 0:
+            self._ask_for_all()
+        elif self._timer is None:
+            due_ns = buffer[0].arrived_ns + self._timeout_ns
+            self._timer = self._consumer.runner.call_at(due_ns, self._time_is_up)
+
+    def _is_due(self) -> bool:
+        buffer = self._consumer.buffer
+        return bool(buffer) and (len(buffer) >= self._size or self._has_waited(buffer[0]))
+
+    def _has_waited(self, first: Delivery) -> bool:
+        if self._timeout_ns == 0:
+            return not self._asking
+        return self._consumer.runner.clock.monotonic_ns() >= first.arrived_ns + self._timeout_ns
+
+    def _ask_for_all(self) -> None:
+        if not self._asking:
+            self._asking = True
+            self._consumer.drain().then(self._that_is_all)
+
+    def _that_is_all(self) -> None:
+        self._asking = False
+        if self._consumer.buffer and not self._announced:
+            self._announce()
+
+    def _time_is_up(self) -> None:
+        self._timer = None
+        if self._consumer.buffer and not self._announced:
+            self._announce()
+
+    def _announce(self) -> None:
+        self._announced = True
+        self._consumer.announce()
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer()
+            self._timer = None

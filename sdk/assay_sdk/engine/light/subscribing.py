@@ -1,0 +1,320 @@
+"""A subscription of a client that connects again by itself: one link on each connection, one buffer for all."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec import Struct
+
+from assay_sdk.driver import Arrived, CloseLink, Credit, Done, Drain, Durability, OpenReceiver, Outcome, Settle
+from assay_sdk.engine.calls import Pending, RefusedError
+from assay_sdk.engine.light.reconnecting import Attempt
+from assay_sdk.engine.operations import Operation, Wait, result_of
+from assay_sdk.engine.settings import Qos
+from assay_sdk.model.message import Address, Message
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.observer import Handed, SdkEvent, Settled
+
+PRIVATE, SHARE = "private", "share"
+"""How MQ Light clients name the link of a subscription: ``private:PATTERN``, ``share:NAME:PATTERN``."""
+
+
+class SubscriptionTerms(Struct, frozen=True, kw_only=True):
+    """What is subscribed to.
+
+    Args:
+        topic: The pattern.
+        share: Name of the share; None for a subscription of this client alone.
+        qos: Quality of service.
+        auto_confirm: Whether the client confirms what it receives by itself (at least once only).
+        ttl_ms: How long it outlives its last connection, in milliseconds; 0 not at all.
+    """
+
+    topic: Address
+    share: str | None
+    qos: Qos
+    auto_confirm: bool
+    ttl_ms: int
+
+    @property
+    def name(self) -> str:
+        """Its name with the broker."""
+        return f"{PRIVATE}:{self.topic.name}" if self.share is None else f"{SHARE}:{self.share}:{self.topic.name}"
+
+
+class LightDelivery:
+    """One message on its way to the application.
+
+    Args:
+        subscription: Whose it is.
+        attempt: Over which connection it came.
+        arrived: What the wire said.
+        number: Its number in the client; never used twice.
+    """
+
+    __slots__ = ("attempt", "confirmed", "count", "link", "message", "number", "redelivered", "subscription", "wire")
+
+    def __init__(self, subscription: LightSubscription, attempt: Attempt, arrived: Arrived, number: int) -> None:
+        self.subscription = subscription
+        self.attempt = attempt
+        self.link = arrived.link
+        self.wire = arrived.delivery
+        self.message: Message = arrived.message
+        self.count = arrived.count + 1
+        self.redelivered = arrived.redelivered
+        self.number = number
+        self.confirmed = False
+
+    def handed(self) -> Handed:
+        """The delivery as observers are told of it."""
+        return Handed(
+            consumer=self.subscription.number,
+            delivery=self.number,
+            source=self.subscription.terms.topic,
+            message=self.message,
+            count=self.count,
+            redelivered=self.redelivered,
+        )
+
+
+OnDelivery = Callable[[LightDelivery], None]
+
+
+class Host(Protocol):
+    """The client, as its subscriptions find it."""
+
+    def observe(self, event: SdkEvent) -> None:
+        """Tell the observer."""
+        ...
+
+    def next_delivery(self) -> int:
+        """A number for a delivery."""
+        ...
+
+    def due(self, subscription: LightSubscription) -> None:
+        """A subscription has something for its callback, or for who waits for it."""
+        ...
+
+    def ended(self, subscription: LightSubscription, why: Refused | None) -> None:
+        """The broker has ended a subscription."""
+        ...
+
+
+class LightSubscription:
+    """A subscription.
+
+    Args:
+        host: Whose it is.
+        number: Its number in the client.
+        terms: What is subscribed to.
+        credit: How many messages may be with the client and not confirmed; 0 lets none come unasked.
+        on_delivery: Called with each; None leaves them in the buffer until they are asked for.
+    """
+
+    def __init__(
+        self, host: Host, number: int, terms: SubscriptionTerms, credit: int, on_delivery: OnDelivery | None
+    ) -> None:
+        self.host = host
+        self.number = number
+        self.terms = terms
+        self.credit = credit
+        self.on_delivery = on_delivery
+        self.buffer: deque[LightDelivery] = deque()
+        """Received and not handed over, in that order."""
+        self.over = False
+        self._attempt: Attempt | None = None
+        self._link = 0
+        self._leaving = False
+        self._granted = 0
+        """How many more messages the broker may send."""
+        self._unconfirmed: dict[LightDelivery, None] = {}
+
+    # -- operations ------------------------------------------------------------------------------------------------
+
+    def attach(self, attempt: Attempt) -> Operation[None]:
+        """Attach it on a connection; what an earlier one left unconfirmed comes again there.
+
+        Raises:
+            RefusedError: The broker's answer, or the connection is lost.
+        """
+        self.lose()
+        terms, connection = self.terms, attempt.connection
+        link = connection.next_number()
+        connection.route(link, self)
+        try:
+            yield from result_of(
+                connection.submit(
+                    lambda token: OpenReceiver(
+                        token=token,
+                        session=attempt.session,
+                        link=link,
+                        address=terms.topic,
+                        durability=Durability.DURABLE if terms.ttl_ms else Durability.NON_DURABLE,
+                        name=terms.name,
+                        shared=terms.share is not None,
+                        everybodys=terms.share is not None,
+                        settled=terms.qos is Qos.AT_MOST_ONCE,
+                        timeout_ms=terms.ttl_ms,
+                    )
+                )
+            )
+        except RefusedError:
+            connection.unroute(link)
+            raise
+        self._attempt, self._link = attempt, link
+        self.replenish()
+
+    def allow(self, credit: int) -> Operation[None]:
+        """Let so many messages be with the client from now on; what was allowed beyond that is taken back."""
+        self.credit = credit
+        if self._granted > credit:
+            yield from self.withdraw()
+        self.replenish()
+
+    def withdraw(self) -> Operation[None]:
+        """Have the broker send what it has within the credit, and take the rest of the credit back."""
+        attempt, link = self._attempt, self._link
+        if attempt is not None and self._granted:
+            answer = attempt.connection.post(lambda token: Drain(token, link))
+            if not answer.done:
+                yield Wait(answer)
+
+    def detach(self) -> Operation[None]:
+        """Detach it, in order; what it holds unconfirmed goes back to the broker."""
+        self.over = True
+        attempt, link = self._attempt, self._link
+        self.lose()
+        if attempt is not None and attempt.alive:
+            attempt.connection.unroute(link)
+            answer = attempt.connection.post(lambda token: CloseLink(token, link))
+            if not answer.done:
+                yield Wait(answer)
+
+    def confirm(self, delivery: LightDelivery) -> Operation[None]:
+        """Confirm one delivery, and no other (QS-14); confirming it again does nothing.
+
+        Raises:
+            RefusedError: The client confirms by itself here, the message came over an earlier connection, or the
+                connection is lost before the broker has answered.
+        """
+        terms = self.terms
+        if terms.qos is Qos.AT_MOST_ONCE or terms.auto_confirm:
+            text = f"deliveries of {terms.topic.name} are not the application's to confirm: {_why_not(terms)}"
+            raise RefusedError(Refused(JmsErrorKind.ILLEGAL_STATE, text, objects=(terms.topic.name,)))
+        if delivery.confirmed:
+            return
+        if delivery not in self._unconfirmed or not delivery.attempt.alive:
+            raise RefusedError(
+                Refused(
+                    JmsErrorKind.STALE_DELIVERY,
+                    f"a message of {terms.topic.name} came over a connection or subscription that has gone and cannot"
+                    " be confirmed any more: it comes again unless it had no time left, so confirm that one",
+                    objects=(terms.topic.name,),
+                )
+            )
+        yield from result_of(self._accept(delivery))
+
+    # -- for the client --------------------------------------------------------------------------------------------
+
+    def take(self) -> LightDelivery | None:
+        """The next message of the buffer."""
+        delivery = self.buffer.popleft() if self.buffer else None
+        if delivery is not None:
+            self.replenish()
+        return delivery
+
+    def check(self) -> None:
+        """A connection is gone, maybe the one that it is attached on."""
+        if self._attempt is not None and not self._attempt.alive:
+            self.lose()
+
+    def lose(self) -> None:
+        """It is attached nowhere any more.
+
+        What was confirmed, or needs no confirmation, is the application's all the same; the rest comes again, and is
+        not handed over twice.
+        """
+        self._attempt = None
+        self._granted = 0
+        self.buffer = deque(one for one in self.buffer if one not in self._unconfirmed)
+        self._unconfirmed.clear()
+
+    @property
+    def owes(self) -> bool:
+        """Whether its callback is still to have something that the broker has forgotten already."""
+        return self.on_delivery is not None and any(one not in self._unconfirmed for one in self.buffer)
+
+    def listen(self, on_delivery: OnDelivery | None) -> None:
+        """Have a callback called from now on, with what is in the buffer first; None leaves all there."""
+        self.on_delivery = on_delivery
+        for _ in range(len(self.buffer)):
+            self.host.due(self)
+
+    def ask(self) -> None:
+        """Let one message come, where none may come unasked."""
+        if not self.credit and not self._granted:
+            self._grant(1)
+
+    def turn_away(self) -> None:
+        """Leave to the broker what is still to come: it is not confirmed, and goes back when the link is closed."""
+        self.credit = 0
+        self._leaving = True
+
+    def replenish(self) -> None:
+        """Let the broker send, once no more than half of the credit is used up by what is on its way or here."""
+        here = max(len(self._unconfirmed), len(self.buffer))
+        ahead = self._granted + here
+        if self.credit and ahead <= self.credit // 2:
+            self._grant(self.credit - ahead)
+
+    # -- events ----------------------------------------------------------------------------------------------------
+
+    def arrived(self, event: Arrived) -> None:
+        """A message has come.
+
+        With auto-confirm it is confirmed here: received, and not yet handed to the application (QS-11, AMQP:25-26).
+        """
+        if self._attempt is None or (self._leaving and self.terms.qos is Qos.AT_LEAST_ONCE):
+            return
+        self._granted = max(0, self._granted - 1)
+        delivery = LightDelivery(self, self._attempt, event, self.host.next_delivery())
+        self.buffer.append(delivery)
+        if self.terms.qos is Qos.AT_LEAST_ONCE:
+            self._unconfirmed[delivery] = None
+            if self.terms.auto_confirm:
+                self._accept(delivery)
+        self.host.due(self)
+
+    def drained(self) -> None:
+        """No credit is left."""
+        self._granted = 0
+
+    def peer_closed(self, refused: Refused | None) -> None:
+        """The broker has ended the subscription."""
+        self.over = True
+        self.lose()
+        self.host.ended(self, refused)
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _grant(self, more: int) -> None:
+        attempt, link = self._attempt, self._link
+        if attempt is not None:
+            self._granted += more
+            attempt.connection.post(lambda token: Credit(token, link, more))
+
+    def _accept(self, delivery: LightDelivery) -> Pending[Done]:
+        delivery.confirmed = True
+        del self._unconfirmed[delivery]
+        self.host.observe(Settled(delivery.handed(), Outcome.ACCEPTED))
+        answer = delivery.attempt.connection.post(
+            lambda token: Settle(token, delivery.link, (delivery.wire,), Outcome.ACCEPTED)
+        )
+        self.replenish()
+        return answer
+
+
+def _why_not(terms: SubscriptionTerms) -> str:
+    return "at most once needs none" if terms.qos is Qos.AT_MOST_ONCE else "auto_confirm does it"

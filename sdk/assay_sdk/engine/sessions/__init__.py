@@ -1,0 +1,1 @@
+"""Sessions with their producers, consumers and units of work."""

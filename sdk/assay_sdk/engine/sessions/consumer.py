@@ -1,0 +1,428 @@
+"""A consumer: credit, the buffer, receive calls and listeners on one link."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+
+from assay_sdk.driver import Arrived, CloseLink, Credit, Done, Drain, Outcome, PeerProperties
+from assay_sdk.engine.calls import Pending, RefusedError, lost
+from assay_sdk.engine.deliveries.batches import BatchFeed
+from assay_sdk.engine.deliveries.delivery import Delivery, Recipient
+from assay_sdk.engine.deliveries.feeds import Feed, Handing, MessageFeed
+from assay_sdk.engine.deliveries.poison import NO_LIMIT, limit_of, pause_ms
+from assay_sdk.engine.operations import Operation, Wait, spawn
+from assay_sdk.engine.ports import SessionPort
+from assay_sdk.engine.sessions.moving import move_away
+from assay_sdk.engine.settings import Source
+from assay_sdk.engine.states import LINK, USE, Act, Link, LinkEvent, Machine, Use, UseEvent
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.time import Cancel, Runner
+
+_NS_PER_MS = 1_000_000
+
+
+class Consumer:
+    """A consumer of a queue, or a subscription on a topic.
+
+    Args:
+        session: Whose it is.
+        number: Its link's number.
+        source: What it consumes.
+    """
+
+    def __init__(self, session: SessionPort, number: int, source: Source) -> None:
+        self.session = session
+        self.number = number
+        self.source = source
+        self.buffer: deque[Delivery] = deque()
+        """Arrived and not handed over, in that order."""
+        self.held = 0
+        """How many of its deliveries are handed over and not settled."""
+        self._connection = session.connection
+        self._link: Machine[Link, LinkEvent] = Machine(LINK, Link.ATTACHING, "the consumer")
+        self._use: Machine[Use, UseEvent] = Machine(USE, Use.IDLE, "the consumer")
+        self._feed: Feed | None = None
+        self._credit = 0
+        """How many more messages the broker may send."""
+        self._paused = 0
+        """How many operations are calling back what is under way."""
+        self._arrival: Pending[None] | None = None
+        self._draining: Pending[None] | None = None
+        self._batches = 0
+        self._ended: Refused | None = None
+        self.poison = NO_LIMIT
+        """How often a message is delivered at most, and where it is moved then."""
+        self._failures = 0
+        """How often its listener has raised in a row."""
+        self._rest: Cancel | None = None
+        """Ends the pause that follows a listener's failure."""
+
+    @property
+    def state(self) -> Link:
+        """Its link's state."""
+        return self._link.state
+
+    @property
+    def runner(self) -> Runner:
+        """The runner of its connection."""
+        return self._connection.runner
+
+    @property
+    def closed(self) -> bool:
+        """Whether the application has closed it, its session or its connection."""
+        return self._ended is None and self.state not in {Link.ATTACHING, Link.ATTACHED, Link.LOST}
+
+    def attached(self, told: PeerProperties) -> None:
+        """The link is attached.
+
+        Args:
+            told: What the broker says of the source.
+        """
+        self.poison = limit_of(self.source.poison, told)
+        self._link.take(LinkEvent.ATTACHED)
+
+    # -- operations ------------------------------------------------------------------------------------------------
+
+    def receive(self, timeout_ms: int | None) -> Operation[Delivery | None]:
+        """Wait for one message.
+
+        Without prefetch the broker may send one message, and at the deadline it is told to send it now or not at all,
+        so that no message is left in a buffer that nobody reads.
+
+        Args:
+            timeout_ms: Milliseconds; None waits for ever, 0 takes what is there.
+
+        Returns:
+            The message, settled as the session's mode says; None when none came, or the consumer was closed meanwhile.
+
+        Raises:
+            RefusedError: It has a listener (BT-03), is closed or lost.
+        """
+        self._ask()
+        if self.session.behaviour.branching:
+            yield from self.session.unit_of_work()
+        self._use.take(UseEvent.RECEIVE)
+        try:
+            due_ns = None if timeout_ms is None else self._connection.clock.monotonic_ns() + timeout_ms * _NS_PER_MS
+            delivery = yield from self._next(due_ns)
+            if delivery is None:
+                self.session.idle()
+                return None
+            try:
+                yield from self.session.unit_of_work()
+            except RefusedError:
+                self.put_back((delivery,))
+                raise
+            self.session.hand_over((delivery,))
+        finally:
+            self._use.take(UseEvent.RECEIVED)
+        yield from self.session.received(delivery)
+        return delivery
+
+    def set_message_listener(self, listener: Callable[[Delivery], None] | None) -> Operation[None]:
+        """Have a callback called with each message; None takes it away (JMS 8.7).
+
+        Raises:
+            RefusedError: It has a batch listener (BT-03), is receiving, closed or lost.
+        """
+        self._ask()
+        if listener is None:
+            yield from self._stop_listening(UseEvent.CLEAR_LISTENER)
+        else:
+            self._use.take(UseEvent.SET_LISTENER)
+            self._listen(MessageFeed(self, listener, self._connection.options.listener_window))
+
+    def set_batch_listener(
+        self, listener: Callable[[Sequence[Delivery]], None] | None, size: int, timeout_ms: int
+    ) -> Operation[None]:
+        """Have a callback called with batches; None takes it away (BATCH:26-34).
+
+        Args:
+            listener: Called with at most `size` messages, never none.
+            size: Largest batch.
+            timeout_ms: How long a batch may wait for more, in milliseconds, counted from its first message.
+
+        Raises:
+            RefusedError: BT-14, it has a message listener (BT-03), is receiving, closed or lost.
+        """
+        self._ask()
+        if listener is None:
+            yield from self._stop_listening(UseEvent.CLEAR_BATCH)
+            return
+        if size < 1 or timeout_ms < 0:  # BT-14
+            text = f"a batch has a size of at least 1 and a timeout of at least 0 ms, not {size} and {timeout_ms} ms"
+            raise RefusedError(Refused(JmsErrorKind.MESSAGING, text))
+        self._use.take(UseEvent.SET_BATCH)
+        self._listen(BatchFeed(self, listener, size, timeout_ms))
+
+    def close(self, caller: int) -> Operation[None]:
+        """Close it; what it has handed over is not touched, and its link stays until that is settled (JMS 8.8).
+
+        Args:
+            caller: The thread that asks.
+        """
+        if self._link.take(LinkEvent.STOP) is not Act.GO:
+            return
+        yield from self.session.wait_until_idle(caller, self)
+        self._wake()
+        yield from call_back((self,))
+        self.session.idle()
+        if self._link.take(LinkEvent.HOLD if self.held else LinkEvent.CLOSE) is Act.GO:
+            answer = self._detach()
+            if not answer.done:
+                yield Wait(answer)
+
+    # -- for the session and the feeds -----------------------------------------------------------------------------
+
+    def take(self) -> Delivery | None:
+        """The next message of the buffer that has not expired in it (JMS 7.8)."""
+        delivery = None
+        while delivery is None and self.buffer:
+            delivery = self.buffer.popleft()
+            if delivery.expired_here(self._connection.clock.wall_ns()):
+                self.session.settle((delivery,), Outcome.ACCEPTED)
+                delivery = None
+            elif self.poison.is_poison(delivery.count):
+                spawn(self._connection.runner, move_away(self.session, delivery))
+                delivery = None
+        self.replenish()
+        return delivery
+
+    def put_back(self, deliveries: Sequence[Delivery]) -> None:
+        """Take a `take` back."""
+        self.buffer.extendleft(reversed(deliveries))
+
+    def take_handing(self) -> Handing | None:
+        """What its listener is due; None when nothing, or when there is no listener."""
+        if self._feed is None or self._paused or self.state is not Link.ATTACHED:
+            return None
+        return self._feed.take()
+
+    def announce(self) -> None:
+        """Tell the session that the listener has something due."""
+        self.session.announce(self)
+
+    def next_batch(self) -> int:
+        """A number for a batch, from 0."""
+        self._batches += 1
+        return self._batches - 1
+
+    def drain(self) -> Pending[None]:
+        """Have the broker send what it has within the credit, and take the rest of the credit back."""
+        if self._draining is not None:
+            return self._draining
+        drained: Pending[None] = Pending()
+        if self._credit == 0:
+            drained.resolve(None)
+            return drained
+        self._draining = drained
+        answer = self._connection.post(lambda token: Drain(token, self.number))
+        answer.then(lambda: self.drained() if answer.error is not None else None)
+        return drained
+
+    def pause(self) -> None:
+        """Hand nothing over and ask for nothing, until `go_on`."""
+        self._paused += 1
+
+    def go_on(self) -> None:
+        """Undo a `pause`."""
+        self._paused -= 1
+        self.resume()
+
+    def failed(self) -> None:
+        """Its listener has raised, or a poison message could not be moved: rest, longer each time."""
+        self._failures += 1
+        span_ms = pause_ms(self._failures)
+        if span_ms and self._rest is None and self.state is Link.ATTACHED:
+            self.pause()
+            due_ns = self._connection.clock.monotonic_ns() + span_ms * _NS_PER_MS
+            self._rest = self._connection.runner.call_at(due_ns, self.rested)
+
+    def succeeded(self) -> None:
+        """Its listener has returned: the next failure is the first one in a row."""
+        self._failures = 0
+
+    def rested(self) -> None:
+        """End the pause after a failure, if it is in one."""
+        rest, self._rest = self._rest, None
+        if rest is not None:
+            rest()
+            self.go_on()
+
+    def release_buffer(self) -> None:
+        """Give back what has not been handed over, as if it had never come."""
+        buffered = tuple(self.buffer)
+        self.buffer.clear()
+        if self._feed is not None:
+            self._feed.reset()
+        self.session.settle(buffered, Outcome.RELEASED)
+
+    def resume(self) -> None:
+        """The connection was started, or a pause is over."""
+        self._wake()
+        self.replenish()
+
+    def replenish(self) -> None:
+        """Let the broker send ahead, when less than half of the window is left of what was allowed."""
+        window = self._window()
+        ahead = self._credit + len(self.buffer)
+        if window and ahead <= window // 2 and self._may_ask():
+            self._grant(window - ahead)
+
+    def let_go(self) -> None:
+        """One of its handed-over deliveries is settled."""
+        self.held -= 1
+        if self.held == 0 and self._link.take(LinkEvent.SETTLED) is Act.GO:
+            self._detach()
+
+    def end(self, *, lost: bool) -> None:
+        """The session is gone: lost with its connection, or closed."""
+        if lost:
+            self._link.take(LinkEvent.LOSE)
+        else:
+            self._link.take(LinkEvent.STOP)
+            self._link.take(LinkEvent.CLOSE)
+            self._link.take(LinkEvent.DETACHED)
+        self._end()
+
+    # -- events ----------------------------------------------------------------------------------------------------
+
+    def arrived(self, event: Arrived) -> None:
+        """A message has come."""
+        clock = self._connection.clock
+        self._credit = max(0, self._credit - 1)
+        self.buffer.append(Delivery(self, event, clock.monotonic_ns(), clock.wall_ns()))
+        if self._paused:
+            return
+        if self._feed is not None:
+            self._feed.arrived()
+        self._wake()
+
+    def drained(self) -> None:
+        """No credit is left."""
+        self._credit = 0
+        drained, self._draining = self._draining, None
+        if drained is not None:
+            drained.resolve(None)
+        if self._feed is not None:
+            self.replenish()
+
+    def peer_closed(self, refused: Refused | None) -> None:
+        """The peer has closed the link: later calls are refused with its reason."""
+        self._ended = refused or lost("the broker has closed this consumer: make a new one")
+        self._connection.complain(self._ended)
+        self._link.take(LinkEvent.DETACHED)
+        self._end()
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _ask(self) -> None:
+        if self._ended is not None:
+            raise RefusedError(self._ended)
+        self._link.take(LinkEvent.USE)
+
+    def _window(self) -> int:
+        if self._feed is not None:
+            return self._feed.window
+        return self._connection.options.prefetch if self._use.state is Use.RECEIVING else 0
+
+    def _may_ask(self) -> bool:
+        return self._connection.started and not self._paused and self._draining is None and self.state is Link.ATTACHED
+
+    def _grant(self, credit: int) -> None:
+        self._credit += credit
+        self._connection.post(lambda token: Credit(token, self.number, credit))
+
+    def _next(self, due_ns: int | None) -> Operation[Delivery | None]:
+        """Take a message from the buffer, waiting until one comes, the time is up, or the consumer is closed."""
+        while True:
+            if self._connection.started and not self._paused:
+                delivery = self.take()
+                if delivery is not None:
+                    return delivery
+                if self._credit == 0 and self._may_ask():
+                    self._grant(1)
+            if due_ns is not None and self._connection.clock.monotonic_ns() >= due_ns:
+                break
+            self._arrival = Pending()
+            yield Wait(self._arrival, due_ns)
+            self._arrival = None
+            if self._is_over():
+                return None
+        drained = self.drain()
+        if not drained.done:
+            yield Wait(drained)
+            if self._is_over():
+                return None
+        return self.take() if self._connection.started else None
+
+    def _is_over(self) -> bool:
+        """Whether it was closed while a receive call waited; a loss is raised."""
+        if self._ended is not None or self.state is Link.LOST:
+            self._ask()
+        return self.state is not Link.ATTACHED
+
+    def _listen(self, feed: Feed) -> None:
+        if self._feed is not None:
+            self._feed.reset()
+        self._feed = feed
+        for _ in range(len(self.buffer)):
+            feed.arrived()
+        self.replenish()
+
+    def _stop_listening(self, event: UseEvent) -> Operation[None]:
+        if self._use.take(event) is not Act.GO:
+            return
+        self.succeeded()
+        self.rested()
+        if self._feed is not None:
+            self._feed.reset()
+            self._feed = None
+        try:
+            # What has come stays on the queue for whoever takes it, in its order.
+            yield from call_back((self,))
+        finally:
+            self.go_on()
+
+    def _wake(self) -> None:
+        if self._arrival is not None:
+            self._arrival.resolve(None)
+
+    def _detach(self) -> Pending[Done]:
+        answer = self._connection.post(lambda token: CloseLink(token, self.number))
+        answer.then(self._detached)
+        return answer
+
+    def _detached(self) -> None:
+        self._link.take(LinkEvent.DETACHED)
+        self._end()
+
+    def _end(self) -> None:
+        if self._rest is not None:
+            self._rest()
+            self._rest = None
+        if self._feed is not None:
+            self._feed.reset()
+            self._feed = None
+        self.buffer.clear()
+        self._credit = 0
+        self._connection.unroute(self.number)
+        self.session.forget_consumer(self.number)
+        self.drained()
+        self._wake()
+
+
+def call_back(consumers: Iterable[Recipient]) -> Operation[None]:
+    """Pause consumers, take their credit back, and release what they have not handed over.
+
+    Whoever calls this ends the pause with `Consumer.go_on`, unless the consumers are closed.
+    """
+    consumers = tuple(consumers)
+    for consumer in consumers:
+        consumer.pause()
+    for drained in [consumer.drain() for consumer in consumers]:
+        if not drained.done:
+            yield Wait(drained)
+    for consumer in consumers:
+        consumer.release_buffer()

@@ -1,0 +1,136 @@
+"""One callback at a time: a session's listeners are never called at once (JMS 6.2.4)."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+
+from assay_sdk.engine.calls import Pending, RefusedError
+from assay_sdk.engine.deliveries.delivery import Recipient
+from assay_sdk.engine.deliveries.feeds import Handing
+from assay_sdk.engine.operations import Operation, Wait, spawn
+from assay_sdk.engine.ports import Listener, SessionPort
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.observer import CallbackEnded
+from assay_sdk.time import StalledError
+
+
+class Dispatcher:
+    """Hands a session's listeners what is due, each in a job of its own.
+
+    Args:
+        session: Whose listeners.
+    """
+
+    def __init__(self, session: SessionPort) -> None:
+        self._session = session
+        self._ready: deque[Listener] = deque()
+        """Consumers whose listeners have something due, in the order in which it became so."""
+        self._handing = False
+        self._handed: Pending[None] = Pending()
+        self._callback_of: Recipient | None = None
+        self._callback_thread: int | None = None
+
+    @property
+    def in_callback(self) -> bool:
+        """Whether a callback is under way."""
+        return self._callback_of is not None
+
+    def ready(self, consumer: Listener) -> None:
+        """A consumer's listener has something due."""
+        self._ready.append(consumer)
+        self.schedule()
+
+    def schedule(self) -> None:
+        """Hand over what is due, unless that is being done or must not be done now."""
+        session = self._session
+        if self._ready and not self._handing and session.works:
+            self._handing = True
+            spawn(session.connection.runner, self._hand_next())
+
+    def clear(self) -> None:
+        """The session is gone."""
+        self._ready.clear()
+
+    def refuse_own_callback(self, what: str, caller: int) -> None:
+        """Refuse what would wait for the very callback that asks for it (JMS 6.2.15).
+
+        Args:
+            what: What was to be closed.
+            caller: The thread that asks.
+
+        Raises:
+            RefusedError: The caller is a listener of this session.
+        """
+        if self._is_own_callback(caller):
+            raise RefusedError(
+                Refused(
+                    JmsErrorKind.ILLEGAL_STATE, f"a listener cannot close {what} it belongs to: let it return first"
+                )
+            )
+
+    def wait_until_idle(self, caller: int, consumer: Listener | None = None) -> Operation[None]:
+        """Wait until no callback of the session, or of one consumer, is under way.
+
+        Args:
+            caller: The thread that asks; a callback does not wait for itself.
+            consumer: Whose callback matters; None for any.
+        """
+        while self._handing and not self._is_own_callback(caller):
+            if consumer is not None and self._callback_of is not consumer:
+                return
+            yield Wait(self._handed)
+
+    def _is_own_callback(self, caller: int) -> bool:
+        return self._callback_of is not None and self._callback_thread == caller
+
+    def _hand_next(self) -> Operation[None]:
+        try:
+            # First: once something is taken from the buffer, nothing may come between it and the listener.
+            yield from self._session.unit_of_work()
+            handing = self._take()
+            if handing is not None:
+                self._session.hand_over(handing.deliveries)
+                raised = self._call(handing)
+                yield from self._session.called_back(handing, raised)
+                if not self._ready:
+                    self._session.idle()
+        except RefusedError as error:
+            if error.refused.kind is not JmsErrorKind.CONNECTION_LOST:
+                self._session.connection.complain(error.refused)
+        finally:
+            self._handing = False
+            handed, self._handed = self._handed, Pending()
+            handed.resolve(None)
+        self.schedule()
+
+    def _take(self) -> Handing | None:
+        session = self._session
+        while self._ready and session.works:
+            handing = self._ready.popleft().take_handing()
+            if handing is not None:
+                return handing
+        return None
+
+    def _call(self, handing: Handing) -> Exception | None:
+        outer = self._callback_thread
+        self._callback_of = handing.consumer
+        self._callback_thread = threading.get_ident()
+        raised: Exception | None = None
+        try:
+            handing.call()
+        except StalledError:
+            raise  # the world has stopped under the listener; delivering again would only stop it again
+        except Exception as error:  # noqa: BLE001  a listener may raise anything; JMS 8.7 says what follows
+            raised = error
+        finally:
+            self._callback_of = None
+            self._callback_thread = outer
+        connection = self._session.connection
+        connection.observe(
+            CallbackEnded(handing.consumer.number, handing.batch, "returned" if raised is None else "raised")
+        )
+        if raised is not None:
+            text = f"a listener on {handing.consumer.source.address} raised {type(raised).__name__}: {raised}"
+            connection.complain(Refused(JmsErrorKind.MESSAGING, text))
+        return raised

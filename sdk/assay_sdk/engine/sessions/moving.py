@@ -1,0 +1,82 @@
+"""Moving a poison message out of the way (`assay_sdk.engine.deliveries.poison`)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from assay_sdk.driver import Outcome, Send
+from assay_sdk.engine.calls import RefusedError
+from assay_sdk.engine.deliveries.delivery import Delivery
+from assay_sdk.engine.deliveries.poison import Unmoved
+from assay_sdk.engine.operations import Operation, all_of, result_of
+from assay_sdk.engine.ports import SessionPort
+from assay_sdk.model.message import Address, Message
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+
+_NS_PER_MS = 1_000_000
+
+
+def move_away(session: SessionPort, delivery: Delivery) -> Operation[None]:
+    """Move a poison message to the first target that takes it, or do what holds where none does.
+
+    The put is confirmed before the message is acknowledged: a failure in between leaves two copies and never none.
+
+    Args:
+        session: The session whose consumer it came to.
+        delivery: The message; taken from the buffer, and not handed over.
+    """
+    consumer = delivery.consumer
+    consumer.held += 1  # the link stays until the message is settled
+    try:
+        why = yield from _moved(session, delivery)
+        if why is None:
+            yield from all_of(session.settle((delivery,), Outcome.ACCEPTED), lost_is_fine=True)
+        elif why.kind is not JmsErrorKind.CONNECTION_LOST:
+            yield from _left(session, delivery, why)
+    finally:
+        consumer.let_go()
+
+
+def _moved(session: SessionPort, delivery: Delivery) -> Operation[Refused | None]:
+    """Try the targets; returns why the last one did not take it, or None."""
+    why = refused(Mqrc.BACKOUT_THRESHOLD_REACHED, "no queue is named for it")
+    for target in delivery.consumer.poison.targets:
+        try:
+            yield from _put(session, target, delivery.message)
+        except RefusedError as error:
+            why = error.refused
+            if why.kind is JmsErrorKind.CONNECTION_LOST:
+                break
+        else:
+            return None
+    return why
+
+
+def _left(session: SessionPort, delivery: Delivery, why: Refused) -> Operation[None]:
+    consumer = delivery.consumer
+    unmoved, message = consumer.poison.unmoved, delivery.message
+    rejected = unmoved is Unmoved.REJECTED or (unmoved is Unmoved.REJECTED_IF_NON_PERSISTENT and not message.durable)
+    if not rejected:
+        consumer.failed()
+    answers = session.settle((delivery,), Outcome.REJECTED if rejected else Outcome.RELEASED)
+    if unmoved is not Unmoved.REJECTED:
+        what = "it is discarded" if rejected else "it stays on its queue and is tried again"
+        which = f"{message.message_id or 'a message'} on {consumer.source.address}"
+        text = (
+            f"{Mqrc.BACKOUT_THRESHOLD_REACHED.label}: {which} was delivered {delivery.count - 1} times and cannot be "
+            f"moved ({why.text}); {what}"
+        )
+        session.connection.complain(refused(Mqrc.BACKOUT_THRESHOLD_REACHED, text, consumer.source.address.name))
+    yield from all_of(answers, lost_is_fine=True)
+
+
+def _put(session: SessionPort, target: Address, message: Message) -> Operation[None]:
+    """Put a message on a queue as it is, with ids, properties and body; its delay is over, its time to live runs on."""
+    now_ms = session.connection.clock.wall_ns() // _NS_PER_MS
+    left_ms = max(message.expiry_ms - now_ms, 1) if message.expiry_ms else None
+    copy = replace(message, to=target, delivery_time_ms=None, ttl_ms=left_ms)
+    producer = yield from session.create_producer(target)
+    try:
+        yield from result_of(session.connection.submit(lambda token: Send(token, producer.number, copy)))
+    finally:
+        yield from producer.close()

@@ -1,0 +1,470 @@
+"""A session: what it has handed over, how that is settled, and one callback at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from assay_sdk.driver import (
+    Browse,
+    Cancel,
+    CloseSession,
+    Done,
+    Durability,
+    OpenReceiver,
+    OpenSender,
+    Outcome,
+    Settle,
+    Unsubscribe,
+)
+from assay_sdk.engine.calls import Pending, RefusedError
+from assay_sdk.engine.checks import check_client_id, check_source_capabilities, need
+from assay_sdk.engine.deliveries.acknowledgement import Behaviour, Leaving, Settling
+from assay_sdk.engine.deliveries.delivery import Delivery, Recipient
+from assay_sdk.engine.deliveries.feeds import Handing
+from assay_sdk.engine.operations import Operation, Wait, all_of, result_of
+from assay_sdk.engine.ports import ConnectionPort, Listener
+from assay_sdk.engine.sessions.branch_work import BranchWork
+from assay_sdk.engine.sessions.consumer import Consumer, call_back
+from assay_sdk.engine.sessions.dispatch import Dispatcher
+from assay_sdk.engine.sessions.producer import Producer
+from assay_sdk.engine.sessions.units import UnitOfWork
+from assay_sdk.engine.settings import DUPS_OK_LIMIT, Source
+from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+from assay_sdk.observer import Seen, Settled
+
+
+class Session:
+    """One session (JMS 6.2), or the one behind a context.
+
+    Args:
+        connection: Whose it is.
+        number: Its number.
+        behaviour: Its acknowledgement mode's row.
+    """
+
+    def __init__(self, connection: ConnectionPort, number: int, behaviour: Behaviour) -> None:
+        self.connection = connection
+        self.number = number
+        self.behaviour = behaviour
+        self.unit = UnitOfWork(connection, number)
+        self.branch = BranchWork(connection, number)
+        self.producers: dict[int, Producer] = {}
+        self.consumers: dict[int, Consumer] = {}
+        self.dispatcher = Dispatcher(self)
+        self._life: Machine[Life, LifeEvent] = Machine(LIFE, Life.OPENING, "the session")
+        self._unsettled: dict[Delivery, None] = {}
+        """Handed over and not settled, in that order."""
+
+    @property
+    def state(self) -> Life:
+        """Its state."""
+        return self._life.state
+
+    def opened(self) -> None:
+        """The broker has opened it."""
+        self._life.take(LifeEvent.OPENED)
+
+    # -- operations: making things ---------------------------------------------------------------------------------
+
+    def create_producer(self, address: Address | None) -> Operation[Producer]:
+        """Make a producer; None for one whose sends name their destination.
+
+        Raises:
+            RefusedError: The session is closed, or the broker refuses the destination.
+        """
+        self.use()
+        producer = Producer(self, self.connection.next_number(), address)
+        self.connection.route(producer.number, producer)
+        try:
+            answer = yield from result_of(
+                self.connection.submit(lambda token: OpenSender(token, self.number, producer.number, address))
+            )
+        except RefusedError:
+            self.connection.unroute(producer.number)
+            raise
+        self.producers[producer.number] = producer
+        producer.opened(answer.properties)
+        return producer
+
+    def create_consumer(self, source: Source) -> Operation[Consumer]:
+        """Make a consumer; nothing flows before it is asked for a message or given a listener.
+
+        Raises:
+            RefusedError: PD-17, a missing capability, or the broker's answer.
+        """
+        self.use()
+        check_source_capabilities(source, self.connection.capabilities)
+        if self.connection.options.checks:
+            check_client_id(source, self.connection.client_id)
+        consumer = Consumer(self, self.connection.next_number(), source)
+        self.connection.route(consumer.number, consumer)
+        try:
+            answer = yield from result_of(
+                self.connection.submit(
+                    lambda token: OpenReceiver(
+                        token=token,
+                        session=self.number,
+                        link=consumer.number,
+                        address=source.address,
+                        selector=source.selector or None,
+                        no_local=source.no_local,
+                        durability=source.durability,
+                        name=source.name,
+                        shared=source.shared,
+                    )
+                )
+            )
+        except RefusedError:
+            self.connection.unroute(consumer.number)
+            raise
+        self.consumers[consumer.number] = consumer
+        consumer.attached(answer.properties)
+        return consumer
+
+    def browse(self, address: Address, selector: str | None) -> Operation[tuple[Message, ...]]:
+        """Look at a queue's messages, in its order, taking none.
+
+        Raises:
+            RefusedError: A missing capability, or the broker's answer.
+        """
+        self.use()
+        need(Capability.BROWSE, self.connection.capabilities)
+        if selector:
+            need(Capability.SELECTOR, self.connection.capabilities)
+        answer = yield from result_of(
+            self.connection.submit(lambda token: Browse(token, self.number, address, selector or None))
+        )
+        return tuple(message for message in answer.value or () if isinstance(message, Message))
+
+    def unsubscribe(self, name: str, *, shared: bool) -> Operation[None]:
+        """Remove a durable subscription.
+
+        Raises:
+            RefusedError: There is no such subscription, or it is in use.
+        """
+        self.use()
+        self._refuse_own_subscription(name)
+        need(Capability.DURABLE_SUBSCRIPTION, self.connection.capabilities)
+        if not name:
+            raise RefusedError(refused(Mqrc.SUB_NAME_ERROR, "a subscription has a name: give one"))
+        if self.connection.options.checks and not shared and self.connection.client_id is None:
+            raise RefusedError(
+                Refused(
+                    JmsErrorKind.ILLEGAL_STATE,
+                    f"the durable subscription {name!r} is named by client id and name: connect with the client id",
+                    objects=(name,),
+                )
+            )
+        yield from result_of(self.connection.submit(lambda token: Unsubscribe(token, self.number, name, shared=shared)))
+
+    def make_temporary(self, kind: AddressKind) -> Operation[Address]:
+        """Make a temporary destination of the connection; it outlives the session.
+
+        Raises:
+            RefusedError: The session is closed or lost, or the broker has none.
+        """
+        self.use()
+        return (yield from self.connection.make_temporary(kind))
+
+    def delete_temporary(self, address: Address) -> Operation[None]:
+        """Delete a temporary destination before its connection ends.
+
+        Raises:
+            RefusedError: The session is closed or lost; the connection has none of that name, or a consumer of it.
+        """
+        self.use()
+        yield from self.connection.delete_temporary(address)
+
+    # -- operations: settling --------------------------------------------------------------------------------------
+
+    def acknowledge(self) -> Operation[None]:
+        """Accept everything that the session has handed over, whichever consumer it came from (JMS 8.7, BT-11).
+
+        Raises:
+            RefusedError: The session is closed or lost.
+        """
+        self.use()
+        if self.behaviour.acknowledges:
+            yield from all_of(self.settle(tuple(self._unsettled), Outcome.ACCEPTED))
+
+    def recover(self) -> Operation[None]:
+        """Have everything unacknowledged come again, in its order (JMS 6.2.11).
+
+        Raises:
+            RefusedError: The session is transacted, closed or lost.
+        """
+        self.use()
+        if not self.behaviour.recovers:
+            raise RefusedError(
+                Refused(JmsErrorKind.ILLEGAL_STATE, "a transacted session does not recover: roll it back")
+            )
+        yield from self._draw_back(tuple(self.consumers.values()), tuple(self._unsettled))
+
+    def commit(self) -> Operation[None]:
+        """Commit the unit of work: what was sent is there, what was received is gone (JMS 6.2.7).
+
+        Raises:
+            RefusedError: The session is not transacted, closed or lost; or the unit was rolled back.
+        """
+        self._use_unit("commit")
+        enlisted = tuple(self._unsettled)
+        try:
+            yield from self.unit.commit()
+        except RefusedError as error:
+            if error.refused.kind is not JmsErrorKind.CONNECTION_LOST:
+                yield from self._draw_back(tuple(self.consumers.values()), enlisted)
+            raise
+        self._forget(enlisted)
+
+    def rollback(self) -> Operation[None]:
+        """Roll the unit of work back: what was sent never was, what was received comes again (JMS 6.2.7).
+
+        Raises:
+            RefusedError: The session is not transacted, closed or lost.
+        """
+        self._use_unit("roll back")
+        if (yield from self.unit.rollback()):
+            # The broker leaves what was enlisted with the link: it counts as failed only once we say so.
+            yield from self._draw_back(tuple(self.consumers.values()), tuple(self._unsettled))
+
+    def cancel(self, message_id: str) -> Operation[bool]:
+        """Take a delayed message back.
+
+        Args:
+            message_id: The id that its send gave, on this connection or another.
+
+        Returns:
+            Whether it was taken back; False when it is not staged (any more, or not yet: before its commit).
+
+        Raises:
+            RefusedError: The session is closed or lost, the broker has no such operation, or the user no authority.
+        """
+        self.use()
+        need(Capability.CANCEL, self.connection.capabilities)
+        try:
+            yield from result_of(self.connection.submit(lambda token: Cancel(token, self.number, message_id)))
+        except RefusedError as error:
+            if error.refused.mqrc == Mqrc.NO_MSG_AVAILABLE:
+                return False
+            raise
+        return True
+
+    def close(self, caller: int) -> Operation[None]:
+        """Close: what was not handed over goes back untouched, the rest as the mode says (JMS 6.2.15, 8.8).
+
+        Args:
+            caller: The thread that asks.
+
+        Raises:
+            RefusedError: A listener of this session closes it, and would wait for itself.
+        """
+        self.dispatcher.refuse_own_callback("the session", caller)
+        if self._life.take(LifeEvent.CLOSE) is not Act.GO:
+            return
+        yield from self.dispatcher.wait_until_idle(caller)
+        consumers = tuple(self.consumers.values())
+        yield from call_back(consumers)
+        handed = tuple(self._unsettled)
+        match self.behaviour.leaving:
+            case Leaving.ACCEPT:
+                self.settle(handed, Outcome.ACCEPTED)
+            case Leaving.GIVE_BACK:
+                self.settle(handed, Outcome.MODIFIED)
+            case Leaving.ROLL_BACK:
+                try:
+                    yield from self.unit.rollback()
+                except RefusedError as error:
+                    self.connection.complain(error.refused)
+                self.settle(handed, Outcome.MODIFIED)
+        answer = self.connection.post(lambda token: CloseSession(token, self.number))
+        if not answer.done:
+            yield Wait(answer)
+        self._life.take(LifeEvent.CLOSED)
+        self._end(lost=False)
+
+    # -- for the connection ----------------------------------------------------------------------------------------
+
+    def use(self) -> None:
+        """Ask whether it can be used.
+
+        Raises:
+            RefusedError: It is closed or lost.
+        """
+        self._life.take(LifeEvent.USE)
+
+    def lose(self) -> None:
+        """The connection is gone."""
+        if self._life.take(LifeEvent.LOSE) is Act.END:
+            self._end(lost=True)
+
+    @property
+    def works(self) -> bool:
+        """Whether anything may be handed over now: an XA session works in branches only."""
+        return (
+            self.connection.started
+            and self.state is Life.OPEN
+            and not (self.behaviour.branching and self.branch.xid is None)
+        )
+
+    def resume(self) -> None:
+        """The connection was started: listeners get credit and what has come."""
+        for consumer in tuple(self.consumers.values()):
+            consumer.resume()
+        self.dispatcher.schedule()
+
+    # -- for producers and consumers ------------------------------------------------------------------------------
+
+    def unit_of_work(self) -> Operation[int | None]:
+        """The unit of work that a send or a delivery of now belongs to; begun here if need be.
+
+        Raises:
+            RefusedError: The broker begins none, or the transaction manager has started no branch.
+        """
+        if self.behaviour.branching:
+            return (yield from self.branch.need())
+        if not self.behaviour.transacted:
+            return None
+        return (yield from self.unit.need())
+
+    def announce(self, consumer: Listener) -> None:
+        """Learn that the listener of a consumer has something due."""
+        self.dispatcher.ready(consumer)
+
+    def wait_until_idle(self, caller: int, consumer: Listener) -> Operation[None]:
+        """Wait until no callback of the consumer is under way; a callback does not wait for itself."""
+        return self.dispatcher.wait_until_idle(caller, consumer)
+
+    def forget_producer(self, number: int) -> None:
+        """Forget a producer that has ended."""
+        self.producers.pop(number, None)
+
+    def forget_consumer(self, number: int) -> None:
+        """Forget a consumer that has ended."""
+        self.consumers.pop(number, None)
+
+    def hand_over(self, deliveries: Sequence[Delivery]) -> None:
+        """Note deliveries of one consumer as handed over; its observer sees them before anything settles them."""
+        for delivery in deliveries:
+            self._unsettled[delivery] = None
+            delivery.consumer.held += 1
+            self.connection.observe(Seen(delivery.handed()))
+        if self.behaviour.transacted:
+            self.unit.enlist(deliveries)
+        elif self.behaviour.branching:
+            self.branch.enlist(deliveries)
+            self._forget(deliveries)
+
+    def received(self, delivery: Delivery) -> Operation[None]:
+        """Settle what a receive call is about to return, as the mode says.
+
+        The application has the message whatever becomes of this: without an answer it may come again (JMS 6.2.11).
+        """
+        match self.behaviour.settling:
+            case Settling.NOW:
+                yield from all_of(self.settle((delivery,), Outcome.ACCEPTED), lost_is_fine=True)
+            case Settling.LAZILY:
+                self._accept_lazily()
+            case Settling.BY_CALL | Settling.BY_UNIT | Settling.BY_BRANCH:
+                pass
+
+    def idle(self) -> None:
+        """Nothing is coming: a lazy session catches up."""
+        if self.behaviour.settling is Settling.LAZILY and self._unsettled and not self.dispatcher.in_callback:
+            self.settle(tuple(self._unsettled), Outcome.ACCEPTED)
+
+    def settle(self, deliveries: Iterable[Delivery], outcome: Outcome) -> list[Pending[Done]]:
+        """Settle deliveries, each consumer's with one command; what was settled before is left alone.
+
+        Returns:
+            The answers, one for each consumer.
+        """
+        by_consumer: dict[Recipient, list[Delivery]] = {}
+        for delivery in deliveries:
+            if not delivery.settled:
+                delivery.settled = True
+                by_consumer.setdefault(delivery.consumer, []).append(delivery)
+        answers: list[Pending[Done]] = []
+        for consumer, group in by_consumer.items():
+            for delivery in group:
+                self.connection.observe(Settled(delivery.handed(), outcome))
+            answers.append(self._submit_settle(consumer.number, tuple(d.number for d in group), outcome))
+            self._forget(group)
+        return answers
+
+    def called_back(self, handing: Handing, raised: Exception | None) -> Operation[None]:
+        """Settle what a listener was handed, as the mode says (JMS 8.7, BT-08)."""
+        if raised is None:
+            handing.consumer.succeeded()
+        if raised is not None:
+            if self.behaviour.raise_redelivers:
+                handing.consumer.failed()
+                yield from self._draw_back((handing.consumer,), handing.deliveries)
+        elif self.behaviour.settling is Settling.NOW:
+            self.settle(handing.deliveries, Outcome.ACCEPTED)
+        elif self.behaviour.settling is Settling.LAZILY:
+            self._accept_lazily()
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _submit_settle(self, link: int, numbers: tuple[int, ...], outcome: Outcome) -> Pending[Done]:
+        return self.connection.post(lambda token: Settle(token, link, numbers, outcome))
+
+    def _accept_lazily(self) -> None:
+        if len(self._unsettled) >= DUPS_OK_LIMIT:
+            self.settle(tuple(self._unsettled), Outcome.ACCEPTED)
+
+    def _refuse_own_subscription(self, name: str) -> None:
+        """Refuse to remove what this connection itself consumes (JMS 8.3.6).
+
+        Not left to the broker: over AMQP the request would take the very name of the link that is attached.
+        """
+        for source in self.connection.sources():
+            if source.name == name and source.durability is Durability.DURABLE:
+                text = f"{Mqrc.SUBSCRIPTION_IN_USE.label}: {name} has a consumer: close it first"
+                raise RefusedError(refused(Mqrc.SUBSCRIPTION_IN_USE, text, name))
+
+    def _use_unit(self, what: str) -> None:
+        self.use()
+        if self.behaviour.branching:
+            text = f"only the transaction manager may {what}: ask the session's XA resource"
+            raise RefusedError(Refused(JmsErrorKind.TRANSACTION_IN_PROGRESS, text))
+        if not self.behaviour.transacted:
+            raise RefusedError(
+                Refused(JmsErrorKind.ILLEGAL_STATE, f"there is nothing to {what}: the session is not transacted")
+            )
+
+    def _draw_back(self, consumers: Sequence[Recipient], deliveries: Iterable[Delivery]) -> Operation[None]:
+        """Have handed-over deliveries come again, in their order.
+
+        What is under way and what is buffered must not overtake them, so it goes back too, untouched and first.
+        """
+        try:
+            yield from call_back(consumers)
+            answers = self.settle(deliveries, Outcome.MODIFIED)
+        finally:
+            for consumer in consumers:
+                consumer.go_on()
+        yield from all_of(answers)
+
+    def _forget(self, deliveries: Iterable[Delivery]) -> None:
+        for delivery in deliveries:
+            delivery.settled = True
+            if delivery in self._unsettled:
+                del self._unsettled[delivery]
+                delivery.consumer.let_go()
+
+    def _end(self, *, lost: bool) -> None:
+        for producer in tuple(self.producers.values()):
+            producer.end(lost=lost)
+        for consumer in tuple(self.consumers.values()):
+            consumer.end(lost=lost)
+        self.unit.lose()
+        self.branch.lose()
+        for delivery in self._unsettled:
+            delivery.settled = True  # nobody is left to be told
+        self._unsettled.clear()
+        self.dispatcher.clear()
+        self.connection.forget_session(self.number)

@@ -1,0 +1,147 @@
+"""A transacted session's local unit of work: begun lazily, one at a time (JMS 6.2.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from assay_sdk.driver import Begin, Commit, Enlist, Outcome, Rollback
+from assay_sdk.engine.calls import Pending, RefusedError
+from assay_sdk.engine.deliveries.delivery import Delivery
+from assay_sdk.engine.operations import Operation, Wait, result_of
+from assay_sdk.engine.ports import ConnectionPort
+from assay_sdk.engine.states import UNIT, Act, Machine, Unit, UnitEvent
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.observer import Settled, UnitTurned
+
+
+class UnitOfWork:
+    """The unit of work of one session, again and again.
+
+    Args:
+        connection: Over which it runs.
+        session: The session's number.
+    """
+
+    def __init__(self, connection: ConnectionPort, session: int) -> None:
+        self._connection = connection
+        self._session = session
+        self._machine: Machine[Unit, UnitEvent] = Machine(UNIT, Unit.NONE, "the unit of work")
+        self._number = 0
+        self._turned: Pending[None] = Pending()
+        self._refused: RefusedError | None = None
+
+    @property
+    def state(self) -> Unit:
+        """Where it stands."""
+        return self._machine.state
+
+    def need(self) -> Operation[int]:
+        """Begin it unless it has begun.
+
+        Returns:
+            Its number, for what is to belong to it.
+
+        Raises:
+            RefusedError: The broker begins none.
+        """
+        act = yield from self._ask(UnitEvent.NEED)
+        if act is Act.GO:
+            self._number = number = self._connection.next_number()
+            self._refused = None
+            try:
+                yield from result_of(self._connection.submit(lambda token: Begin(token, self._session, number)))
+            except RefusedError:
+                self._take(UnitEvent.REFUSED)
+                raise
+            self._take(UnitEvent.BEGUN)
+            self._connection.observe(UnitTurned(number, "begin"))
+        return self._number
+
+    def enlist(self, deliveries: Sequence[Delivery]) -> None:
+        """Accept deliveries of one consumer within it; a refusal shows at the commit."""
+        number = self._number
+        link = deliveries[0].consumer.number
+        numbers = tuple(delivery.number for delivery in deliveries)
+        for delivery in deliveries:
+            self._connection.observe(Settled(delivery.handed(), Outcome.ACCEPTED, number))
+        answer = self._connection.submit(lambda token: Enlist(token, link, numbers, number))
+        answer.then(lambda: self._note(answer.error))
+
+    def commit(self) -> Operation[bool]:
+        """Make it so.
+
+        Returns:
+            Whether there was anything to commit.
+
+        Raises:
+            RefusedError: It was rolled back instead (`transaction-rolled-back`), or the connection went in the middle.
+        """
+        if (yield from self._ask(UnitEvent.COMMIT)) is not Act.GO:
+            return False
+        number = self._number
+        if self._refused is not None:
+            # A delivery that could not be enlisted would come again although its unit was committed.
+            yield from self._end(number, Rollback)
+            self._connection.observe(UnitTurned(number, "rollback"))
+            raise RefusedError(_rolled_back(self._refused))
+        try:
+            yield from self._end(number, Commit)
+        except RefusedError as error:
+            raise RefusedError(_rolled_back(error)) from error
+        self._connection.observe(UnitTurned(number, "commit"))
+        return True
+
+    def rollback(self) -> Operation[bool]:
+        """Undo it.
+
+        Returns:
+            Whether there was anything to roll back.
+
+        Raises:
+            RefusedError: The connection went in the middle.
+        """
+        if (yield from self._ask(UnitEvent.ROLLBACK)) is not Act.GO:
+            return False
+        number = self._number
+        yield from self._end(number, Rollback)
+        self._connection.observe(UnitTurned(number, "rollback"))
+        return True
+
+    def lose(self) -> None:
+        """The connection is gone, and the broker rolls back."""
+        self._take(UnitEvent.LOSE)
+
+    def _end(self, number: int, how: type[Commit | Rollback]) -> Operation[None]:
+        try:
+            yield from result_of(self._connection.submit(lambda token: how(token, number)))
+        finally:
+            self._take(UnitEvent.ENDED)
+
+    def _ask(self, event: UnitEvent) -> Operation[Act]:
+        act = self._machine.take(event)
+        while act is Act.WAIT:
+            yield Wait(self._turned)
+            act = self._machine.take(event)
+        return act
+
+    def _take(self, event: UnitEvent) -> None:
+        self._machine.take(event)
+        turned, self._turned = self._turned, Pending()
+        turned.resolve(None)
+
+    def _note(self, error: Exception | None) -> None:
+        if isinstance(error, RefusedError) and self._refused is None:
+            self._refused = error
+
+
+def _rolled_back(error: RefusedError) -> Refused:
+    refused = error.refused
+    if refused.kind in {JmsErrorKind.CONNECTION_LOST, JmsErrorKind.TRANSACTION_ROLLED_BACK}:
+        return refused
+    return msgspec.structs.replace(
+        refused,
+        kind=JmsErrorKind.TRANSACTION_ROLLED_BACK,
+        text=f"the unit of work was rolled back instead of committed: {refused.text}",
+    )

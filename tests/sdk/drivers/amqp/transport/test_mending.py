@@ -1,0 +1,35 @@
+"""Attaches say what the engine cannot."""
+
+from __future__ import annotations
+
+from assay_sdk.amqp import types
+from assay_sdk.amqp.frames import frame
+from assay_sdk.drivers.amqp.transport.mending import Mend, mend
+
+
+def attach(name: str, *rest: bytes) -> bytes:
+    source = types.described(0x28, types.fields((types.string("Q"),)))
+    head = (types.string(name), types.uint(0), types.boolean(value=True), types.null(), types.null(), source)
+    return frame(types.described(0x12, types.fields((*head, *rest))), channel=2)
+
+
+def test_an_attach_says_what_the_engine_cannot() -> None:
+    mends = {"a": Mend(desired=("shared", "global"), modified=True)}
+    mended = mend(attach("a"), mends)
+    assert mends == {}
+    assert int.from_bytes(mended[:4]) == len(mended)
+    value = types.decode(mended[8:])
+    assert isinstance(value, types.Described)
+    assert isinstance(value.value, list)
+    assert value.value[12] == ["shared", "global"]
+    source = value.value[5]
+    assert isinstance(source, types.Described)
+    assert source.value == ["Q", *[None] * 7, types.Described(0x27, [True])]
+    assert mended[6:8] == b"\x00\x02"
+
+
+def test_other_frames_and_other_links_go_out_untouched() -> None:
+    mends = {"a": Mend(desired=("shared",))}
+    for octets in (attach("b"), frame(types.described(0x17, types.fields(()))), frame(b"")):
+        assert mend(octets, mends) == octets
+    assert mends
