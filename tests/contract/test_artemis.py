@@ -11,7 +11,8 @@ from tests.contract.suite import SOON_MS, DriverContract, World
 from tests.waiting import until
 
 from assay_adapters.brokers.artemis.backend import ArtemisBackend
-from assay_adapters.ports.backend import Needs, Unavailable, Unsupported
+from assay_adapters.ports.backend import Unavailable
+from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import Endpoint
 from assay_sdk import InvalidClientIdRuntimeError, UnsupportedRuntimeError
 from assay_sdk.drivers.amqp import AmqpDriver
