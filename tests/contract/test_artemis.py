@@ -7,7 +7,8 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
-from tests.contract.suite import SOON_MS, DriverContract, World
+from tests.contract.suite import DriverContract
+from tests.contract.world import SOON_MS, World
 from tests.waiting import until
 
 from assay_adapters.brokers.artemis.backend import ArtemisBackend

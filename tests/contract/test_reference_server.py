@@ -6,7 +6,8 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
-from tests.contract.suite import CancelContract, DriverContract, World
+from tests.contract.suite import CancelContract, DriverContract
+from tests.contract.world import World
 
 from assay_adapters.brokers.reference.server.backend import ReferenceServerBackend
 from assay_adapters.ports.capabilities import Needs, Unsupported

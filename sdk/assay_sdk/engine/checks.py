@@ -272,6 +272,28 @@ def check_send_capabilities(settings: ProducerSettings, offered: frozenset[Capab
             need(capability, offered)
 
 
+def check_selector(selector: object) -> None:
+    """Refuse a selector that is no text.
+
+    Raises:
+        RefusedError: It is none.
+    """
+    if not (selector is None or isinstance(selector, str)):
+        text = f"the selector is {selector!r}: give text, such as \"colour = 'red'\""
+        raise RefusedError(Refused(JmsErrorKind.INVALID_SELECTOR, text))
+
+
+def check_poison(source: Source) -> None:
+    """Refuse a consumer that would move poison messages to where it takes them from.
+
+    Raises:
+        RefusedError: It would.
+    """
+    if source.poison.move_to == source.address:
+        text = f"on_poison is {source.address}, from which this consumer receives: name another queue"
+        raise RefusedError(Refused(JmsErrorKind.INVALID_DESTINATION, text, objects=(source.address.name,)))
+
+
 def check_source_capabilities(source: Source, offered: frozenset[Capability]) -> None:
     """Ask for everything that a consumer needs.
 

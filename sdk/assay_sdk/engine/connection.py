@@ -138,6 +138,9 @@ class Connection:
             RefusedError: The connection is gone, or has no transactions.
         """
         self.use()
+        if not isinstance(mode, AckMode):
+            text = f"the session mode is {mode!r}: give one of AckMode, such as AckMode.AUTO"
+            raise RefusedError(Refused(JmsErrorKind.MESSAGING, text))
         behaviour = BEHAVIOURS[mode]
         if behaviour.transacted:
             need(Capability.LOCAL_TRANSACTION, self.capabilities)
@@ -249,7 +252,7 @@ class Connection:
         """Tell the exception listener, in a job of its own; the log, when there is no listener."""
         listener = self.on_exception
         if listener is not None:
-            self.runner.call_soon(lambda: listener(refused))
+            self.runner.call_soon(lambda: _tell(listener, refused))
         else:
             _LOG.warning("%s: %s", refused.kind.value, refused.text)
 
@@ -309,3 +312,11 @@ class Connection:
     def _complain(self, error: Exception | None) -> None:
         if isinstance(error, RefusedError) and error.refused.kind is not JmsErrorKind.CONNECTION_LOST:
             self.complain(error.refused)
+
+
+def _tell(listener: ExceptionListener, refused: Refused) -> None:
+    """Call an exception listener; what it raises is logged, because no call of the application waits for it."""
+    try:
+        listener(refused)
+    except Exception:  # noqa: BLE001  an application may raise anything
+        _LOG.exception("the exception listener raised when it was told: %s", refused.text)

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Mapping
 from datetime import timedelta
+from types import UnionType
 from typing import TypeVar
 
 from msgspec import Struct
@@ -14,6 +15,7 @@ from assay_sdk.driver import Driver, Homebound, Login, Target
 from assay_sdk.drivers import find_driver
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.connection import Connection
+from assay_sdk.engine.deliveries.batches import WIDEST
 from assay_sdk.engine.identity import fresh_prefix
 from assay_sdk.engine.operations import Operation, perform
 from assay_sdk.engine.settings import LISTENER_WINDOW, ConnectionOptions
@@ -113,6 +115,15 @@ class Caller:
         except DestinationError as error:
             raise self.error(Refused(JmsErrorKind.INVALID_DESTINATION, str(error))) from error
 
+    def callback(self, given: object, what: str) -> None:
+        """Refuse a callback that cannot be called.
+
+        Raises:
+            JmsError: It cannot (`JmsErrorKind.MESSAGING`).
+        """
+        if not callable(given):
+            raise self.error(Refused(JmsErrorKind.MESSAGING, f"{what} is {given!r}: give a function, or None"))
+
     def optional_milliseconds(self, value: Duration | None, what: str) -> int | None:
         """A span that may be absent."""
         return None if value is None else self.milliseconds(value, what)
@@ -127,9 +138,9 @@ def dial(options: Dial, errors: Mapping[JmsErrorKind, type[JmsError]]) -> tuple[
     Raises:
         JmsError: The face's own: no driver, an unusable URL or CA file, no broker, or a refusal.
     """
-    if options.prefetch < 0 or options.listener_window < 1:
-        text = "prefetch is at least 0 and the listener window at least 1: give more"
-        raise error_for(Refused(JmsErrorKind.MESSAGING, text), errors)
+    mistake = _mistake_in(options)
+    if mistake is not None:
+        raise error_for(Refused(JmsErrorKind.MESSAGING, mistake), errors)
     try:
         driver = options.driver or find_driver(options.url)
     except RefusedError as error:
@@ -155,6 +166,23 @@ def dial(options: Dial, errors: Mapping[JmsErrorKind, type[JmsError]]) -> tuple[
     )
     caller(connection.open())
     return caller, connection
+
+
+def _mistake_in(options: Dial) -> str | None:
+    """Name the first argument of a wrong type or value, in a sentence; None when there is none."""
+    given: tuple[tuple[str, object, type | UnionType, str], ...] = (
+        ("url", options.url, str, "text, such as 'amqp://127.0.0.1:5672'"),
+        ("client_id", options.client_id, str | None, "text"),
+        ("login", options.login, Login | None, "Login(user, password)"),
+        ("prefetch", options.prefetch, int, "an integer from 0"),
+        ("listener_window", options.listener_window, int, "an integer from 1"),
+    )
+    for name, value, kind, remedy in given:
+        if not isinstance(value, kind):
+            return f"{name} is {value!r}: give {remedy}"
+    if not (0 <= options.prefetch <= WIDEST and 1 <= options.listener_window <= WIDEST):
+        return f"prefetch is from 0 and the listener window from 1 to {WIDEST}: give another number"
+    return None
 
 
 def error_for(refused: Refused, errors: Mapping[JmsErrorKind, type[JmsError]]) -> JmsError:

@@ -239,6 +239,7 @@ class Connection:
         if listener is None:
             self._engine.on_exception = None
             return
+        self._caller.callback(listener, "the exception listener")
         tell = listener
 
         def told(refused: Refused) -> None:

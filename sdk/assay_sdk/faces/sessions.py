@@ -179,7 +179,7 @@ class SessionBase:
         Raises:
             JmsError: The connection has not made it, or has a consumer of it.
         """
-        self._caller(self._engine.delete_temporary(destination.address))
+        self._caller(self._engine.delete_temporary(self._caller.address(destination)))
 
     @overload
     def request(
@@ -228,8 +228,8 @@ class SessionBase:
             self.delete_temporary(queue)
 
     def _checked_handle(self, given: object) -> str:
-        if isinstance(given, str) and given:
-            return given
+        if isinstance(given, str) and given and given == given.encode(errors="replace").decode():
+            return given  # no id holds a lone surrogate, which "replace" makes another character
         text = f"the handle is {given!r}: give the message id of a receipt, such as 'ID:414D51…'"
         raise self._caller.error(Refused(JmsErrorKind.MESSAGING, text))
 

@@ -318,6 +318,7 @@ class Context(SessionBase):
         if listener is None:
             self._share.connection.on_exception = None
             return
+        self._caller.callback(listener, "the exception listener")
         tell = listener
 
         def told(refused: Refused) -> None:

@@ -14,6 +14,8 @@ from assay_sdk.engine.deliveries.feeds import Buffering, Handing
 from assay_sdk.time import Cancel
 
 _NS_PER_MS = 1_000_000
+WIDEST = 2**30
+"""The widest window: proton keeps credit in 31 bits and adds to it; nobody has memory for a larger batch."""
 
 
 class BatchFeed:
@@ -40,7 +42,7 @@ class BatchFeed:
     @property
     def window(self) -> int:
         """A batch and the next one: a window below the size would never fill it."""
-        return 2 * self._size
+        return min(2 * self._size, WIDEST)
 
     def arrived(self) -> None:
         """A message was added to the buffer: a batch may be full, or its first message has come."""
