@@ -138,8 +138,9 @@ class Connection:
             RefusedError: The connection is gone, or has no transactions.
         """
         self.use()
-        if not isinstance(mode, AckMode):
-            text = f"the session mode is {mode!r}: give one of AckMode, such as AckMode.AUTO"
+        given: object = mode
+        if not isinstance(given, AckMode):
+            text = f"the session mode is {given!r}: give one of AckMode, such as AckMode.AUTO"
             raise RefusedError(Refused(JmsErrorKind.MESSAGING, text))
         behaviour = BEHAVIOURS[mode]
         if behaviour.transacted:

@@ -66,8 +66,9 @@ class Message(Generic[T]):
         group_id: str | None = None,
         group_sequence: int | None = None,
     ) -> None:
-        if not (properties is None or isinstance(properties, Mapping)):
-            raise TypeError(f"properties is {properties!r}: give a mapping of names to values")
+        given: object = properties
+        if not (given is None or isinstance(given, Mapping)):
+            raise TypeError(f"properties is {given!r}: give a mapping of names to values")
         self.properties: MutableMapping[str, Property] | Mapping[str, Property] = {
             **(properties or {}),
             **group_properties(group_id, group_sequence),
