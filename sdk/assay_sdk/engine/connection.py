@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from typing import cast
 
 from assay_sdk.driver import (
     Arrived,
@@ -138,7 +139,7 @@ class Connection:
             RefusedError: The connection is gone, or has no transactions.
         """
         self.use()
-        given: object = mode
+        given = cast("object", mode)
         if not isinstance(given, AckMode):
             text = f"the session mode is {given!r}: give one of AckMode, such as AckMode.AUTO"
             raise RefusedError(Refused(JmsErrorKind.MESSAGING, text))

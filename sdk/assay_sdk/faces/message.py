@@ -66,7 +66,7 @@ class Message(Generic[T]):
         group_id: str | None = None,
         group_sequence: int | None = None,
     ) -> None:
-        given: object = properties
+        given = cast("object", properties)
         if not (given is None or isinstance(given, Mapping)):
             raise TypeError(f"properties is {given!r}: give a mapping of names to values")
         self.properties: MutableMapping[str, Property] | Mapping[str, Property] = {
