@@ -19,7 +19,6 @@ from assay_broker.amqp.conditions import (
     close_frame,
     condition,
 )
-from assay_broker.amqp.coordinator import Unit
 from assay_broker.amqp.engine import Delivery, Engine, EngineLink, EngineSession
 from assay_broker.amqp.gathering import Gathered
 from assay_broker.amqp.lifecycle import TABLE, Act, Input, State
@@ -29,6 +28,7 @@ from assay_broker.amqp.links import Answered, LinkEnd
 from assay_broker.amqp.offers import offered, open_properties
 from assay_broker.amqp.screen import FRAMING_ERROR, Fault
 from assay_broker.amqp.sessions import Sessions
+from assay_broker.amqp.transactions import Transaction
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, CloseLink, Deliver
 from assay_broker.shell import QueueManager
@@ -67,7 +67,7 @@ class Connection:
     ) -> None:
         self.limits = limits
         self.number = 0
-        self.units: dict[bytes, Unit] = {}
+        self.transactions: dict[bytes, Transaction] = {}
         self.state = State.WAITING
         self.container = ""
         self.since_ns = runner.clock.wall_ns()

@@ -19,13 +19,13 @@ from assay_broker.amqp.conditions import (
     Condition,
     condition,
 )
-from assay_broker.amqp.coordinator import Unit, transactional
 from assay_broker.amqp.engine import Delivery, State
 from assay_broker.amqp.links import LinkEnd
 from assay_broker.amqp.links import State as LinkState
 from assay_broker.amqp.offers import properties
 from assay_broker.amqp.outcomes import read_state
 from assay_broker.amqp.termini import Sending
+from assay_broker.amqp.transactions import Transaction, transactional
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer
 from assay_sdk.amqp import types
@@ -39,7 +39,7 @@ _EXPELLED, _TRANSACTIONAL = LinkState.EXPELLED, int(State.TRANSACTIONAL)
 _OFFERED = types.symbols((DELAYED_DELIVERY,))
 _UNROUTED = frozenset((NOT_FOUND, UNAUTHORIZED))
 """Why a link to where a message goes would not come about, either (Anonymous Terminus, 2.2.2)."""
-_NO_UNIT = None, None
+_NO_TRANSACTION = None, None
 _NO_TARGET = refused(
     Mqrc.UNKNOWN_OBJECT_NAME, "The link has no target: name one, or leave its address out to name one in each message."
 )
@@ -161,23 +161,23 @@ class IncomingEnd(LinkEnd):
         else:
             self._spoil(delivery)
 
-    def _unit_of(self, delivery: Delivery) -> tuple[bytes | None, Unit | None]:
+    def _transaction_of(self, delivery: Delivery) -> tuple[bytes | None, Transaction | None]:
         """Which unit of work is to take a delivery, None for none; and that one, if there is one.
 
         Raises:
             DecodeError: Its state cannot be read.
         """
         if engine.state_of(delivery) != _TRANSACTIONAL:
-            return _NO_UNIT
+            return _NO_TRANSACTION
         txn_id, _ = read_state(engine.state_fields(delivery))
-        return txn_id, self.context.units.get(txn_id)
+        return txn_id, self.context.transactions.get(txn_id)
 
     def _spoil(self, delivery: Delivery) -> None:
         """A message is dropped with the link, without an outcome of its own: so fails the unit that was to take it."""
         with suppress(DecodeError):
-            _, unit = self._unit_of(delivery)
-            if unit is not None:
-                unit.broken = unit.broken or self.why
+            _, transaction = self._transaction_of(delivery)
+            if transaction is not None:
+                transaction.broken = transaction.broken or self.why
 
     def _turn_away(self, delivery: Delivery) -> None:
         """Reject a message that comes over a link which has ended: settled without an outcome it might seem taken."""
@@ -206,8 +206,8 @@ class IncomingEnd(LinkEnd):
         context = self.context
         settled = engine.is_settled(delivery)
         try:
-            txn_id, unit = self._unit_of(delivery)
-            if txn_id is not None and unit is None:
+            txn_id, transaction = self._transaction_of(delivery)
+            if txn_id is not None and transaction is None:
                 self._refuse_one(delivery, Condition(UNKNOWN_TRANSACTION, "There is no such unit of work."))
                 return
             message = messages.read(octets, self._address, now_ms=context.now_ms(), max_depth=context.limits.max_depth)
@@ -219,18 +219,18 @@ class IncomingEnd(LinkEnd):
         tag = engine.tag_of(delivery) if settled and self._address is None else b""
         if settled:
             engine.settle(delivery)
-        if unit is None and settled:
+        if transaction is None and settled:
             routed = None if self._address is not None else context.expect(partial(self._routed, tag))
             context.put(commands.Put(context.number, routed, self.number, message))
             return
         self._unanswered += 1
-        if unit is None:
+        if transaction is None:
             token = context.expect(partial(self._stored, delivery))
             context.put(commands.Put(context.number, token, self.number, message))
         else:
-            unit.asked()
-            token = context.expect(partial(self._joined, None if settled else delivery, unit))
-            context.put(commands.Put(context.number, token, self.number, message, unit.number))
+            transaction.asked()
+            token = context.expect(partial(self._joined, None if settled else delivery, transaction))
+            context.put(commands.Put(context.number, token, self.number, message, transaction.number))
 
     def _addressed(self, message: Message) -> Message:
         """A message whose destination stands in itself."""
@@ -270,7 +270,7 @@ class IncomingEnd(LinkEnd):
                 self.reject(delivery, self._why(delivery, answer.refused))
         self.context.later(self)
 
-    def _joined(self, delivery: Delivery | None, unit: Unit, answer: Answer) -> None:
+    def _joined(self, delivery: Delivery | None, transaction: Transaction, answer: Answer) -> None:
         """A unit of work has taken a message, or not."""
         self._unanswered -= 1
         why = None if answer.refused is None else condition(answer.refused)
@@ -278,11 +278,11 @@ class IncomingEnd(LinkEnd):
             if answer.refused is not None:
                 why = self._why(delivery, answer.refused)
             if why is None or self.takes_rejected:
-                engine.answer(delivery, State.TRANSACTIONAL, transactional(unit.txn_id, why))
+                engine.answer(delivery, State.TRANSACTIONAL, transactional(transaction.txn_id, why))
             else:
                 self.expel(why)
         # What nobody hears of, of a settled message or because its sender knows no such outcome, fails the whole unit.
-        unit.answered(why if delivery is None or not self.takes_rejected else None)
+        transaction.answered(why if delivery is None or not self.takes_rejected else None)
         self.context.later(self)
 
     def catch_up(self) -> None:

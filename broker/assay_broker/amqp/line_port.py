@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from assay_broker.amqp.attaches import Attach
 
-if TYPE_CHECKING:
-    from assay_broker.amqp.connection import Connection
+
+class SameContainer(Protocol):
+    """Another connection of the same container."""
+
+    def lose(self, name: str, *, receives: bool) -> None:
+        """Detach a link of this name, because the container has attached it on another connection (2.6.1)."""
+        ...
 
 
 class Line(Protocol):
@@ -39,7 +44,7 @@ class Line(Protocol):
         """The peer has said what its container is called."""
         ...
 
-    def twins(self) -> Iterable[Connection]:
+    def twins(self) -> Iterable[SameContainer]:
         """The other connections of the same container."""
         ...
 

@@ -8,21 +8,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from assay_broker.amqp.attaches import Attach, AttachEnd
 from assay_broker.amqp.conditions import BAD_FIELD, FRAME_TOO_SMALL, NOT_IMPLEMENTED, Condition, condition
 from assay_broker.amqp.engine import Delivery, EngineLink, reject, tag_of
 from assay_broker.amqp.limits import AmqpLimits
+from assay_broker.amqp.transactions import Transaction
 from assay_broker.core import commands
 from assay_broker.core.commands import Command
 from assay_broker.core.effects import Answer, Deliver
 from assay_sdk.driver import Outcome
 from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Refused
-
-if TYPE_CHECKING:
-    from assay_broker.amqp.coordinator import Unit
 
 Answered = Callable[[Answer], None]
 
@@ -35,8 +33,8 @@ class Context(Protocol):
 
     number: int
     limits: AmqpLimits
-    units: dict[bytes, Unit]
-    """The open units of work, by their transaction ids."""
+    transactions: dict[bytes, Transaction]
+    """The open transactions, by their ids."""
 
     @property
     def congested(self) -> bool:

@@ -8,13 +8,13 @@ from functools import partial
 from assay_broker.amqp import attach_frames, attaches, engine, messages, termini
 from assay_broker.amqp.attaches import AttachEnd, Terminus
 from assay_broker.amqp.conditions import DECODE_ERROR, NOT_IMPLEMENTED, UNKNOWN_TRANSACTION, Condition, condition
-from assay_broker.amqp.coordinator import Unit
 from assay_broker.amqp.engine import Delivery, EngineLink, SettleMode
 from assay_broker.amqp.engine import State as Outcomes
 from assay_broker.amqp.links import Context, LinkEnd, State
 from assay_broker.amqp.offers import properties
 from assay_broker.amqp.outcomes import BARE, Said, outcome_of, read_state
 from assay_broker.amqp.termini import Reception
+from assay_broker.amqp.transactions import Transaction
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, Deliver
 from assay_sdk.amqp import types
@@ -276,33 +276,33 @@ class OutgoingEnd(LinkEnd):
         except DecodeError as error:
             self._misread(error)
             return
-        unit = self.context.units.get(txn_id)
-        if unit is None:
+        transaction = self.context.transactions.get(txn_id)
+        if transaction is None:
             self.expel(Condition(UNKNOWN_TRANSACTION, "A delivery is settled in a unit of work that there is not."))
             return
         del self._unsettled[delivery]
         self._enlisted[number] = None if settled else delivery
         if settled:
             engine.settle(delivery)
-        unit.settled.append((self, number))
-        unit.asked()
-        self._settle_alone(self.context.expect(partial(_joined, unit)), number, said, unit.number)
+        transaction.settle(self, number)
+        token = self.context.expect(partial(_joined, transaction))
+        self._settle_alone(token, number, said, transaction.number)
 
-    def unit_over(self, number: int) -> None:
+    def transaction_committed(self, delivery: int) -> None:
         """The unit of work that held a delivery is committed; the queue manager has given the delivery its outcome."""
-        delivery = self._enlisted.pop(number, None)
-        if delivery is not None and self.engine.alive:
-            engine.settle(delivery)
+        unsettled = self._enlisted.pop(delivery, None)
+        if unsettled is not None and self.engine.alive:
+            engine.settle(unsettled)
 
-    def unit_backed_out(self, number: int) -> None:
+    def transaction_backed_out(self, delivery: int) -> None:
         """The unit of work that held a delivery is backed out: it goes back if the peer has settled it."""
-        delivery = self._enlisted.pop(number, None)
+        unsettled = self._enlisted.pop(delivery, None)
         if self.state is not State.OPEN:
             return
-        if delivery is None:
-            self.context.settle(self.number, number, Outcome.MODIFIED)
+        if unsettled is None:
+            self.context.settle(self.number, delivery, Outcome.MODIFIED)
         else:
-            self._unsettled[delivery] = number
+            self._unsettled[unsettled] = delivery
 
     # --- its end
 
@@ -362,6 +362,6 @@ def receiving_end(attach: attaches.Attach, source: Terminus, told: bytes = b"") 
     )
 
 
-def _joined(unit: Unit, answer: Answer) -> None:
-    """A unit of work has taken an outcome, or not."""
-    unit.answered(None if answer.refused is None else condition(answer.refused))
+def _joined(transaction: Transaction, answer: Answer) -> None:
+    """Count the queue manager's answer to an outcome within a transaction."""
+    transaction.answered(None if answer.refused is None else condition(answer.refused))
