@@ -10,10 +10,10 @@ import socket
 from msgspec import Struct
 
 from assay_broker.amqp.conditions import FORCED, Condition
-from assay_broker.amqp.deadlines import Deadlines
-from assay_broker.amqp.door import Door
+from assay_broker.amqp.connections.deadlines import Deadlines
+from assay_broker.amqp.connections.handshakes import TlsHandshake
+from assay_broker.amqp.connections.sockets import READ, AmqpSocket
 from assay_broker.amqp.limits import AmqpLimits
-from assay_broker.amqp.line import READ, Line
 from assay_broker.security import PasswordChecks, Security
 from assay_broker.shell import QueueManager
 from assay_sdk.time import Runner
@@ -27,7 +27,7 @@ _MEASURE_NS = 50_000_000
 """How long a measurement of memory holds."""
 
 
-class ListenError(Exception):
+class AmqpListenError(Exception):
     """Nobody can be listened to there.
 
     Args:
@@ -84,8 +84,8 @@ class AmqpListener:
         )
         self.buffer = memoryview(bytearray(READ))
         self.idle_timeout_ms = idle_timeout_ms
-        self._lines: dict[Line | Door, None] = {}
-        self._containers: dict[str, dict[Line, None]] = {}
+        self._lines: dict[AmqpSocket | TlsHandshake, None] = {}
+        self._containers: dict[str, dict[AmqpSocket, None]] = {}
         self._server: asyncio.Server | None = None
         self._address = ("", 0)
         self._draining = False
@@ -104,7 +104,7 @@ class AmqpListener:
         views: list[ConnectionView] = []
         for line in self._lines:
             one = line.connection
-            if one is not None and isinstance(line, Line):
+            if one is not None and isinstance(line, AmqpSocket):
                 views.append(ConnectionView(one.container, line.user, line.peer, one.links, one.since_ns))
         return tuple(views)
 
@@ -116,14 +116,14 @@ class AmqpListener:
             port: 0 for any that is free.
 
         Raises:
-            ListenError: It cannot be listened to there.
+            AmqpListenError: It cannot be listened to there.
             ExposedError: Without users, others than this machine could connect.
         """
         self.security.check_place(host)
         loop = asyncio.get_running_loop()
         self._empty = asyncio.Event()
         try:
-            self._server = await loop.create_server(self._caller, host, port, backlog=_IN_A_ROW)
+            self._server = await loop.create_server(self._make_protocol, host, port, backlog=_IN_A_ROW)
             for one in self._server.sockets:
                 with one.dup() as same:  # to asyncio what waits in the system and what is taken in a row are one figure
                     same.listen(_BACKLOG)
@@ -131,7 +131,7 @@ class AmqpListener:
             # asyncio's own text names the address once more, in Python's words
             number = None if isinstance(error, socket.gaierror) else error.errno
             why = error.strerror or error if number is None else os.strerror(number)
-            raise ListenError(
+            raise AmqpListenError(
                 f"AMQP clients cannot be listened to at {host}:{port} ({why}): "
                 "end whoever listens there, or name another port."
             ) from error
@@ -139,10 +139,10 @@ class AmqpListener:
         self._address = (str(name[0]), int(name[1]))
         _LOG.info("AMQP clients are listened to at %s:%s", *self._address)
 
-    def _caller(self) -> Line | Door:
+    def _make_protocol(self) -> AmqpSocket | TlsHandshake:
         """Who hears of a new socket."""
         tls = self.security.tls
-        return Line(self) if tls is None else Door(self, tls, lambda: Line(self))
+        return AmqpSocket(self) if tls is None else TlsHandshake(self, tls, lambda: AmqpSocket(self))
 
     async def drain(self) -> None:
         """Take nobody in any more, and end every connection in order; who does not answer in time is cut off."""
@@ -176,26 +176,26 @@ class AmqpListener:
             server, self._server = self._server, None
             await server.wait_closed()
 
-    # --- what lines and doors need (`line.Owner`, `door.Owner`)
+    # --- what lines and doors need (`SocketOwner`, `HandshakeOwner`)
 
-    def came(self, caller: Line | Door) -> bool:
+    def add(self, caller: AmqpSocket | TlsHandshake) -> bool:
         """Somebody has connected; whether there is room for him."""
         self._lines[caller] = None
         if self._empty is not None:
             self._empty.clear()
         return not self._draining and len(self._lines) <= self.limits.connections
 
-    def went(self, caller: Line | Door) -> None:
+    def remove(self, caller: AmqpSocket | TlsHandshake) -> None:
         """A line is gone, or has come through its door."""
         self._lines.pop(caller, None)
         if not self._lines and self._empty is not None:
             self._empty.set()
 
-    def twins(self, container: str) -> dict[Line, None]:
+    def same_container(self, container: str) -> dict[AmqpSocket, None]:
         """The lines of one container, for the line to enter itself; without a name each has a container of its own."""
         return self._containers.setdefault(container, {}) if container else {}
 
-    def forget_twins(self, container: str) -> None:
+    def forget_container(self, container: str) -> None:
         """The last line of a container is gone."""
         self._containers.pop(container, None)
 

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from assay_broker.amqp.limits import AmqpLimits
-from assay_broker.amqp.listener import AmqpListener
-from assay_broker.amqp.listener import ListenError as AmqpListenError
+from assay_broker.amqp.listener import AmqpListener, AmqpListenError
 from assay_broker.http.limits import HttpLimits
 from assay_broker.http.listener import HttpListener
 from assay_broker.http.listener import ListenError as HttpListenError

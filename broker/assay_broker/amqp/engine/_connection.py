@@ -8,19 +8,19 @@ from typing import Protocol
 
 from cproton import ffi, lib
 
-from assay_broker.amqp import flows
-from assay_broker.amqp.attaches import AttachEnd
-from assay_broker.amqp.completing import NOTHING, Incomplete, OpenEnd, completed
 from assay_broker.amqp.engine._data import Problem, fresh, set_condition, text, with_condition
 from assay_broker.amqp.engine._deliveries import Delivery
 from assay_broker.amqp.engine._links import SHORT, EngineLink, EngineSession
+from assay_broker.amqp.frames import flows
+from assay_broker.amqp.frames.attaches import AttachReply
+from assay_broker.amqp.frames.completion import NOTHING, Incomplete, OpenReply, completed
 from assay_sdk.amqp.frames import Splitter, whole
 
 
 class Events(Protocol):
     """Who hears what the peer does.
 
-    `assay_broker.amqp.connection.Connection` is it.
+    `assay_broker.amqp.connections.connection.AmqpConnection` is it.
     """
 
     def connection_opened(self) -> None:
@@ -295,7 +295,7 @@ class Engine:
         if self.alive:
             lib.pn_connection_set_container(self._connection, container.encode())
             lib.pn_connection_open(self._connection)
-            self._incomplete = Incomplete(OpenEnd(offered, properties))
+            self._incomplete = Incomplete(OpenReply(offered, properties))
 
     def close(self, problem: Problem | None = None) -> None:
         """Close our side."""
@@ -336,7 +336,7 @@ class Engine:
         if not joins:
             self._take_out()
 
-    def attach(self, link: EngineLink, end: AttachEnd) -> None:
+    def attach(self, link: EngineLink, end: AttachReply) -> None:
         """Attach a link; the first may leave with our open, unless messages may follow in the same piece."""
         joins = self._beginning is link.session and self._attaching is None and not link.is_sender
         if not joins:

@@ -14,7 +14,7 @@ Delivery = NewType("Delivery", object)
 """One delivery, as the engine knows it; of use until it is settled or its link is gone."""
 
 
-class State(IntEnum):
+class DeliveryState(IntEnum):
     """Descriptor codes of delivery states (3.4, 4.5); `NONE` where there is none."""
 
     NONE = 0
@@ -42,7 +42,7 @@ state_of: Callable[[Delivery], int] = lib.pn_delivery_remote_state
 settle: Callable[[Delivery], None] = lib.pn_delivery_settle
 """Settle our side as it is."""
 
-_ACCEPTED = State.ACCEPTED.value
+_ACCEPTED = DeliveryState.ACCEPTED.value
 _update = lib.pn_delivery_update
 
 
@@ -74,16 +74,16 @@ def accept(delivery: Delivery) -> None:
 def reject(delivery: Delivery, problem: Problem) -> None:
     """Reject and settle."""
     set_condition(lib.pn_disposition_condition(lib.pn_delivery_local(delivery)), problem)
-    lib.pn_delivery_update(delivery, State.REJECTED)
+    lib.pn_delivery_update(delivery, DeliveryState.REJECTED)
     lib.pn_delivery_settle(delivery)
 
 
-def answer(delivery: Delivery, state: State, fields: bytes) -> None:
+def answer(delivery: Delivery, state: DeliveryState, fields: bytes) -> None:
     """Settle with a state of the transactions' kind (4.5.5, 4.5.8).
 
     Args:
         delivery: The delivery.
-        state: `State.DECLARED` or `State.TRANSACTIONAL`.
+        state: `DeliveryState.DECLARED` or `DeliveryState.TRANSACTIONAL`.
         fields: Its fields, an encoded list.
     """
     set_data(lib.pn_disposition_data(lib.pn_delivery_local(delivery)), fields)

@@ -8,9 +8,9 @@ from typing import Any, Final, Protocol
 from cproton import ffi, lib
 from msgspec import Struct
 
-from assay_broker.amqp.attaches import AttachEnd
 from assay_broker.amqp.engine._data import NO_OCTETS, Problem, fresh, set_condition, text
 from assay_broker.amqp.engine._deliveries import Delivery
+from assay_broker.amqp.frames.attaches import AttachReply
 
 _new_delivery, _send, _advance = lib.pn_delivery, lib.pn_link_send, lib.pn_link_advance
 _pending, _receive = lib.pn_delivery_pending, lib.pn_link_recv
@@ -30,7 +30,7 @@ SHORT = 16_384
 all with each frame: with a long message that would take more time than there is."""
 
 
-class Owner(Protocol):
+class LinkOwner(Protocol):
     """What a session or link needs of its connection's engine."""
 
     @property
@@ -47,7 +47,7 @@ class Owner(Protocol):
         """Begin a session."""
         ...
 
-    def attach(self, link: EngineLink, end: AttachEnd) -> None:
+    def attach(self, link: EngineLink, end: AttachReply) -> None:
         """Attach a link."""
         ...
 
@@ -60,8 +60,8 @@ class Owner(Protocol):
         ...
 
 
-class Listener(Protocol):
-    """Who hears of the deliveries of a link: `assay_broker.amqp.links.LinkEnd`."""
+class DeliveryListener(Protocol):
+    """Who hears of the deliveries of a link: `assay_broker.amqp.links.link.LinkEnd`."""
 
     def changed(self, delivery: Delivery) -> None:
         """A delivery has come, in whole or in part, or the peer has said what became of one."""
@@ -123,7 +123,7 @@ class EngineSession:
         pointer: Proton's.
     """
 
-    def __init__(self, engine: Owner, pointer: object) -> None:
+    def __init__(self, engine: LinkOwner, pointer: object) -> None:
         self._engine = engine
         self.pointer = pointer
         self.alive = True
@@ -177,11 +177,11 @@ class EngineLink:
         "tag",
     )
 
-    def __init__(self, engine: Owner, pointer: object, session: EngineSession) -> None:
+    def __init__(self, engine: LinkOwner, pointer: object, session: EngineSession) -> None:
         self.engine = engine
         self.pointer = pointer
         self.session = session
-        self.end: Listener | None = None
+        self.end: DeliveryListener | None = None
         """Who hears of its deliveries; None where nobody does."""
         self.alive = True
         self.opened = False
@@ -199,7 +199,7 @@ class EngineLink:
 
     # --- attaching
 
-    def open(self, end: AttachEnd) -> None:
+    def open(self, end: AttachReply) -> None:
         """Attach our side.
 
         Args:
@@ -213,7 +213,7 @@ class EngineLink:
                 lib.pn_link_set_max_message_size(self.pointer, end.max_message_size)
             self.engine.attach(self, end)
 
-    def takes(self, end: AttachEnd) -> bool:
+    def takes(self, end: AttachReply) -> bool:
         """Whether our attach fits into a frame that the peer takes."""
         most = self.engine.max_frame
         return not most or end.longest <= most

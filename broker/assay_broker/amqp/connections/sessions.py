@@ -1,0 +1,214 @@
+"""The sessions of one connection, and the links in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from assay_broker.amqp.conditions import RESOURCE_LIMIT, STOLEN, Condition
+from assay_broker.amqp.engine import Engine, EngineLink, EngineSession
+from assay_broker.amqp.frames.attaches import Attach, AttachReply, Coordinator, Terminus
+from assay_broker.amqp.frames.validation import SessionFault
+from assay_broker.amqp.links.browsing import BrowserEnd, LookupEnd
+from assay_broker.amqp.links.coordinator import CoordinatorEnd
+from assay_broker.amqp.links.incoming import IncomingEnd
+from assay_broker.amqp.links.link import LinkContext, LinkEnd
+from assay_broker.amqp.links.outgoing import OutgoingEnd
+from assay_broker.amqp.links.requests import CancelEnd
+from assay_broker.amqp.links.termini import reception
+from assay_broker.core.effects import Answer
+from assay_sdk.amqp.terms import CANCEL_NODE
+from assay_sdk.model.reasons import Mqrc, Refused, refused
+
+_SHOWN = 80
+
+
+class PeerPerformatives(Protocol):
+    """What the peer's frames say of which the engine tells only that they have come."""
+
+    def next_begin(self) -> int:
+        """The channel of the next session."""
+        ...
+
+    def next_attach(self) -> Attach:
+        """What the next attach says."""
+        ...
+
+
+class SessionEnd:
+    """One session.
+
+    Args:
+        engine: The engine's session.
+        number: Its number on the connection, for the queue manager.
+        channel: Its channel, as the peer has it.
+    """
+
+    def __init__(self, engine: EngineSession, number: int, channel: int) -> None:
+        self.engine = engine
+        self.number = number
+        self.channel = channel
+        self.ends: dict[EngineLink, LinkEnd] = {}
+
+
+class Sessions:
+    """All sessions of a connection.
+
+    It is told each time whose they are: what is over is gone then, and does not wait for the collector of cycles.
+
+    Args:
+        said: What the peer's frames say.
+    """
+
+    def __init__(self, said: PeerPerformatives) -> None:
+        self._said = said
+        self._sessions: dict[EngineSession, SessionEnd] = {}
+        self._links: dict[int, LinkEnd] = {}
+        self._names: dict[tuple[bool, str], LinkEnd] = {}
+
+    def __len__(self) -> int:
+        """How many links there are."""
+        return len(self._links)
+
+    def __iter__(self) -> Iterator[LinkEnd]:
+        """All links."""
+        return iter(tuple(self._links.values()))
+
+    def at(self, number: int) -> LinkEnd | None:
+        """A link by its number; None when it is gone."""
+        return self._links.get(number)
+
+    def find(self, link: EngineLink) -> LinkEnd | None:
+        """A link by the engine's; None when it is gone."""
+        session = self._sessions.get(link.session)
+        return None if session is None else session.ends.get(link)
+
+    # --- sessions
+
+    def begun(self, context: LinkContext, engine: EngineSession, *, wanted: bool) -> None:
+        """The peer has begun a session.
+
+        Args:
+            context: The connection.
+            engine: The engine's session.
+            wanted: Whether it is of use: not on a connection that is being closed.
+        """
+        channel = self._said.next_begin()
+        if wanted:
+            self._sessions[engine] = SessionEnd(engine, context.next_number(), channel)
+            limits = context.limits
+            engine.open(limits.session_frames * limits.max_frame)
+
+    def ended(self, engine: EngineSession) -> None:
+        """The peer has ended a session."""
+        session = self._sessions.pop(engine, None)
+        if session is not None:
+            self._cut(session)
+
+    def fault(self, fault: SessionFault) -> None:
+        """A session has broken the protocol: it ends, and the others go on."""
+        for session in self._sessions.values():
+            if session.channel == fault.channel:
+                self._cut(session)
+                session.engine.close(Condition(fault.condition, fault.text))
+
+    def windows(self, engine: Engine) -> dict[int, int]:
+        """How many transfers each session takes now, by the peer's channel; each takes as many as it ever does."""
+        return {session.channel: engine.open_window(session.engine) for session in self._sessions.values()}
+
+    def on(self, channel: int) -> EngineSession | None:
+        """The session on one of the peer's channels; None when there is none."""
+        for session in self._sessions.values():
+            if session.channel == channel:
+                return session.engine
+        return None
+
+    def cut(self) -> None:
+        """The connection is over, and so are all sessions."""
+        for end in tuple(self._links.values()):
+            end.cut(alone=False)
+            self.forget(end)
+
+    def _cut(self, session: SessionEnd) -> None:
+        """The links of a session are over, and the units of work that were declared over one of them."""
+        for end in tuple(session.ends.values()):
+            end.cut(alone=True)
+            self.forget(end)
+
+    # --- links
+
+    def attached(self, context: LinkContext, link: EngineLink, *, wanted: bool) -> None:
+        """The peer has attached a link.
+
+        Args:
+            context: The connection.
+            link: The engine's link.
+            wanted: Whether it is of use: not on a connection that is being closed.
+        """
+        attach, session = self._said.next_attach(), self._sessions.get(link.session)
+        if session is None or not wanted:
+            return
+        if attach.engine_name != link.name:
+            raise RuntimeError("the engine and the screen have seen different attaches")
+        end = _end_for(context, link, attach, session.number)
+        self.lose(attach.name, receives=attach.receives)
+        context.steal(attach.name, receives=attach.receives)
+        self._names[attach.receives, attach.name] = session.ends[link] = self._links[end.number] = link.end = end
+        most = context.limits.links
+        if len(self._links) > 2 * most:
+            context.expel(Condition(RESOURCE_LIMIT, f"The connection goes on attaching links beyond its {most}."))
+        elif len(self._links) > most:
+            end.refuse(refused(Mqrc.RESOURCE_PROBLEM, f"The connection has {most} links; close one first."))
+        else:
+            end.begin()
+
+    def lose(self, name: str, *, receives: bool) -> None:
+        """A link of this name is attached somewhere else: it is that one from now on."""
+        stolen = self._names.get((receives, name))
+        if stolen is not None:
+            stolen.expel(Condition(STOLEN, f"The link {name[:_SHOWN]!r} is attached anew."))
+
+    def forget(self, end: LinkEnd) -> None:
+        """A link is gone on both sides."""
+        self._links.pop(end.number, None)
+        end.engine.end = None
+        session = self._sessions.get(end.engine.session)
+        if session is not None:
+            session.ends.pop(end.engine, None)
+        key = (end.attach.receives, end.attach.name)
+        if self._names.get(key) is end:
+            del self._names[key]
+
+
+def _end_for(context: LinkContext, link: EngineLink, attach: Attach, session: int) -> LinkEnd:
+    if not attach.receives:
+        return _kind_of_sender(attach.target)(context, link, attach, session)
+    if attach.source is None:
+        return LookupEnd(context, link, attach, session)
+    plan = reception(attach, attach.source, context.kind_of)
+    if isinstance(plan, Refused):
+        return _RefusedEnd(context, link, attach, session, plan)
+    return (BrowserEnd if plan.browse else OutgoingEnd)(context, link, attach, session, plan)
+
+
+def _kind_of_sender(target: Terminus | Coordinator | None) -> type[LinkEnd]:
+    if isinstance(target, Coordinator):
+        return CoordinatorEnd
+    return CancelEnd if target is not None and target.address == CANCEL_NODE else IncomingEnd
+
+
+class _RefusedEnd(LinkEnd):
+    """A link that means nothing."""
+
+    def __init__(self, context: LinkContext, link: EngineLink, attach: Attach, session: int, why: Refused) -> None:
+        super().__init__(context, link, attach, session)
+        self._refused = why
+
+    def begin(self) -> None:
+        """Say why."""
+        self.refuse(self._refused)
+
+    def end(self, answer: Answer) -> AttachReply:
+        """Nothing: the queue manager is not asked."""
+        del answer
+        return self.no_ends()

@@ -1,0 +1,1 @@
+"""Frames: performatives read, checked, completed and written, apart from the engine."""
