@@ -23,6 +23,7 @@ _BACKLOG = 512
 _IN_A_ROW = 16
 """Connections that asyncio takes before it tells of them: whoever is too many has a file open until then."""
 _MS = 1000
+_NS_PER_MS = 1_000_000
 _MEASURE_NS = 50_000_000
 """How long a measurement of memory holds."""
 
@@ -35,22 +36,22 @@ class AmqpListenError(Exception):
     """
 
 
-class ConnectionView(Struct, frozen=True):
-    """What there is to see of one connection.
+class AmqpConnectionView(Struct, frozen=True):
+    """One connection, as the status page shows it.
 
     Args:
-        container: The client's container id; empty before it has opened.
-        user: Who has logged in; None for nobody.
-        peer: Where it comes from, ``host:port``.
-        links: Links that it has.
-        since_ns: When it came, in nanoseconds since the epoch.
+        container_id: The client's container id; empty before the client has opened the connection.
+        user: The user that has logged in; None for anonymous.
+        peer: The client's address, ``host:port``.
+        links: The number of open links.
+        since_ms: When the client connected, in milliseconds since the epoch.
     """
 
-    container: str
+    container_id: str
     user: str | None
     peer: str
     links: int
-    since_ns: int
+    since_ms: int
 
 
 class AmqpListener:
@@ -99,13 +100,15 @@ class AmqpListener:
         return self._address
 
     @property
-    def connections(self) -> tuple[ConnectionView, ...]:
+    def connections(self) -> tuple[AmqpConnectionView, ...]:
         """The connections that have logged in, the oldest first."""
-        views: list[ConnectionView] = []
+        views: list[AmqpConnectionView] = []
         for line in self._lines:
             one = line.connection
             if one is not None and isinstance(line, AmqpSocket):
-                views.append(ConnectionView(one.container, line.user, line.peer, one.links, one.since_ns))
+                views.append(
+                    AmqpConnectionView(one.container, line.user, line.peer, one.links, one.since_ns // _NS_PER_MS)
+                )
         return tuple(views)
 
     async def start(self, host: str, port: int) -> None:

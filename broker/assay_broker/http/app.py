@@ -17,14 +17,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from assay_broker.http.bodies import Bodies
-from assay_broker.http.descriptor import VERSIONS
-from assay_broker.http.identity import OPEN, Gate, Security
+from assay_broker.http.description.operations import Operation
+from assay_broker.http.description.routes import OPERATIONS
 from assay_broker.http.limits import HttpLimits
-from assay_broker.http.operations import Operation
-from assay_broker.http.problems import Faults, HttpProblem
-from assay_broker.http.requests import Asked, Served, Views, json_answer
-from assay_broker.http.routes import OPERATIONS
+from assay_broker.http.requests.authentication import OPEN, Authenticator, Security
+from assay_broker.http.requests.bodies import Bodies
+from assay_broker.http.requests.descriptor import VERSIONS
+from assay_broker.http.requests.problems import Faults, HttpProblem
+from assay_broker.http.requests.request import ApiContext, ApiRequest, Views, json_answer
 from assay_broker.shell import QueueManager
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.time import Runner
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _LIMITS = HttpLimits()
 
-_MARKS: Mapping[str, str] = MappingProxyType(
+_HEADERS: Mapping[str, str] = MappingProxyType(
     {
         "Cache-Control": "no-store",
         "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none';"
@@ -73,7 +73,7 @@ def application(
         ready: Whether requests are welcome, besides that the queue manager is up; None for always.
         clear_passwords: Whether passwords may come without TLS from other machines.
     """
-    served = Served(
+    served = ApiContext(
         queue_manager=queue_manager,
         runner=runner,
         limits=limits,
@@ -81,25 +81,25 @@ def application(
         ready=lambda: queue_manager.up and (ready is None or ready()),
         secured=security.users is not None,
     )
-    gate = Gate(security, limits.logins, clear_passwords=clear_passwords)
-    desk = _Desk(served, gate)
+    authenticator = Authenticator(security, limits.logins, clear_passwords=clear_passwords)
+    dispatcher = _Dispatcher(served, authenticator)
     by_path: dict[str, dict[str, Operation]] = {}
     for operation in OPERATIONS:
         by_path.setdefault(operation.path, {})[operation.method] = operation
-    routes = [Route(path, desk.at(methods), methods=sorted(methods)) for path, methods in by_path.items()]
+    routes = [Route(path, dispatcher.at(methods), methods=sorted(methods)) for path, methods in by_path.items()]
     routes.append(Route(_STYLE, _style, methods=["GET"]))
     app = Starlette(routes=routes, exception_handlers={HTTPException: _unknown})
     app.router.redirect_slashes = False
-    app.add_middleware(_Marking, requests=limits.requests)
+    app.add_middleware(_AnswerHeaders, requests=limits.requests)
     return app
 
 
-class _Desk:
+class _Dispatcher:
     """Sees to each request before and after its handler."""
 
-    def __init__(self, served: Served, gate: Gate) -> None:
+    def __init__(self, served: ApiContext, authenticator: Authenticator) -> None:
         self._served = served
-        self._gate = gate
+        self._authenticator = authenticator
         self._bodies = Bodies(served.limits)
 
     def at(self, operations: Mapping[str, Operation]) -> Callable[[Request], Awaitable[Response]]:
@@ -122,13 +122,13 @@ class _Desk:
     async def _answered(self, request: Request, operation: Operation) -> Response:
         user = ""
         if not operation.everybodys:
-            user = await self._gate.user(request)
+            user = await self._authenticator.user(request)
             if operation.method != "GET":
-                self._gate.check_token(request)
+                self._authenticator.check_token(request)
         self._check_path(request)
         _check_query(request, operation)
         with self._bodies.reading() as reader:
-            return await operation.handler(Asked(request=request, user=user, reader=reader, served=self._served))
+            return await operation.handler(ApiRequest(http=request, user=user, reader=reader, served=self._served))
 
     def _check_path(self, request: Request) -> None:
         given = request.path_params
@@ -171,7 +171,7 @@ async def _style(_request: Request) -> Response:
     return Response(text, media_type="text/css; charset=utf-8")
 
 
-class _Marking:
+class _AnswerHeaders:
     """Counts the requests under way, and marks every answer.
 
     Args:
@@ -193,7 +193,7 @@ class _Marking:
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in _MARKS.items():
+                for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
 

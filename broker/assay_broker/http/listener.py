@@ -16,9 +16,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from assay_broker.http.app import application
-from assay_broker.http.identity import OPEN, Security, is_loopback
 from assay_broker.http.limits import HttpLimits
-from assay_broker.http.requests import Views
+from assay_broker.http.requests.authentication import OPEN, Security, is_loopback
+from assay_broker.http.requests.request import Views
 from assay_broker.shell import QueueManager
 from assay_sdk.time import Runner
 
@@ -31,7 +31,7 @@ _PEERS = logging.getLogger("assay_broker.http.peers")
 _PEERS.setLevel(logging.ERROR)
 
 
-class ListenError(Exception):
+class HttpListenError(Exception):
     """Nobody can listen there.
 
     Args:
@@ -99,10 +99,10 @@ class HttpListener:
             port: A port; 0 for any that is free.
 
         Raises:
-            ListenError: Nobody can listen there, or nobody but this machine's own programs may come without users.
+            HttpListenError: Nobody can listen there, or nobody but this machine's own programs may come without users.
         """
         if self._security.users is None and not is_loopback(host):
-            raise ListenError(
+            raise HttpListenError(
                 f"Without users nobody but this machine's own programs may come, and {host} is for others too:"
                 " listen on 127.0.0.1, or give a users file."
             )
@@ -112,7 +112,7 @@ class HttpListener:
             family, kind, proto, _, address = found[0]
             bound = socket.socket(family, kind, proto)
         except OSError as error:
-            raise ListenError(f"HTTP cannot listen on {host}:{port}: {error.strerror or error}{_ADVICE}") from error
+            raise HttpListenError(f"HTTP cannot listen on {host}:{port}: {error.strerror or error}{_ADVICE}") from error
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind(address)
@@ -120,7 +120,7 @@ class HttpListener:
             bound.setblocking(False)  # noqa: FBT003  the socket's own signature
         except OSError as error:
             bound.close()
-            raise ListenError(f"HTTP cannot listen on {host}:{port}: {error.strerror or error}{_ADVICE}") from error
+            raise HttpListenError(f"HTTP cannot listen on {host}:{port}: {error.strerror or error}{_ADVICE}") from error
         name = bound.getsockname()
         self._address = str(name[0]), int(name[1])
         self._config.load()

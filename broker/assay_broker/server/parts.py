@@ -10,10 +10,10 @@ from assay_broker.shell import QueueManager
 from assay_sdk.time import Runner
 
 if TYPE_CHECKING:
-    from assay_broker.http.requests import ConnectionView
+    from assay_broker.http.requests.request import ConnectionView
 
 
-class Gate(Protocol):
+class ListenerPort(Protocol):
     """Lets clients or administrators in."""
 
     @property
@@ -38,7 +38,7 @@ class Gate(Protocol):
         ...
 
 
-class AmqpGate(Gate, Protocol):
+class AmqpListenerPort(ListenerPort, Protocol):
     """Lets AMQP clients in."""
 
     def views(self) -> Sequence[ConnectionView]:
@@ -57,8 +57,8 @@ class Parts(Protocol):
         """
         ...
 
-    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> AmqpGate:
-        """Make the gate for AMQP clients."""
+    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> AmqpListenerPort:
+        """Make the listener for AMQP clients."""
         ...
 
     def http(
@@ -67,6 +67,6 @@ class Parts(Protocol):
         queue_manager: QueueManager,
         runner: Runner,
         views: Callable[[], Sequence[ConnectionView]],
-    ) -> Gate:
-        """Make the gate for administrators, who see the connections of clients."""
+    ) -> ListenerPort:
+        """Make the listener for administrators, who see the connections of clients."""
         ...

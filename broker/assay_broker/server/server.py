@@ -16,7 +16,7 @@ from assay_broker.server.beginning import settings_of
 from assay_broker.server.errors import MachineError, OptionsError
 from assay_broker.server.logs import get_logger
 from assay_broker.server.options import ServerOptions, check
-from assay_broker.server.parts import AmqpGate, Gate, Parts
+from assay_broker.server.parts import AmqpListenerPort, ListenerPort, Parts
 from assay_broker.server.ports import check_addresses
 from assay_broker.shell import QueueManager
 from assay_broker.stores import Store, StoreError
@@ -26,7 +26,7 @@ from assay_broker.stores.sqlite import SqliteStore
 from assay_sdk.runners.asynchronous import AsyncioRunner
 
 if TYPE_CHECKING:
-    from assay_broker.http.requests import ConnectionView
+    from assay_broker.http.requests.request import ConnectionView
 
 T = TypeVar("T")
 
@@ -66,9 +66,9 @@ class BrokerServer:
         self._queue_manager: QueueManager | None = None
         self._aside = ThreadPoolExecutor(1, "disk")
         """Waits for the disk when there is much to flush."""
-        self.amqp: AmqpGate | None = None
+        self.amqp: AmqpListenerPort | None = None
         """Where AMQP clients come in; None for nowhere."""
-        self.http: Gate | None = None
+        self.http: ListenerPort | None = None
         """Where administrators come in; None for nowhere."""
 
     @property
@@ -192,32 +192,32 @@ class BrokerServer:
     def _views(self) -> Sequence[ConnectionView]:
         return () if self.amqp is None else self.amqp.views()
 
-    def _url(self, gate: Gate | None, asked: HostPort | None, scheme: str) -> str:
-        if gate is None or asked is None:
+    def _url(self, listener: ListenerPort | None, asked: HostPort | None, scheme: str) -> str:
+        if listener is None or asked is None:
             return ""
-        return HostPort(asked.host, gate.address[1]).url(scheme + ("s" if self.options.tls_certificate else ""))
+        return HostPort(asked.host, listener.address[1]).url(scheme + ("s" if self.options.tls_certificate else ""))
 
     async def _end(self, *, drain: bool) -> None:
-        gates = [gate for gate in (self.amqp, self.http) if gate is not None]
+        listeners = [listener for listener in (self.amqp, self.http) if listener is not None]
         self.amqp = self.http = None
         try:
             for trouble in await asyncio.gather(
-                *(self._shut(gate, drain=drain) for gate in gates), return_exceptions=True
+                *(self._shut(listener, drain=drain) for listener in listeners), return_exceptions=True
             ):
                 if trouble is not None:
                     _LOG.error("a listener has failed to close", exc_info=trouble)
         finally:
             self._finish()
 
-    async def _shut(self, gate: Gate, *, drain: bool) -> None:
+    async def _shut(self, listener: ListenerPort, *, drain: bool) -> None:
         try:
             if drain:
                 async with asyncio.timeout(self.options.drain_ms / 1000):
-                    await gate.drain()
+                    await listener.drain()
         except TimeoutError:
             _LOG.warning("clients have not gone in time", waited_ms=self.options.drain_ms)
         finally:
-            await gate.close()
+            await listener.close()
 
     def _finish(self) -> None:
         queue_manager, store, runner = self._queue_manager, self._store, self._runner

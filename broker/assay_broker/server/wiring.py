@@ -6,14 +6,11 @@ import logging
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
-from msgspec import Struct
-
 from assay_broker.amqp.limits import AmqpLimits
-from assay_broker.amqp.listener import AmqpListener, AmqpListenError
+from assay_broker.amqp.listener import AmqpConnectionView, AmqpListener, AmqpListenError
 from assay_broker.http.limits import HttpLimits
-from assay_broker.http.listener import HttpListener
-from assay_broker.http.listener import ListenError as HttpListenError
-from assay_broker.http.requests import ConnectionView
+from assay_broker.http.listener import HttpListener, HttpListenError
+from assay_broker.http.requests.request import ConnectionView
 from assay_broker.security import Security, SecurityError, Users, server_context
 from assay_broker.server.errors import MachineError, OptionsError
 from assay_broker.server.options import ServerOptions
@@ -21,25 +18,6 @@ from assay_broker.shell import QueueManager
 from assay_sdk.time import Runner
 
 _LOG = logging.getLogger(__name__)
-_NS_PER_MS = 1_000_000
-
-
-class Shown(Struct, frozen=True, kw_only=True):
-    """An AMQP connection, as the status page shows it.
-
-    Args:
-        container_id: What the client calls itself.
-        user: Who has logged in; None for nobody.
-        peer: The other end's address.
-        links: How many links are open.
-        since_ms: Since when, in milliseconds since the epoch.
-    """
-
-    container_id: str
-    user: str | None
-    peer: str
-    links: int
-    since_ms: int
 
 
 class Wiring:
@@ -66,10 +44,10 @@ class Wiring:
             _LOG.warning(unencrypted)
         self._security = Security(users, tls, options.clear_passwords)
 
-    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> AmqpGate:
-        """Make the gate for AMQP clients."""
+    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> ServerAmqpListener:
+        """Make the listener for AMQP clients."""
         limits = AmqpLimits(**options.amqp_limits)
-        return AmqpGate(queue_manager, runner, security=self._security, limits=limits)
+        return ServerAmqpListener(queue_manager, runner, security=self._security, limits=limits)
 
     def http(
         self,
@@ -77,9 +55,9 @@ class Wiring:
         queue_manager: QueueManager,
         runner: Runner,
         views: Callable[[], Sequence[ConnectionView]],
-    ) -> HttpGate:
-        """Make the gate for administrators, who see the connections of clients."""
-        return HttpGate(
+    ) -> ServerHttpListener:
+        """Make the listener for administrators, who see the connections of clients."""
+        return ServerHttpListener(
             queue_manager,
             runner,
             security=self._security,
@@ -89,7 +67,7 @@ class Wiring:
         )
 
 
-class AmqpGate(AmqpListener):
+class ServerAmqpListener(AmqpListener):
     """The listener of AMQP clients, whose complaints are a server's."""
 
     async def start(self, host: str, port: int) -> None:
@@ -101,21 +79,12 @@ class AmqpGate(AmqpListener):
         with complaints():
             await super().start(host, port)
 
-    def views(self) -> tuple[Shown, ...]:
-        """Who is connected, as the status page shows it."""
-        return tuple(
-            Shown(
-                container_id=one.container,
-                user=one.user,
-                peer=one.peer,
-                links=one.links,
-                since_ms=one.since_ns // _NS_PER_MS,
-            )
-            for one in self.connections
-        )
+    def views(self) -> tuple[AmqpConnectionView, ...]:
+        """Return the connections, for the status page."""
+        return self.connections
 
 
-class HttpGate(HttpListener):
+class ServerHttpListener(HttpListener):
     """The listener of administrators, whose complaints are a server's."""
 
     async def start(self, host: str, port: int) -> None:

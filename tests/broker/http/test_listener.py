@@ -12,7 +12,7 @@ import pytest
 from tests.broker.http.conftest import CSRF, ORDERS, Guards, KnownUsers, Serve, Served, basic
 from tests.waiting import until
 
-from assay_broker.http import HttpLimits, HttpListener, ListenError
+from assay_broker.http import HttpLimits, HttpListener, HttpListenError
 
 
 def listener(served: Served, security: Guards) -> HttpListener:
@@ -24,7 +24,7 @@ def start(served: Served, host: str, port: int, security: Guards) -> str:
         made = listener(served, security)
         try:
             await made.start(host, port)
-        except ListenError as error:
+        except HttpListenError as error:
             return str(error)
         url = made.url
         await made.close()

@@ -446,11 +446,11 @@ def test_a_connection_that_is_over_does_not_wait_for_the_collector_of_cycles(
 def test_what_there_is_to_see_of_connections(server: Serving) -> None:
     with raw(server, container="seen") as client:
         client.attach("s", SENDER, target=target("Q"))
-        views = {view.container: view for view in server.do(lambda: server.listener.connections)}
+        views = {view.container_id: view for view in server.do(lambda: server.listener.connections)}
         view = views["seen"]
         assert (view.links, view.user) == (1, None)
         assert view.peer.startswith("127.0.0.1:")
-        assert view.since_ns > 0
+        assert view.since_ms > 0
 
 
 def test_a_mistake_of_ours_ends_one_connection_and_is_logged(

@@ -168,7 +168,7 @@ def test_a_reader_that_never_reads_does_not_stay_when_it_has_closed() -> None:
 
 
 def _containers(server: Serving) -> list[str]:
-    return [view.container for view in server.do(lambda: server.listener.connections)]
+    return [view.container_id for view in server.do(lambda: server.listener.connections)]
 
 
 def test_a_session_whose_window_stays_shut_does_not_fill_the_memory() -> None:

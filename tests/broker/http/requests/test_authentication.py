@@ -5,7 +5,7 @@ import logging
 import pytest
 from tests.broker.http.conftest import CSRF, ORDERS, QMGR, KnownUsers, Serve, Served, basic
 
-from assay_broker.http.identity import is_loopback
+from assay_broker.http.requests.authentication import is_loopback
 from assay_sdk.model.reasons import Mqrc
 
 ALICE = basic("alice", "wonder:land")
@@ -165,7 +165,9 @@ def test_a_wrong_password_is_logged_without_it_and_without_the_name(
 ) -> None:
     with caplog.at_level(logging.WARNING):
         assert guarded.ask("GET", ORDERS, None, basic("alice", "wrong-secret")).status == 401
-    (told,) = [record.getMessage() for record in caplog.records if record.name == "assay_broker.http.identity"]
+    (told,) = [
+        record.getMessage() for record in caplog.records if record.name == "assay_broker.http.requests.authentication"
+    ]
     assert told.startswith("127.0.0.1:")
     assert told.endswith(" was not let in: user or password is wrong")
     assert "alice" not in told

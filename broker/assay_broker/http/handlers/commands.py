@@ -17,9 +17,9 @@ from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
 from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
 from assay_broker.core.objects.values import shown
-from assay_broker.http.asking import Asker
-from assay_broker.http.problems import FAILED, Faults, HttpProblem
-from assay_broker.http.requests import Asked, json_answer
+from assay_broker.http.requests.connections import ManagerConnection
+from assay_broker.http.requests.problems import FAILED, Faults, HttpProblem
+from assay_broker.http.requests.request import ApiRequest, json_answer
 from assay_broker.mqsc.lines import LONGEST_COMMAND, LineFault, Piece, Position, SourceCommand
 from assay_broker.mqsc.messages import SHOWN
 from assay_broker.mqsc.reading import Statement
@@ -67,15 +67,15 @@ Body = RunCommand | RunCommandJson
 _DECODER = msgspec.json.Decoder(Body)
 
 
-async def run(asked: Asked) -> Response:
+async def run(request: ApiRequest) -> Response:
     """Carry out a command."""
-    octets = await asked.body()
+    octets = await request.body()
     try:
         body = _DECODER.decode(octets)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise HttpProblem(Faults.BODY, f"The body is no command: {error}.") from error
-    async with asked.asking() as asker:
-        host = asked.served.queue_manager.settings.host
+    async with request.connected() as asker:
+        host = request.served.queue_manager.settings.host
         if isinstance(body, RunCommand):
             text = body.parameters.command
             _, answer = await _run(text, asker, host)
@@ -93,7 +93,9 @@ async def run(asked: Asked) -> Response:
     )
 
 
-async def _run(text: str, asker: Asker, host: Host, *, on_use: bool = False) -> tuple[Statement | None, CommandAnswer]:
+async def _run(
+    text: str, asker: ManagerConnection, host: Host, *, on_use: bool = False
+) -> tuple[Statement | None, CommandAnswer]:
     """Carry out a command; without a statement it was none."""
     command = one_command(text)
     statement = understand(1, command, host)

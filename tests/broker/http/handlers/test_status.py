@@ -12,10 +12,10 @@ from typing import NoReturn
 import pytest
 from msgspec import Struct
 from tests.broker.http.conftest import KnownUsers, Serve, Served, basic
-from tests.broker.http.test_messaging import send_later
+from tests.broker.http.handlers.test_messaging import send_later
 
 from assay_broker.http import HttpLimits
-from assay_broker.http.status import _left
+from assay_broker.http.handlers.status import _left
 
 EVIL = "<script>alert(1)</script>\"'&{{7*7}}"
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from starlette.datastructures import Headers
 
 from assay_broker.core.messages.descriptor import ID_BYTES, Described, native_id
-from assay_broker.http.problems import Faults, HttpProblem
+from assay_broker.http.requests.problems import Faults, HttpProblem
 from assay_sdk.model.message import Address, AddressKind, Message, Property
 
 MESSAGE_ID = "ibm-mq-md-messageId"

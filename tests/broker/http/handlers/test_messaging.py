@@ -12,7 +12,7 @@ from tests.waiting import until
 
 from assay_broker.core.commands import AttachSender, Connect, Put
 from assay_broker.core.messages.descriptor import Described
-from assay_broker.http.descriptor import PROPERTIES, VERSIONS, answer_headers, drafted
+from assay_broker.http.requests.descriptor import PROPERTIES, VERSIONS, answer_headers, drafted
 from assay_sdk.model.message import Address, AddressKind, Message, Property
 from assay_sdk.model.reasons import Mqrc
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 
-from assay_broker.http.descriptor import VERSIONS
-from assay_broker.http.operations import Operation, Parameter
-from assay_broker.http.schemas import ERRORS, SCHEMAS
+from assay_broker.http.description.operations import Operation, Parameter
+from assay_broker.http.description.schemas import ERRORS, SCHEMAS
+from assay_broker.http.requests.descriptor import VERSIONS
 from assay_broker.wire import product_version
 
 _PART = re.compile(r"\{(\w+)(?::path)?\}")

@@ -6,8 +6,21 @@ from http import HTTPStatus
 
 from starlette.responses import Response
 
-from assay_broker.http import commands, messaging, metrics, status
-from assay_broker.http.descriptor import (
+from assay_broker.http.description.openapi import document
+from assay_broker.http.description.operations import Operation, Parameter, Reply
+from assay_broker.http.description.schemas import (
+    COMMAND,
+    COMMAND_ANSWER,
+    DESCRIPTION,
+    MANAGERS,
+    MESSAGES,
+    STATE,
+    TEXT,
+    WHOLE_MESSAGE,
+)
+from assay_broker.http.handlers import commands, messaging, metrics, status
+from assay_broker.http.requests.authentication import CSRF_HEADER
+from assay_broker.http.requests.descriptor import (
     CORRELATION_ID,
     DELAY,
     EXPIRY,
@@ -18,20 +31,7 @@ from assay_broker.http.descriptor import (
     PROPERTIES,
     REPLY_TO,
 )
-from assay_broker.http.identity import CSRF_HEADER
-from assay_broker.http.openapi import document
-from assay_broker.http.operations import Operation, Parameter, Reply
-from assay_broker.http.requests import Asked, json_answer
-from assay_broker.http.schemas import (
-    COMMAND,
-    COMMAND_ANSWER,
-    DESCRIPTION,
-    MANAGERS,
-    MESSAGES,
-    STATE,
-    TEXT,
-    WHOLE_MESSAGE,
-)
+from assay_broker.http.requests.request import ApiRequest, json_answer
 
 _QUEUE = "/ibmmq/rest/{version}/messaging/qmgr/{qmgr}/queue/{queue:path}"
 _JSON = "application/json"
@@ -99,25 +99,25 @@ _READING = (400, 401, 403, 404, 503)
 _WRITING = (400, 401, 403, 404, 405, 413, 415, 500, 503)
 
 
-async def _health(_asked: Asked) -> Response:
+async def _health(_request: ApiRequest) -> Response:
     """The loop turns: that this is answered says so."""
     return json_answer({"status": "alive"})
 
 
-async def _ready(asked: Asked) -> Response:
-    ready = asked.served.ready()
+async def _ready(request: ApiRequest) -> Response:
+    ready = request.served.ready()
     code = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
     return json_answer({"status": "ready" if ready else "not ready"}, code)
 
 
-async def _description(asked: Asked) -> Response:
-    return json_answer(document(OPERATIONS, secured=asked.served.secured))
+async def _description(request: ApiRequest) -> Response:
+    return json_answer(document(OPERATIONS, secured=request.served.secured))
 
 
-async def _managers(asked: Asked) -> Response:
+async def _managers(request: ApiRequest) -> Response:
     """The one that there is."""
-    state = "running" if asked.served.queue_manager.up else "endedNormally"
-    return json_answer({"qmgr": [{"name": asked.manager, "state": state}]})
+    state = "running" if request.served.queue_manager.up else "endedNormally"
+    return json_answer({"qmgr": [{"name": request.manager, "state": state}]})
 
 
 OPERATIONS: tuple[Operation, ...] = (

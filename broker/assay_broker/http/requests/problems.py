@@ -63,7 +63,7 @@ class HttpProblem(Exception):  # noqa: N818 - it may be the caller's, who is ans
         fault: What kind of thing is wrong.
         text: One sentence: what is wrong, and where.
         status: HTTP's, where it is not the fault's own.
-        reason: MQRC; 0 where the queue manager was not asked.
+        reason: MQRC; 0 where the queue manager was not request.
         headers: Headers of the answer.
     """
 

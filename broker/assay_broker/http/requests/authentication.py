@@ -19,7 +19,7 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from assay_broker.core.administration.authority import ADMINISTRATOR
-from assay_broker.http.problems import Faults, HttpProblem
+from assay_broker.http.requests.problems import Faults, HttpProblem
 
 CSRF_HEADER = "ibm-mq-rest-csrf-token"
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="Assay", charset="UTF-8"'}
@@ -76,7 +76,7 @@ def is_loopback(host: str | None) -> bool:
     return (mapped or address).is_loopback
 
 
-class Gate:
+class Authenticator:
     """Lets requests in.
 
     Checking a password is costly on purpose, so it is done on a thread, a few at a time, and a login that was right is

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.broker.http.conftest import KnownUsers, Serve, Served, basic
-from tests.broker.http.test_messaging import send_later
+from tests.broker.http.handlers.test_messaging import send_later
 
 from assay_broker.http import HttpLimits
 

@@ -14,15 +14,15 @@ from itertools import count
 from assay_broker.core.administration.changes import Change
 from assay_broker.core.commands import Administer, Command, Disconnect
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Value
-from assay_broker.http.problems import Faults, HttpProblem, refusal_problem
+from assay_broker.http.requests.problems import Faults, HttpProblem, refusal_problem
 from assay_broker.shell import QueueManager
 from assay_sdk.model.reasons import Refused
 
 _CONNECT = 0
 
 
-class Asker:
-    """One connection (`assay_broker.facility.Peer`); `asking` opens and closes it.
+class ManagerConnection:
+    """One connection (`assay_broker.facility.Peer`); `connected` opens and closes it.
 
     Args:
         queue_manager: Where it leads.
@@ -39,7 +39,7 @@ class Asker:
         self._awaited: dict[int, asyncio.Future[Answer]] = {}
         self._lost: Refused | None = None
         self.number = 0
-        """The connection's number, for the commands that are asked."""
+        """The connection's number, for the commands that are request."""
 
     async def open(self) -> None:
         """Connect.
@@ -138,7 +138,9 @@ class Asker:
 
 
 @asynccontextmanager
-async def asking(queue_manager: QueueManager, user: str | None, answer_ms: int) -> AsyncGenerator[Asker, None]:
+async def connected(
+    queue_manager: QueueManager, user: str | None, answer_ms: int
+) -> AsyncGenerator[ManagerConnection, None]:
     """A connection for the length of a block.
 
     Args:
@@ -149,7 +151,7 @@ async def asking(queue_manager: QueueManager, user: str | None, answer_ms: int) 
     Raises:
         HttpProblem: The queue manager does not let the user in, or is stopped.
     """
-    asker = Asker(queue_manager, user, answer_ms)
+    asker = ManagerConnection(queue_manager, user, answer_ms)
     try:
         await asker.open()
         yield asker
@@ -158,7 +160,7 @@ async def asking(queue_manager: QueueManager, user: str | None, answer_ms: int) 
 
 
 @contextmanager
-def doorbell(queue_manager: QueueManager) -> Generator[asyncio.Event, None, None]:
+def turn_event(queue_manager: QueueManager) -> Generator[asyncio.Event, None, None]:
     """An event that is set whenever the queue manager has done something.
 
     Args:

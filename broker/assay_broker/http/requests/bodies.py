@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from assay_broker.core.messages.descriptor import Described
-from assay_broker.http.descriptor import Version, answer_headers, shown_id
 from assay_broker.http.limits import HttpLimits
-from assay_broker.http.problems import Faults, HttpProblem
+from assay_broker.http.requests.descriptor import Version, answer_headers, shown_id
+from assay_broker.http.requests.problems import Faults, HttpProblem
 from assay_sdk.amqp.codec import decode
 from assay_sdk.amqp.types import DecodeError
 from assay_sdk.model.message import Message

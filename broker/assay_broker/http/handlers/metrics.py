@@ -16,7 +16,7 @@ from starlette.responses import Response
 from assay_broker.core.administration.changes import DisplayObjects
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind
-from assay_broker.http.requests import Asked
+from assay_broker.http.requests.request import ApiRequest
 from assay_broker.wire import product_version
 
 _NS_PER_S = 1e9
@@ -44,35 +44,35 @@ class Snapshot(Collector):
         return self._families
 
 
-async def metrics(asked: Asked) -> Response:
+async def metrics(request: ApiRequest) -> Response:
     """Answer with the figures of now, as far as the user may see them."""
-    async with asked.asking() as asker:
+    async with request.connected() as asker:
         queues = _definitions(await asker.must(DisplayObjects(kinds=(Kind.QLOCAL,), name="*")))
         subscriptions = _definitions(await asker.must(DisplayObjects(kinds=(Kind.SUB,), name="*")))
     registry = CollectorRegistry(auto_describe=False)
     registry.register(
         Snapshot(
             (
-                *_queue_manager(asked),
-                *_queues(queues, asked.served.limits.rows),
+                *_queue_manager(request),
+                *_queues(queues, request.served.limits.rows),
                 _subscriptions(one for one in subscriptions if one.name != _DEFAULT_SUBSCRIPTION),
-                *_traffic(asked),
+                *_traffic(request),
             )
         )
     )
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
-def _queue_manager(asked: Asked) -> Iterator[Metric]:
-    settings = asked.served.queue_manager.settings
+def _queue_manager(request: ApiRequest) -> Iterator[Metric]:
+    settings = request.served.queue_manager.settings
     info = InfoMetricFamily("assay_queue_manager", "The queue manager and its version.")
     platform = "zos" if settings.host.zos else "distributed"
     info.add_metric(
-        (), {"name": asked.manager, "platform": platform, "level": settings.level, "version": product_version()}
+        (), {"name": request.manager, "platform": platform, "level": settings.level, "version": product_version()}
     )
     yield info
     connections = GaugeMetricFamily("assay_connections", "Open connections of clients.", labels=("protocol",))
-    connections.add_metric(("amqp",), len(asked.served.views()))
+    connections.add_metric(("amqp",), len(request.served.views()))
     yield connections
 
 
@@ -101,8 +101,8 @@ def _subscriptions(subscriptions: Iterable[Definition]) -> Metric:
     return family
 
 
-def _traffic(asked: Asked) -> Iterator[Metric]:
-    manager = asked.served.queue_manager
+def _traffic(request: ApiRequest) -> Iterator[Metric]:
+    manager = request.served.queue_manager
     flushes = manager.flushes
     for name, about, value in (
         ("assay_puts", "Messages that were sent to the queue manager, refused ones included.", manager.puts),

@@ -16,11 +16,11 @@ from assay_broker.core.administration.changes import NativeBrowse, NativePut, Na
 from assay_broker.core.commands import AttachSender, Put
 from assay_broker.core.effects import Answer, Value
 from assay_broker.core.messages.descriptor import Described, native_id
-from assay_broker.http.asking import Asker, doorbell
-from assay_broker.http.bodies import message_answer, message_body, summary, whole
-from assay_broker.http.descriptor import DELAY, MESSAGE_ID, delay_ms, drafted, given_id, shown_id
-from assay_broker.http.problems import Faults, HttpProblem, refusal_problem
-from assay_broker.http.requests import Asked, json_answer
+from assay_broker.http.requests.bodies import message_answer, message_body, summary, whole
+from assay_broker.http.requests.connections import ManagerConnection, turn_event
+from assay_broker.http.requests.descriptor import DELAY, MESSAGE_ID, delay_ms, drafted, given_id, shown_id
+from assay_broker.http.requests.problems import Faults, HttpProblem, refusal_problem
+from assay_broker.http.requests.request import ApiRequest, json_answer
 from assay_sdk.model.message import Address, AddressKind, Message
 
 _LINK = 1
@@ -32,27 +32,27 @@ _LOOK_S = 0.25
 """How soon a request that waits sees that the server is being drained."""
 
 
-async def put(asked: Asked) -> Response:
+async def put(request: ApiRequest) -> Response:
     """Put a message on a queue."""
-    queue = asked.path("queue")
-    delay = delay_ms(asked.request.headers)
-    message = await _draft(asked, Address(AddressKind.QUEUE, queue))
-    async with asked.asking() as asker:
+    queue = request.path("queue")
+    delay = delay_ms(request.http.headers)
+    message = await _draft(request, Address(AddressKind.QUEUE, queue))
+    async with request.connected() as asker:
         await asker.must(NativePut(queue, message, delay))
-    return _created(asked, message)
+    return _created(request, message)
 
 
-async def publish(asked: Asked) -> Response:
+async def publish(request: ApiRequest) -> Response:
     """Publish a message on a topic string."""
-    if DELAY in asked.request.headers:
+    if DELAY in request.http.headers:
         raise HttpProblem(Faults.HEADER, f"{DELAY} is for messages to queues; leave it out.")
-    topic = Address(AddressKind.TOPIC, asked.path("topic"))
-    message = await _draft(asked, topic)
-    async with asked.asking() as asker:
+    topic = Address(AddressKind.TOPIC, request.path("topic"))
+    message = await _draft(request, topic)
+    async with request.connected() as asker:
         number = asker.number
         _granted(await asker.send(lambda token: AttachSender(number, token, _LINK, topic)))
         _granted(await asker.send(lambda token: Put(number, token, _LINK, message)))
-    return _created(asked, message)
+    return _created(request, message)
 
 
 def _granted(answer: Answer) -> None:
@@ -60,35 +60,35 @@ def _granted(answer: Answer) -> None:
         raise refusal_problem(answer.refused)
 
 
-async def _draft(asked: Asked, to: Address) -> Message:
-    body = message_body(asked.request, await asked.body())
-    return drafted(asked.version, asked.request.headers, to, body, manager=asked.manager, now_ms=asked.now_ms)
+async def _draft(request: ApiRequest, to: Address) -> Message:
+    body = message_body(request.http, await request.body())
+    return drafted(request.version, request.http.headers, to, body, manager=request.manager, now_ms=request.now_ms)
 
 
-def _created(asked: Asked, message: Message) -> Response:
-    shown = shown_id(asked.version, native_id(message.message_id).hex())
+def _created(request: ApiRequest, message: Message) -> Response:
+    shown = shown_id(request.version, native_id(message.message_id).hex())
     return Response(status_code=_CREATED, headers={MESSAGE_ID: shown})
 
 
-async def browse(asked: Asked) -> Response:
+async def browse(request: ApiRequest) -> Response:
     """Look at the first message that fits."""
-    async with asked.asking() as asker:
-        value = await asker.must(NativeBrowse(asked.path("queue"), *_ids(asked), limit=1))
-    return _one(asked, value, in_full=_in_full(asked))
+    async with request.connected() as asker:
+        value = await asker.must(NativeBrowse(request.path("queue"), *_ids(request), limit=1))
+    return _one(request, value, in_full=_in_full(request))
 
 
-async def listing(asked: Asked) -> Response:
+async def listing(request: ApiRequest) -> Response:
     """List messages."""
-    limits = asked.served.limits
-    limit = asked.number("limit", limits.messages, limits.messages)
-    async with asked.asking() as asker:
-        value = await asker.must(NativeBrowse(asked.path("queue"), *_ids(asked), limit=limit + 1))
+    limits = request.served.limits
+    limit = request.number("limit", limits.messages, limits.messages)
+    async with request.connected() as asker:
+        value = await asker.must(NativeBrowse(request.path("queue"), *_ids(request), limit=limit + 1))
     found = list(_described(value))
-    show = whole if _in_full(asked) else summary
+    show = whole if _in_full(request) else summary
     shown: list[dict[str, object]] = []
     octets = 0
     for one in found[:limit]:
-        item = show(asked.version, one)
+        item = show(request.version, one)
         octets += len(str(item.get("body", "")))
         if shown and octets > limits.answer:
             break
@@ -96,27 +96,27 @@ async def listing(asked: Asked) -> Response:
     return json_answer({"messages": shown, "more": len(found) > len(shown)})
 
 
-async def take(asked: Asked) -> Response:
+async def take(request: ApiRequest) -> Response:
     """Take the first message that fits; wait for one if that is asked for."""
-    change = NativeTake(asked.path("queue"), *_ids(asked))
-    in_full = _in_full(asked)
-    wait_ms = asked.number("wait", 0, asked.served.limits.wait_ms)
-    async with asked.asking() as asker:
+    change = NativeTake(request.path("queue"), *_ids(request))
+    in_full = _in_full(request)
+    wait_ms = request.number("wait", 0, request.served.limits.wait_ms)
+    async with request.connected() as asker:
         value = await asker.must(change)
         if not value and wait_ms:
-            value = await _later(asked, asker, change, wait_ms)
-    return _one(asked, value, in_full=in_full)
+            value = await _later(request, asker, change, wait_ms)
+    return _one(request, value, in_full=in_full)
 
 
-async def _later(asked: Asked, asker: Asker, change: NativeTake, wait_ms: int) -> Value:
+async def _later(request: ApiRequest, asker: ManagerConnection, change: NativeTake, wait_ms: int) -> Value:
     """Look again whenever the queue manager has done something; nothing is taken for a caller who has gone."""
-    gone = asyncio.create_task(_hang_up(asked.request))
+    gone = asyncio.create_task(_hang_up(request.http))
     clock = asyncio.get_running_loop().time
     until = clock() + wait_ms / 1_000
     value: Value = ()
     try:
-        with doorbell(asked.served.queue_manager) as rung:
-            while not value and (left := until - clock()) > 0 and asked.served.ready():
+        with turn_event(request.served.queue_manager) as rung:
+            while not value and (left := until - clock()) > 0 and request.served.ready():
                 await _either(rung, gone, min(left, _LOOK_S))
                 if gone.done():
                     break
@@ -141,27 +141,27 @@ async def _hang_up(request: Request) -> None:
         pass
 
 
-def _ids(asked: Asked) -> tuple[bytes | None, bytes | None]:
+def _ids(request: ApiRequest) -> tuple[bytes | None, bytes | None]:
     """CorrelId and MsgId that are asked for."""
     names = ("correlationId", "messageId")
-    given = ((name, asked.query(name)) for name in names)
-    found = [None if value is None else given_id(asked.version, value, name) for name, value in given]
+    given = ((name, request.query(name)) for name in names)
+    found = [None if value is None else given_id(request.version, value, name) for name, value in given]
     return found[0], found[1]
 
 
-def _in_full(asked: Asked) -> bool:
+def _in_full(request: ApiRequest) -> bool:
     """Whether everything that is known of a message is asked for."""
-    given = asked.query("detail")
+    given = request.query("detail")
     if given not in {None, "full"}:
         raise HttpProblem(Faults.QUERY, "detail is full, or is not given.")
     return given == "full"
 
 
-def _one(asked: Asked, value: Value, *, in_full: bool) -> Response:
+def _one(request: ApiRequest, value: Value, *, in_full: bool) -> Response:
     for described in _described(value):
         if in_full:
-            return json_answer(whole(asked.version, described))
-        return message_answer(asked.version, described, asked.served.limits)
+            return json_answer(whole(request.version, described))
+        return message_answer(request.version, described, request.served.limits)
     return Response(status_code=_NOTHING)
 
 

@@ -11,11 +11,11 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assay_broker.http.asking import Asker, asking
-from assay_broker.http.bodies import BodyReader
-from assay_broker.http.descriptor import VERSIONS, Version
 from assay_broker.http.limits import HttpLimits
-from assay_broker.http.problems import Faults, HttpProblem
+from assay_broker.http.requests.bodies import BodyReader
+from assay_broker.http.requests.connections import ManagerConnection, connected
+from assay_broker.http.requests.descriptor import VERSIONS, Version
+from assay_broker.http.requests.problems import Faults, HttpProblem
 from assay_broker.shell import QueueManager
 from assay_sdk.time import Runner
 
@@ -52,7 +52,7 @@ class ConnectionView(Protocol):
 Views = Callable[[], Sequence[ConnectionView]]
 
 
-class Served(Struct, frozen=True, kw_only=True):
+class ApiContext(Struct, frozen=True, kw_only=True):
     """What all requests have in common.
 
     Args:
@@ -74,7 +74,7 @@ class Served(Struct, frozen=True, kw_only=True):
     secured: bool
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class ApiRequest(Struct, frozen=True, kw_only=True):
     """One request that was let in.
 
     Args:
@@ -84,10 +84,10 @@ class Asked(Struct, frozen=True, kw_only=True):
         served: What all requests have in common.
     """
 
-    request: Request
+    http: Request
     user: str
     reader: BodyReader
-    served: Served
+    served: ApiContext
 
     @property
     def version(self) -> Version:
@@ -106,11 +106,11 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     def path(self, name: str) -> str:
         """A part of the path."""
-        return str(self.request.path_params[name])
+        return str(self.http.path_params[name])
 
     def query(self, name: str) -> str | None:
         """A parameter of the query; None when it is not given."""
-        return self.request.query_params.get(name)
+        return self.http.query_params.get(name)
 
     def number(self, name: str, default: int, highest: int) -> int:
         """A number in the query.
@@ -136,11 +136,11 @@ class Asked(Struct, frozen=True, kw_only=True):
         Raises:
             HttpProblem: It is too long, or comes too slowly.
         """
-        return await self.reader.read(self.request)
+        return await self.reader.read(self.http)
 
-    def asking(self) -> AbstractAsyncContextManager[Asker]:
+    def connected(self) -> AbstractAsyncContextManager[ManagerConnection]:
         """A connection to the queue manager, for the length of a block."""
-        return asking(self.served.queue_manager, self.user, self.served.limits.answer_ms)
+        return connected(self.served.queue_manager, self.user, self.served.limits.answer_ms)
 
 
 def json_answer(value: object, status: int = 200) -> Response:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tests.broker.http.conftest import CSRF, Served
 
-from assay_broker.http.commands import RunCommandJson, json_command
-from assay_broker.http.problems import HttpProblem
+from assay_broker.http.handlers.commands import RunCommandJson, json_command
+from assay_broker.http.requests.problems import HttpProblem
 from assay_sdk.model.command_reasons import Mqrccf
 from assay_sdk.model.reasons import Mqrc
 

@@ -11,7 +11,7 @@ from tests.waiting import until
 from assay_broker.core.commands import AttachSender, Connect, Put
 from assay_broker.core.effects import Deliver
 from assay_broker.http import HttpLimits
-from assay_broker.http.asking import Asker
+from assay_broker.http.requests.connections import ManagerConnection
 from assay_sdk.amqp.codec import encode
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
@@ -76,8 +76,8 @@ def test_a_queue_manager_that_goes_down_meanwhile_is_told(serve: Serve, how: str
 
 
 def test_a_request_has_no_receivers(served: Served) -> None:
-    async def make() -> Asker:
-        return Asker(served.queue_manager, "mqm", 100)
+    async def make() -> ManagerConnection:
+        return ManagerConnection(served.queue_manager, "mqm", 100)
 
     asker = served.on_loop(make())
     with pytest.raises(RuntimeError, match="no receiver 7"):

@@ -19,8 +19,8 @@ from assay_broker.core.effects import Value
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind
-from assay_broker.http.asking import Asker
-from assay_broker.http.requests import Asked
+from assay_broker.http.requests.connections import ManagerConnection
+from assay_broker.http.requests.request import ApiRequest
 from assay_broker.mqsc.words import QUEUE_KINDS
 from assay_broker.wire import product_version
 from assay_sdk.model.reasons import Refused
@@ -60,11 +60,11 @@ class Table(Struct, frozen=True, kw_only=True):
     empty: str
 
 
-async def page(asked: Asked) -> Response:
+async def page(request: ApiRequest) -> Response:
     """The page, as things are now."""
-    rows = asked.served.limits.rows
-    refresh_s = asked.number(REFRESH, REFRESH_S, LONGEST_REFRESH_S)
-    async with asked.asking() as asker:
+    rows = request.served.limits.rows
+    refresh_s = request.number(REFRESH, REFRESH_S, LONGEST_REFRESH_S)
+    async with request.connected() as asker:
         manager = _definitions(await asker.must(DisplayObjects(kinds=(Kind.QMGR,), name="")))
         queues = _definitions(await asker.must(DisplayObjects(kinds=QUEUE_KINDS, name="*")))
         topics = _definitions(await asker.must(DisplayObjects(kinds=(Kind.TOPIC,), name="*")))
@@ -72,20 +72,20 @@ async def page(asked: Asked) -> Response:
         staged = await _staged(asker, rows)
     tables = (
         _queues([one for one in queues if not one.name.startswith("SYSTEM.") or one.attributes.get("CURDEPTH")], rows),
-        _staging(staged, queues, rows, asked.now_ms),
+        _staging(staged, queues, rows, request.now_ms),
         _subscriptions(subscriptions, rows),
         _topics(topics, rows),
-        _connections(asked, rows),
+        _connections(request, rows),
     )
-    settings = asked.served.queue_manager.settings
+    settings = request.served.queue_manager.settings
     text = _template().render(
-        name=asked.manager,
+        name=request.manager,
         platform="z/OS" if settings.host.zos else "distributed",
         level=settings.level,
         description=manager[0].text("DESCR") if manager else "",
         version=product_version(),
-        now=_moment(asked.now_ms),
-        user=asked.user,
+        now=_moment(request.now_ms),
+        user=request.user,
         tables=tables,
         refresh_s=refresh_s,
         usual_s=REFRESH_S,
@@ -109,7 +109,7 @@ def _definitions(value: Value) -> list[Definition]:
     return [one for one in value or () if isinstance(one, Definition)]
 
 
-async def _staged(asker: Asker, rows: int) -> list[Described] | None:
+async def _staged(asker: ManagerConnection, rows: int) -> list[Described] | None:
     """What is staged; None where the user may not look."""
     value = await asker.administer(NativeBrowse(STAGING_QUEUE, limit=rows))
     if isinstance(value, Refused):
@@ -236,11 +236,11 @@ def _topics(topics: list[Definition], most: int) -> Table:
     )
 
 
-def _connections(asked: Asked, most: int) -> Table:
+def _connections(request: ApiRequest, most: int) -> Table:
     rows, left = _cut(
         (
             (_short(one.container_id), _short(one.user or "anonymous"), one.peer, one.links, _moment(one.since_ms))
-            for one in asked.served.views()
+            for one in request.served.views()
         ),
         most,
     )

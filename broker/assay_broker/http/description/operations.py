@@ -8,9 +8,9 @@ from typing import Literal
 from msgspec import Struct
 from starlette.responses import Response
 
-from assay_broker.http.requests import Asked
+from assay_broker.http.requests.request import ApiRequest
 
-Handler = Callable[[Asked], Awaitable[Response]]
+Handler = Callable[[ApiRequest], Awaitable[Response]]
 Schema = Mapping[str, object]
 
 
