@@ -1,4 +1,7 @@
-"""What a peer asks for at once, passed on together.
+"""Commands that a client's input causes at once, passed on to the queue manager together.
+
+One read from the socket often brings many messages or settlements. Each run of them goes to the queue manager as one
+command, in the client's order, and links update their credit once afterwards.
 
 A portion of octets brings many messages, or settles many: each kind goes to the queue manager as one command, in the
 peer's order, and links catch up with their credit once.
@@ -13,39 +16,41 @@ from assay_broker.shell import QueueManager
 from assay_sdk.driver import Outcome
 
 _TOGETHER = 128
-"""Messages that are put in one turn of the queue manager's; others have theirs in between."""
+"""Messages put in one turn of the queue manager; other connections have their turn in between."""
 
 
 class CommandBatch:
-    """What has gathered of one connection: puts, or settlements of one link with one outcome, but never both.
+    """The commands of one connection that have not been passed on.
+
+    They are puts, or settlements of one link with one outcome, never both.
 
     Args:
-        queue_manager: Who is asked.
+        queue_manager: The queue manager.
     """
 
     def __init__(self, queue_manager: QueueManager) -> None:
         self.number = 0
-        """What the queue manager calls the connection."""
+        """The queue manager's number of the connection."""
         self._queue_manager = queue_manager
         self._puts: list[commands.Put] = []
         self._settling: tuple[int, Outcome, list[int]] | None = None
         self._behind: dict[LinkEnd, None] = {}
 
     def handle(self, command: Command) -> None:
-        """Have the queue manager do something, after what was asked before."""
+        """Pass on what is held, then have the queue manager handle a command."""
         self.pass_on()
         self._queue_manager.handle(command)
 
     def put(self, put: commands.Put) -> None:
-        """Put a message; what follows at once goes with it."""
+        """Hold a put, to be passed on with the puts that follow."""
         if self._settling is not None or (self._puts and self._puts[-1].unit != put.unit):
-            self.pass_on()  # what belongs to a unit of work is answered at once, unless others are stored with it
+            self.pass_on()  # puts in a unit of work are answered at once, unless others are stored with them
         self._puts.append(put)
         if len(self._puts) >= _TOGETHER:
             self.pass_on()
 
     def settle(self, link: int, delivery: int, outcome: Outcome) -> None:
-        """Settle a delivery; what follows at once with the same outcome goes with it."""
+        """Hold a settlement, to be passed on with those of the same link and outcome that follow."""
         settling = self._settling
         if settling is not None and settling[0] == link and settling[1] is outcome:
             settling[2].append(delivery)
@@ -54,7 +59,7 @@ class CommandBatch:
         self._settling = (link, outcome, [delivery])
 
     def pass_on(self) -> None:
-        """Have the queue manager do what has gathered."""
+        """Pass everything that is held on to the queue manager."""
         if self._puts:
             puts, self._puts = self._puts, []
             self._queue_manager.put_together(puts)
@@ -64,11 +69,11 @@ class CommandBatch:
             self._queue_manager.handle(commands.Settle(self.number, None, link, tuple(deliveries), outcome))
 
     def later(self, end: LinkEnd) -> None:
-        """Have a link catch up with its credit, once for all that happens now."""
+        """Have a link's `catch_up` called once, after everything that arrives now."""
         self._behind[end] = None
 
     def catch_up(self) -> None:
-        """Pass on what has gathered, and have the links catch up, until nothing is left of either."""
+        """Pass on what is held and call `catch_up` of the links that asked for it, until neither is left."""
         self.pass_on()
         while self._behind:
             behind, self._behind = self._behind, {}

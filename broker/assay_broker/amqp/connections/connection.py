@@ -41,24 +41,24 @@ _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
 _OPEN, _ENDING, _NOTHING = ConnectionState.OPEN, ConnectionState.ENDING, ConnectionAction.NOTHING
 _OVER = frozenset((ConnectionState.ENDED, ConnectionState.PARTED, ConnectionState.GONE))
-"""Looked up once: an enum is asked slowly, and each delivery comes by."""
+"""Cached at import: `Enum` attribute lookup is slow in Python 3.11, and this runs for every delivery."""
 
 
 class AmqpConnection:
     """One connection.
 
     Args:
-        line: The way to the peer.
-        engine: Makes the engine, given who hears its events.
-        queue_manager: Who is asked.
-        runner: The loop.
-        limits: What the peer can make grow.
-        memory_is_short: Whether messages take so much memory that senders get no new credit.
+        socket: The socket.
+        make_engine: Makes the engine, given the receiver of its events.
+        queue_manager: The queue manager.
+        runner: Runs jobs on the loop.
+        limits: Limits for the client.
+        memory_is_short: Returns whether senders get no new credit for lack of memory.
     """
 
-    def __init__(  # noqa: PLR0917  each is something else that it stands between
+    def __init__(  # noqa: PLR0917  each is another part that it connects
         self,
-        line: SocketPort,
+        socket: SocketPort,
         make_engine: Callable[[AmqpConnection], Engine],
         queue_manager: QueueManager,
         runner: Runner,
@@ -72,16 +72,16 @@ class AmqpConnection:
         self.container = ""
         self.since_ns = runner.clock.wall_ns()
         self.engine = make_engine(self)
-        self._line = line
+        self._socket = socket
         self._queue_manager = queue_manager
         self._runner = runner
         self._memory_is_short = memory_is_short
         self._numbers = itertools.count(1)
-        self._sessions = Sessions(line)
+        self._sessions = Sessions(socket)
         self._expected: dict[int, Answered] = {}
         self._sent: list[Callable[[], None]] = []
         self._batch = CommandBatch(queue_manager)
-        # Every message comes by these.
+        # Bound once: these run for every message.
         self.put = self._batch.put
         self.settle = self._batch.settle
         self.handle = self._batch.handle
@@ -89,74 +89,74 @@ class AmqpConnection:
         self.later = self._batch.later
         self._instant_ms = 0
         self._feeding = False
-        """Whether the line tells what has come: it flushes when that is done."""
+        """Whether the socket is passing input on; it flushes afterwards."""
         self._why: Condition | None = None
         self._opened = False
         self._heard = False
         self._flush_due = False
         self._starved: dict[LinkEnd, None] = {}
 
-    # --- what links need (`links.LinkContext`)
+    # --- `LinkContext`, for links
 
     @property
     def congested(self) -> bool:
-        """Whether more waits for the peer than is good."""
-        return self._line.congested
+        """Whether too much output waits for the client to read."""
+        return self._socket.congested
 
     @property
     def gets_own(self) -> bool:
-        """Whether receivers get what their own session's units of work have not committed."""
-        return OWN_UNCOMMITTED in self._line.desired
+        """Whether receivers get messages that their own session put in a unit of work and has not committed."""
+        return OWN_UNCOMMITTED in self._socket.desired
 
     @property
     def memory_is_short(self) -> bool:
-        """Whether senders get no new credit; they are told when that is over."""
+        """Whether senders get no new credit. `freed` is called when that is over."""
         return self._memory_is_short()
 
     @property
     def links(self) -> int:
-        """How many links are open."""
+        """The number of open links."""
         return len(self._sessions)
 
     def kind_of(self, name: str) -> AddressKind:
-        """What a name means of which nobody says whether it is a queue's or a topic's."""
+        """Return the kind of destination that a name means if the client does not say it."""
         return self._queue_manager.kind_of(name)
 
     def now_ms(self) -> int:
-        """Milliseconds since the epoch; the same for all that has come together.
+        """Return milliseconds since the epoch, the same for everything that arrives together.
 
-        Rounded up, as senders do (DD-02, DD-56): what counts from then ends no earlier than what its sender counted.
+        Rounded up, as clients do (DD-02, DD-56), so that no delay ends earlier than the client counts.
         """
         return self._instant_ms or -(-self._runner.clock.wall_ns() // _NS_PER_MS)
 
     def next_number(self) -> int:
-        """A number that nothing else of this connection has."""
+        """Return a number that is unique on this connection."""
         return next(self._numbers)
 
     def expect(self, answered: Answered) -> int:
-        """A token for a command."""
+        """Return a token for a command, and call `answered` with its answer."""
         token = next(self._numbers)
         self._expected[token] = answered
         return token
 
     def forget(self, end: LinkEnd) -> None:
-        """A link is gone on both sides."""
+        """Forget a link that is detached on both sides."""
         self._sessions.forget(end)
 
     def steal(self, name: str, *, receives: bool) -> None:
-        """Take a link away from the other connections of the same container."""
-        for other in self._line.same_container():
+        """Detach links of this name on the other connections of the same container (2.6.1)."""
+        for other in self._socket.same_container():
             other.lose(name, receives=receives)
 
     def lose(self, name: str, *, receives: bool) -> None:
-        """Another connection of the same container has taken a link over."""
+        """Detach a link that another connection of the same container has attached."""
         self._sessions.lose(name, receives=receives)
         self._wake()
 
-    # --- what the line tells
+    # --- for the socket
 
     def fed(self) -> None:
-        """The engine has had octets, or time has passed for it."""
+        """Handle what the engine has received, or that time has passed for it."""
         if self.state is ConnectionState.ASKING:
             return
         self._instant_ms = -(-self._runner.clock.wall_ns() // _NS_PER_MS)
@@ -164,104 +164,104 @@ class AmqpConnection:
         try:
             self.engine.dispatch()
             self._batch.catch_up()
-        except Exception:  # noqa: BLE001  a mistake of ours ends this connection, and no other
+        except Exception:  # noqa: BLE001  an error of the server ends this connection only
             self.failed("an event")
         finally:
             self._instant_ms = 0
             self._feeding = False
 
     def starve(self, end: LinkEnd) -> None:
-        """A link has more for the peer than there is room for; it resumes when there is."""
+        """Have a link's `resume` called when there is room for its output."""
         self._starved[end] = None
 
     def resumed(self) -> bool:
-        """What the engine had to say leaves: whether there may be more, of links that had no room for it.
+        """Resume links that had no room for their output. Return whether they may have written more.
 
-        A drain that waited for it ends so with the last message, and not when the peer has begun the next one.
+        A drain that had to wait thus ends with the last message, not after the client's next one.
         """
-        if not self._starved or self._line.congested:
+        if not self._starved or self._socket.congested:
             return False
         starved, self._starved = self._starved, {}
         try:
             for end in starved:
                 end.resume()
-        except Exception:  # noqa: BLE001  what has left the engine must reach the peer all the same
+        except Exception:  # noqa: BLE001  the engine's output must still be sent
             self.failed("a link")
         return True
 
     def flushed(self, *, resumed: bool) -> None:
-        """What the engine had to say is on its way to the peer.
+        """Note that the engine's output was written to the socket.
 
         Args:
-            resumed: Whether links that had no room have said something: then they may say more.
+            resumed: Whether links that had no room have written; they may then write more.
         """
         if resumed and self._starved:
             self._wake()
         if self._sent:
             sent, self._sent = self._sent, []
             for told in sent:
-                self._runner.call_soon(told)  # some loops write when they have done all else that is due
+                self._runner.call_soon(told)  # some loops write only after all other due jobs
 
     def freed(self) -> None:
-        """There is room again: on the line, because the peer has read, or in memory."""
+        """Resume all links, because the client has read or memory is free again."""
         for end in self._sessions:
             end.resume()
         self._wake()
 
     def expel(self, why: Condition) -> None:
-        """Close the connection, for the peer's fault or because the server ends."""
+        """Close the connection with an error, because of the client's fault or because the server stops."""
         self._why = self._why or why
         self._step(ConnectionInput.EXPELLED)
         self._wake()
 
     def broken(self, why: Condition) -> None:
-        """What the peer says cannot be read any more."""
+        """Close the connection because the client's input cannot be read any more."""
         self._why = self._why or why
         self._step(ConnectionInput.BROKEN)
         self._wake()
 
     @property
     def is_open(self) -> bool:
-        """Whether both sides have opened, and nobody has closed."""
+        """Whether both sides have opened and neither has closed."""
         return self.state is ConnectionState.OPEN
 
     @property
     def ended(self) -> bool:
-        """Whether the line is to go once everything is said."""
+        """Whether the socket is to be closed after the remaining output."""
         return self.state in _OVER
 
     @property
     def parted(self) -> bool:
-        """Whether the peer has closed, too, so that it says nothing more."""
+        """Whether the client has closed too, so that no more input arrives."""
         return self.state is ConnectionState.PARTED
 
     def fault(self, fault: SessionFault) -> None:
-        """A session has broken the protocol: it ends, and the connection goes on."""
+        """End a session that has broken the protocol; the connection goes on."""
         self._sessions.fault(fault)
 
     def windows(self) -> dict[int, int]:
-        """How many transfers each session takes now, by the peer's channel."""
+        """Return the incoming window of each session, in transfers, by the client's channel."""
         return self._sessions.windows(self.engine)
 
     def echo(self, channel: int) -> None:
-        """The peer wants to know how a session stands."""
+        """Send a flow for a session, because the client has asked for one."""
         session = self._sessions.on(channel)
         if session is not None:
             self.engine.tell_session(session)
 
     def gone(self) -> None:
-        """There is no line any more."""
+        """Handle the loss of the socket."""
         self._step(ConnectionInput.LOST)
 
     def failed(self, doing: str) -> None:
-        """A mistake of ours, caught where it would have hurt others: the connection is closed."""
-        _LOG.exception("%s of the connection of %s failed; it is closed", doing, self._line.peer)
+        """Log an error of the server and close the connection, so that other connections are not affected."""
+        _LOG.exception("%s of the connection of %s failed; it is closed", doing, self._socket.peer)
         self.expel(Condition(INTERNAL_ERROR, "The server has made a mistake; its log says which."))
 
-    # --- what the queue manager says (`facility.Peer`)
+    # --- `facility.Peer`, for the queue manager
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """A command is answered."""
+        """Take the answer to a command."""
         answered = self._expected.pop(answer.token, None)
         if answered is None:
             return
@@ -269,12 +269,12 @@ class AmqpConnection:
             self._sent.append(sent)
         try:
             answered(answer)
-        except Exception:  # noqa: BLE001  it came from within somebody else's command, whom it must not hurt
+        except Exception:  # noqa: BLE001  the caller may be another connection's command, which must not fail
             self.failed("an answer")
         self._wake()
 
     def deliver(self, delivery: Deliver) -> None:
-        """A message comes."""
+        """Take a message for one of the receivers."""
         end = self._sessions.at(delivery.link)
         if end is None:
             return
@@ -285,14 +285,14 @@ class AmqpConnection:
         self._wake()
 
     def close_link(self, closed: CloseLink) -> None:
-        """The broker closes a link."""
+        """Detach a link that the queue manager has closed."""
         end = self._sessions.at(closed.link)
         if end is not None:
             end.revoked(closed.refused)
             self._wake()
 
     def lost(self, why: Refused) -> None:
-        """The queue manager has ended the connection."""
+        """Close the connection, because the queue manager has ended it."""
         self.number = 0
         self.expel(Condition(FORCED, why.text))
 
@@ -307,52 +307,52 @@ class AmqpConnection:
             self._batch.catch_up()
         except Exception:  # noqa: BLE001  as in `fed`
             self.failed("catching up")
-        self._line.flush()
+        self._socket.flush()
 
-    # --- what the engine tells (`engine.Events`)
+    # --- `engine.Events`, for the engine
 
     def connection_opened(self) -> None:
-        """The peer has opened."""
+        """Handle the client's open."""
         self._heard = True
         self._step(ConnectionInput.OPENED)
 
     def connection_closed(self) -> None:
-        """The peer has closed."""
+        """Handle the client's close."""
         self._step(ConnectionInput.CLOSED)
 
     def engine_failed(self) -> None:
-        """The peer has broken the protocol."""
+        """Close the connection: the engine has found a protocol error."""
         name, description = self.engine.failure
         self.broken(Condition(name or FRAMING_ERROR, description))
 
     def session_opened(self, session: EngineSession) -> None:
-        """The peer has begun a session."""
+        """Handle the client's begin."""
         self._sessions.begun(self, session, wanted=self.is_open)
 
     def session_closed(self, session: EngineSession) -> None:
-        """The peer has ended a session."""
+        """Handle the client's end of a session."""
         self._sessions.ended(session)
         session.close()
         self.engine.free_session(session)
 
     def link_opened(self, link: EngineLink) -> None:
-        """The peer has attached a link."""
+        """Handle the client's attach."""
         self._sessions.attached(self, link, wanted=self.is_open)
 
     def link_closed(self, link: EngineLink, *, closed: bool) -> None:
-        """The peer has detached a link."""
+        """Handle the client's detach."""
         end = self._find(link)
         if end is not None:
             end.detached(closed=closed)
 
     def link_flowed(self, link: EngineLink) -> None:
-        """Credit has changed."""
+        """Handle the client's flow for a link."""
         end = self._find(link)
         if end is not None:
             end.flowed()
 
     def delivery_changed(self, link: EngineLink, delivery: Delivery) -> None:
-        """A delivery has come or changed."""
+        """Handle a new delivery, a further part of one, or its new state."""
         end = link.end
         if end is not None and self.state is _OPEN:
             end.changed(delivery)
@@ -365,15 +365,15 @@ class AmqpConnection:
     def _step(self, what: ConnectionInput) -> None:
         self.state, act = TABLE.get((self.state, what), (self.state, _NOTHING))
         if self.state is _ENDING:
-            self._line.ending()
+            self._socket.ending()
         if act is not _NOTHING:
             self._DOES[act](self)
 
     def _ask(self) -> None:
         self.container = self.engine.container
-        alone = SOLE_CONNECTION in self._line.desired
+        alone = SOLE_CONNECTION in self._socket.desired
         token = self.expect(self._asked)
-        number = self._queue_manager.connect(self, token, self.container or None, self._line.user, alone=alone)
+        number = self._queue_manager.connect(self, token, self.container or None, self._socket.user, alone=alone)
         self.number = self._batch.number = self.number or number
 
     def _asked(self, answer: Answer) -> None:
@@ -383,23 +383,23 @@ class AmqpConnection:
         else:
             self._why = condition(answer.refused)
             self._step(ConnectionInput.REFUSED)
-        if not self._feeding:  # else what has come with the open is told anyway
+        if not self._feeding:  # otherwise `fed` handles what arrived with the open
             self._runner.call_soon(self._go_on)
 
     def _go_on(self) -> None:
-        """What the peer has said while the queue manager was asked."""
+        """Handle what the client sent while the queue manager was asked."""
         self.fed()
         self._flush()
 
     def _open(self) -> None:
         self._opened = True
-        self._line.known(self.container)
+        self._socket.known(self.container)
         properties = open_properties(self._queue_manager.properties)
-        self.engine.open(self._queue_manager.name, offered=offered(self._line.desired), properties=properties)
-        _LOG.debug("%s has connected as %s", self._line.peer, self.container[:80])
+        self.engine.open(self._queue_manager.name, offered=offered(self._socket.desired), properties=properties)
+        _LOG.debug("%s has connected as %s", self._socket.peer, self.container[:80])
 
     def _refuse(self) -> None:
-        """Open, as one must before one closes, and say that it means nothing."""
+        """Open and close with the reason: AMQP allows no close before an open."""
         self._let_go()
         self.engine.open(
             self._queue_manager.name,
@@ -415,7 +415,7 @@ class AmqpConnection:
         self.handle(commands.Disconnect(self.number, token, clean=True))
 
     def _left(self, answer: Answer) -> None:
-        """The queue manager knows the connection no more, or did not know it."""
+        """Finish the client's close: the queue manager has ended the connection, or did not know it."""
         del answer
         number, self.number = self.number, 0
         self._queue_manager.forget(number)
@@ -428,7 +428,7 @@ class AmqpConnection:
         self.engine.close(self._why)
         if not self._heard and self._why is not None:
             self.engine.end(close_frame(self._why))
-        _LOG.info("the connection of %s is closed: %s", self._line.peer, self._why and self._why.description)
+        _LOG.info("the connection of %s is closed: %s", self._socket.peer, self._why and self._why.description)
 
     def _answer_close(self) -> None:
         self._let_go()
@@ -440,7 +440,7 @@ class AmqpConnection:
         self.engine.free()
 
     def _let_go(self) -> None:
-        """The queue manager hears, if it has not, that the connection is over, and tells nothing more."""
+        """Tell the queue manager, once, that the connection is over."""
         self._batch.pass_on()
         self._sessions.cut()
         if self.number:
@@ -458,4 +458,4 @@ class AmqpConnection:
         ConnectionAction.EXPEL: _expel,
         ConnectionAction.FORGET: _forget,
     }
-    """What is done for an act."""
+    """What each action does."""

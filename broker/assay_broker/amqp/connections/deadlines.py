@@ -1,4 +1,7 @@
-"""Jobs that all have the same time: what peers must have done by then, such as to log in.
+"""Jobs that all have the same time limit, such as the time to log in.
+
+Every client gets a deadline and hardly any misses it. Since the limit is the same, the jobs are due in the order they
+were set, and one job of the runner serves them all without sorting.
 
 Everybody who comes gets a deadline, and nearly nobody misses it.  So they stand in one row, which their due times need
 not be sorted into, and the runner has one job for all of them.
@@ -12,11 +15,11 @@ from assay_sdk.time import Cancel, Runner
 
 _NS_PER_MS = 1_000_000
 _PORTION = 64
-"""Jobs that are done in a row before it is others' turn."""
+"""Jobs that run in a row before other work of the loop."""
 
 
 class Deadline:
-    """A job that waits; called, it is taken back (`assay_sdk.time.Cancel`)."""
+    """A job that waits for its time. Calling it cancels the job (`assay_sdk.time.Cancel`)."""
 
     __slots__ = ("_row", "due_ns", "job")
 
@@ -27,16 +30,16 @@ class Deadline:
         self.job = job
 
     def __call__(self) -> None:
-        """Take it back; nothing happens where it is over."""
+        """Cancel the job; without effect after it has run."""
         self._row.pop(self, None)
 
 
 class Deadlines:
-    """Jobs that are due the same time after they were given.
+    """Jobs that run the same time after they were set.
 
     Args:
-        runner: Where they run.
-        limit_ms: After how many milliseconds.
+        runner: Runs the jobs.
+        limit_ms: The time limit, in milliseconds.
     """
 
     def __init__(self, runner: Runner, limit_ms: int) -> None:
@@ -46,7 +49,7 @@ class Deadlines:
         self._alarm: Cancel | None = None
 
     def set(self, job: Callable[[], None]) -> Deadline:
-        """Have a job done when the time is over, unless it is taken back."""
+        """Run a job when the time is over, unless it is cancelled."""
         due_ns = self._runner.clock.monotonic_ns() + self._limit_ns
         deadline = Deadline(self._row, due_ns, job)
         self._row[deadline] = None
@@ -55,7 +58,7 @@ class Deadlines:
         return deadline
 
     def _ring(self) -> None:
-        """Do what is due, a portion of it, and wait for the rest, even where a job fails."""
+        """Run up to `_PORTION` due jobs and set the alarm for the next, even if a job fails."""
         now_ns = self._runner.clock.monotonic_ns()
         try:
             for _ in range(_PORTION):

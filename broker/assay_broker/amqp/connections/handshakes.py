@@ -1,4 +1,7 @@
-"""What stands at the door of a listener under TLS: a socket that is counted from its first octet on.
+"""A TLS socket before its handshake is over.
+
+It counts against the connection limit from the first byte, because asyncio reports a TLS connection only after the
+handshake.
 
 asyncio's own TLS servers tell of nobody before the handshake is over, so that half-open ones would be beyond every
 limit.
@@ -20,30 +23,30 @@ _MS = 1000
 
 
 class HandshakeOwner(Protocol):
-    """What a door needs of the listener."""
+    """What a handshake needs of the listener."""
 
     limits: AmqpLimits
 
     def add(self, caller: AmqpSocket | TlsHandshake, /) -> bool:
-        """Somebody has connected; whether there is room for him."""
+        """Add a new socket. Return False if the listener has no room for it."""
         ...
 
     def remove(self, caller: AmqpSocket | TlsHandshake, /) -> None:
-        """He is gone, or another stands for him."""
+        """Remove a handshake that has ended: the socket closed, or an `AmqpSocket` has taken it over."""
         ...
 
 
 class TlsHandshake(asyncio.Protocol):
-    """One socket, until it speaks TLS.
+    """One socket during the TLS handshake.
 
     Args:
         owner: The listener.
         context: The TLS context.
-        make_socket: Makes who goes on behind the handshake.
+        make_socket: Makes the protocol that takes over after the handshake.
     """
 
     connection = None
-    """Nobody has logged in here."""
+    """No AMQP connection exists before the handshake is over."""
 
     def __init__(self, owner: HandshakeOwner, context: ssl.SSLContext, make_socket: Callable[[], AmqpSocket]) -> None:
         self._owner = owner
@@ -54,25 +57,25 @@ class TlsHandshake(asyncio.Protocol):
         self._early = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Somebody has connected."""
+        """Begin the handshake, or refuse the client if the listener is full."""
         self._transport = cast("asyncio.Transport", transport)
         if self._owner.add(self):
             self._task = asyncio.get_running_loop().create_task(self._handshake(self._transport))
         else:
-            _LOG.warning("a client was turned away: there are too many connections")
+            _LOG.warning("a client was refused: too many connections")
             self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The socket is closed, before or right after the handshake."""
+        """Handle the end of the socket, before or right after the handshake."""
         del exc
         self._owner.remove(self)
 
     def data_received(self, data: bytes) -> None:
-        """Octets that came in one piece with the end of the handshake."""
+        """Keep data that arrived together with the end of the handshake."""
         self._early += data
 
     def drop(self) -> None:
-        """Cut the peer off at once."""
+        """Cut the client off."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -87,14 +90,14 @@ class TlsHandshake(asyncio.Protocol):
                 ssl_handshake_timeout=limits.login_ms / _MS,
                 ssl_shutdown_timeout=limits.close_ms / _MS,
             )
-        except OSError as error:  # whatever the peer did instead: TLS's own errors are among them
+        except OSError as error:  # TLS errors are OSErrors too
             _LOG.info("a client did not get through the TLS handshake: %s", error)
             transport.abort()
             secure = None
         self._owner.remove(self)
         if secure is not None and not secure.is_closing():
-            line = self._make_socket()
-            secure.set_protocol(line)
-            line.connection_made(secure)
+            connected = self._make_socket()
+            secure.set_protocol(connected)
+            connected.connection_made(secure)
             if self._early:
-                line.received(self._early)
+                connected.received(self._early)

@@ -1,4 +1,4 @@
-"""What a connection needs of the line to its peer."""
+"""What a connection needs of its socket."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ class SameContainer(Protocol):
 
 
 class SocketPort(Protocol):
-    """The way to the peer (`assay_broker.amqp.connections.sockets.SocketPort`)."""
+    """The socket of a connection (`assay_broker.amqp.connections.sockets.AmqpSocket`)."""
 
     peer: str
     user: str | None
 
     @property
     def congested(self) -> bool:
-        """Whether more waits for the peer than is good."""
+        """Whether too much output waits for the client to read."""
         ...
 
     def next_attach(self) -> Attach:
-        """What the next attach says of which the engine tells."""
+        """Return the fields of the attach that the engine reports next."""
         ...
 
     def next_begin(self) -> int:
-        """The channel of the next session of which the engine tells."""
+        """Return the channel of the session that the engine reports next."""
         ...
 
     @property
     def desired(self) -> tuple[str, ...]:
-        """Desired capabilities of the peer's open."""
+        """Desired capabilities of the client's open."""
         ...
 
     def known(self, container: str) -> None:
-        """The peer has said what its container is called."""
+        """Take the client's container id."""
         ...
 
     def same_container(self) -> Iterable[SameContainer]:
-        """The other connections of the same container."""
+        """Return the other connections of the same container."""
         ...
 
     def flush(self) -> None:
-        """Send what the engine has to say."""
+        """Write the engine's output."""
         ...
 
     def ending(self) -> None:
-        """We have closed: a peer that does not answer is cut off after a while."""
+        """Start the time limit for the client's close, after the server has closed."""
         ...

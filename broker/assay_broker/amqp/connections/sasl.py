@@ -1,4 +1,4 @@
-"""SASL frames of a server (OASIS AMQP 1.0, 5.3), in front of the engine and without it.
+"""The server's side of SASL (OASIS AMQP 1.0, 5.3), in front of the engine and without it.
 
 ANONYMOUS (RFC 4505), PLAIN (RFC 4616) and SCRAM-SHA-256 (RFC 5802, RFC 7677).  Pure: octets in, octets out; who may log
 in is the `Security`'s to say.  Checking a password takes long, so the caller does that elsewhere (`SaslServer.asked`).
@@ -43,7 +43,7 @@ MAX_FRAME = 4_096
 """Octets of a SASL frame.  The specification's 512 (5.3.1) are too few for some tokens that clients send."""
 
 MAX_ROUNDS = 8
-"""Responses of one client.  SCRAM needs two, an empty one at the beginning included three."""
+"""Responses that one client may send. SCRAM needs two, or three with an empty first one."""
 
 
 MAX_AHEAD = 32_768
@@ -51,13 +51,13 @@ MAX_AHEAD = 32_768
 
 
 class Phase(StrEnum):
-    """How far the negotiation has come."""
+    """The state of the negotiation."""
 
     HEADER = "header"
     MECHANISM = "mechanism"
     CHALLENGE = "challenge"
     CHECKING = "checking"
-    """The caller has to check the password in `SaslServer.asked`, and to tell the result by `SaslServer.checked`."""
+    """The caller must check the password in `SaslServer.asked` and pass the result to `SaslServer.checked`."""
     DONE = "done"
     REFUSED = "refused"
 
@@ -89,7 +89,7 @@ class Credentials(Struct, frozen=True):
     password: str
 
     def __repr__(self) -> str:
-        """Never the password."""
+        """Return a text without the password."""
         return f"Credentials({self.user!r})"
 
 
@@ -99,7 +99,7 @@ that decides."""
 
 
 class SaslServer:
-    """One negotiation.
+    """The negotiation with one client.
 
     Args:
         security: Who may log in, and how.
@@ -118,14 +118,14 @@ class SaslServer:
         self._received = bytearray()
         self._steps: _Steps | None = None
         self.asked: Credentials | None = None
-        """What is to be checked, in phase CHECKING."""
+        """The credentials to check, in phase CHECKING."""
         self.phase = Phase.HEADER
         self.user: str | None = None
-        """Who has logged in, in phase DONE; None for nobody."""
+        """The user, in phase DONE; None for anonymous."""
         self.refusal: str | None = None
-        """Why not, in phase REFUSED: for the log, not for the client."""
+        """The reason, in phase REFUSED; for the log, not for the client."""
         self.rest = b""
-        """What followed the negotiation: AMQP's own octets, in phase DONE."""
+        """The octets after the negotiation, in phase DONE."""
 
     def receive(self, octets: bytes) -> bytes:
         """Take octets of the client.
@@ -139,7 +139,7 @@ class SaslServer:
         return self._go_on(octets, None)
 
     def checked(self, right: bool) -> bytes:
-        """Take the result of the check in phase CHECKING; in any other it says nothing any more.
+        """Take the result of a password check; ignored outside phase CHECKING.
 
         Args:
             right: Whether the password is the user's.
@@ -179,7 +179,7 @@ class SaslServer:
             raise DecodeError(f"more than {MAX_AHEAD} octets before the login's outcome")
 
     def _part(self) -> bytes | None:
-        """The next header or frame, once it is complete."""
+        """Return the next header or frame once it is complete."""
         received = self._received
         if self.phase is Phase.HEADER:
             size = HEADER_SIZE
@@ -280,7 +280,7 @@ _LET_IN = _outcome(SaslCode.OK)
 
 @lru_cache(maxsize=8)
 def _offer(mechanisms: tuple[str, ...]) -> bytes:
-    """Our header, and the mechanisms: the same for all clients of a kind."""
+    """Encode our header and mechanisms; cached, since all clients get the same."""
     offer = types.described(_MECHANISMS, types.fields((types.symbols(mechanisms),)))
     return SASL_HEADER + frame(offer, sasl=True)
 
@@ -295,13 +295,13 @@ def _steps(mechanism: str, users: Users | None) -> _Steps:
 
 
 def _anonymous() -> _Steps:
-    """Anybody; what he says of himself is not looked at."""
+    """ANONYMOUS (RFC 4505): accept any client and ignore its trace information."""
     yield from ()
     return None, None
 
 
 def _plain() -> _Steps:
-    """Whom to act for, who it is, and the password, with a zero between each."""
+    """PLAIN (RFC 4616): authorization identity, user and password, separated by NUL."""
     response = yield b""
     try:
         parts = response.decode().split("\0")
@@ -316,7 +316,7 @@ def _plain() -> _Steps:
 
 
 def _scram(users: Users) -> _Steps:
-    """The client's nonce, the server's with salt and iterations, the client's proof, the server's."""
+    """SCRAM-SHA-256 (RFC 7677): the client's nonce, the server's with salt and iterations, and both proofs."""
     who: list[str] = []
 
     def keys(user: str) -> tuple[bytes, bytes, bytes, int]:
@@ -348,7 +348,7 @@ def _text(response: bytes) -> str:
 
 
 def _performative(part: bytes, wanted: int) -> list[object]:
-    """The fields of a SASL performative."""
+    """Return the fields of a SASL performative."""
     start = part[4] * 4
     if part[5] != SASL_FRAME or not HEADER_SIZE <= start <= len(part):
         raise DecodeError("no SASL frame")

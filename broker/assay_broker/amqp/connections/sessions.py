@@ -1,4 +1,4 @@
-"""The sessions of one connection, and the links in them."""
+"""The sessions of one connection, and their links."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ _SHOWN = 80
 
 
 class PeerPerformatives(Protocol):
-    """What the peer's frames say of which the engine tells only that they have come."""
+    """The fields of performatives of which the engine reports only that they have arrived."""
 
     def next_begin(self) -> int:
-        """The channel of the next session."""
+        """Return the channel of the next session."""
         ...
 
     def next_attach(self) -> Attach:
-        """What the next attach says."""
+        """Return the fields of the next attach."""
         ...
 
 
 class SessionEnd:
-    """One session.
+    """Our endpoint of one session.
 
     Args:
         engine: The engine's session.
         number: Its number on the connection, for the queue manager.
-        channel: Its channel, as the peer has it.
+        channel: Its channel on the client's side.
     """
 
     def __init__(self, engine: EngineSession, number: int, channel: int) -> None:
@@ -54,10 +54,10 @@ class SessionEnd:
 class Sessions:
     """All sessions of a connection.
 
-    It is told each time whose they are: what is over is gone then, and does not wait for the collector of cycles.
+    It does not refer to the connection, which is passed to each call: without cycles, memory is freed at once.
 
     Args:
-        said: What the peer's frames say.
+        said: The fields of the client's performatives.
     """
 
     def __init__(self, said: PeerPerformatives) -> None:
@@ -67,31 +67,31 @@ class Sessions:
         self._names: dict[tuple[bool, str], LinkEnd] = {}
 
     def __len__(self) -> int:
-        """How many links there are."""
+        """Return the number of links."""
         return len(self._links)
 
     def __iter__(self) -> Iterator[LinkEnd]:
-        """All links."""
+        """Iterate over all links."""
         return iter(tuple(self._links.values()))
 
     def at(self, number: int) -> LinkEnd | None:
-        """A link by its number; None when it is gone."""
+        """Return a link by its number; None after it is gone."""
         return self._links.get(number)
 
     def find(self, link: EngineLink) -> LinkEnd | None:
-        """A link by the engine's; None when it is gone."""
+        """Return the link of an engine's link; None after it is gone."""
         session = self._sessions.get(link.session)
         return None if session is None else session.ends.get(link)
 
     # --- sessions
 
     def begun(self, context: LinkContext, engine: EngineSession, *, wanted: bool) -> None:
-        """The peer has begun a session.
+        """Handle the client's begin.
 
         Args:
             context: The connection.
             engine: The engine's session.
-            wanted: Whether it is of use: not on a connection that is being closed.
+            wanted: False if the connection is closing.
         """
         channel = self._said.next_begin()
         if wanted:
@@ -100,37 +100,37 @@ class Sessions:
             engine.open(limits.session_frames * limits.max_frame)
 
     def ended(self, engine: EngineSession) -> None:
-        """The peer has ended a session."""
+        """Handle the client's end of a session."""
         session = self._sessions.pop(engine, None)
         if session is not None:
             self._cut(session)
 
     def fault(self, fault: SessionFault) -> None:
-        """A session has broken the protocol: it ends, and the others go on."""
+        """End a session that has broken the protocol; the others go on."""
         for session in self._sessions.values():
             if session.channel == fault.channel:
                 self._cut(session)
                 session.engine.close(Condition(fault.condition, fault.text))
 
     def windows(self, engine: Engine) -> dict[int, int]:
-        """How many transfers each session takes now, by the peer's channel; each takes as many as it ever does."""
+        """Open the window of each session fully, and return their sizes in transfers, by the client's channel."""
         return {session.channel: engine.open_window(session.engine) for session in self._sessions.values()}
 
     def on(self, channel: int) -> EngineSession | None:
-        """The session on one of the peer's channels; None when there is none."""
+        """Return the session on one of the client's channels; None if there is none."""
         for session in self._sessions.values():
             if session.channel == channel:
                 return session.engine
         return None
 
     def cut(self) -> None:
-        """The connection is over, and so are all sessions."""
+        """End all sessions with their connection."""
         for end in tuple(self._links.values()):
             end.cut(alone=False)
             self.forget(end)
 
     def _cut(self, session: SessionEnd) -> None:
-        """The links of a session are over, and the units of work that were declared over one of them."""
+        """End the links of a session, and with them the transactions declared on them."""
         for end in tuple(session.ends.values()):
             end.cut(alone=True)
             self.forget(end)
@@ -138,12 +138,12 @@ class Sessions:
     # --- links
 
     def attached(self, context: LinkContext, link: EngineLink, *, wanted: bool) -> None:
-        """The peer has attached a link.
+        """Handle the client's attach.
 
         Args:
             context: The connection.
             link: The engine's link.
-            wanted: Whether it is of use: not on a connection that is being closed.
+            wanted: False if the connection is closing.
         """
         attach, session = self._said.next_attach(), self._sessions.get(link.session)
         if session is None or not wanted:
@@ -163,13 +163,13 @@ class Sessions:
             end.begin()
 
     def lose(self, name: str, *, receives: bool) -> None:
-        """A link of this name is attached somewhere else: it is that one from now on."""
+        """Detach a link whose name was attached again elsewhere."""
         stolen = self._names.get((receives, name))
         if stolen is not None:
             stolen.expel(Condition(STOLEN, f"The link {name[:_SHOWN]!r} is attached anew."))
 
     def forget(self, end: LinkEnd) -> None:
-        """A link is gone on both sides."""
+        """Forget a link that is detached on both sides."""
         self._links.pop(end.number, None)
         end.engine.end = None
         session = self._sessions.get(end.engine.session)
@@ -198,17 +198,17 @@ def _kind_of_sender(target: Terminus | Coordinator | None) -> type[LinkEnd]:
 
 
 class _RefusedEnd(LinkEnd):
-    """A link that means nothing."""
+    """A link whose source means nothing the server knows."""
 
     def __init__(self, context: LinkContext, link: EngineLink, attach: Attach, session: int, why: Refused) -> None:
         super().__init__(context, link, attach, session)
         self._refused = why
 
     def begin(self) -> None:
-        """Say why."""
+        """Refuse it."""
         self.refuse(self._refused)
 
     def end(self, answer: Answer) -> AttachReply:
-        """Nothing: the queue manager is not asked."""
+        """Return an attach without source and target."""
         del answer
         return self.no_ends()

@@ -1,4 +1,6 @@
-"""One socket: a login in front, then octets between the socket and the engine.
+"""One client's socket: first the login, then octets between the socket and the engine.
+
+It knows no links and no messages; `AmqpConnection` does.
 
 Knows no link and no message; what its octets mean is the connection's.
 """
@@ -26,50 +28,50 @@ _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
 
 READ = 32_768
-"""Octets that are taken from one peer before it is the others' turn: a hundred short messages, a few milliseconds."""
+"""Octets read from one client before the others have their turn: about a hundred short messages, a few milliseconds."""
 
 
 class SocketOwner(Protocol):
-    """What a line needs of the listener."""
+    """What a socket needs of the listener."""
 
     queue_manager: QueueManager
     runner: Runner
     security: Security
     passwords: PasswordChecks | None
-    """What checks passwords; None where nobody needs to log in."""
+    """Checks passwords; None if no login is needed."""
     limits: AmqpLimits
     idle_timeout_ms: int
     login: Deadlines
-    """By when peers must have opened a connection."""
+    """Time limits for the client's open."""
     closing: Deadlines
-    """By when they must be gone."""
+    """Time limits for the client's close."""
     buffer: memoryview
-    """Where octets are read to before they are looked at: all lines of a loop do so one after the other.  A view, since
-    asyncio's TLS fills it piece by piece, and a slice of anything else would be a copy."""
+    """The buffer that all sockets of the loop read into, one after the other. A memoryview, because asyncio's TLS fills
+    it piece by piece, and slices of anything else would be copies."""
 
     def add(self, line: AmqpSocket, /) -> bool:
-        """Somebody has connected; whether there is room for him."""
+        """Add a new socket. Return False if the listener has no room for it."""
         ...
 
     def remove(self, line: AmqpSocket, /) -> None:
-        """A line is gone."""
+        """Remove a socket that has closed."""
         ...
 
     def memory_is_short(self) -> bool:
-        """Whether messages take so much memory that senders get no new credit."""
+        """Return whether senders get no new credit for lack of memory."""
         ...
 
     def same_container(self, container: str) -> dict[AmqpSocket, None]:
-        """The lines of one container, for the line to enter itself, and to leave."""
+        """Return the sockets of one container id; the socket adds and removes itself."""
         ...
 
     def forget_container(self, container: str) -> None:
-        """The last line of a container is gone."""
+        """Remove a container id whose last socket has closed."""
         ...
 
 
 class AmqpSocket(asyncio.BufferedProtocol):
-    """One socket.
+    """One client's socket.
 
     Args:
         owner: The listener.
@@ -92,7 +94,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
             session_frames=owner.limits.session_frames,
         )
         self.congested = False
-        """Whether more waits for the peer than is good."""
+        """Whether too much output waits for the client to read."""
         self._paused = False
         self._tick: Cancel | None = None
         self._beats = False
@@ -100,39 +102,39 @@ class AmqpSocket(asyncio.BufferedProtocol):
         self._checking: Cancel | None = None
         self._finished = False
         self._answer = b""
-        """What the login has to say, for the next write."""
+        """Output of the login that goes with the next write."""
         self._container = ""
         self._same_container: dict[AmqpSocket, None] = {}
 
-    # --- what the connection needs
+    # --- `SocketPort`, for the connection
 
     @property
     def desired(self) -> tuple[str, ...]:
-        """Desired capabilities of the peer's open."""
+        """Desired capabilities of the client's open."""
         return self._screen.desired
 
     def next_begin(self) -> int:
-        """The channel of the next session of which the engine tells."""
+        """Return the channel of the session that the engine reports next."""
         return self._screen.begins.popleft()
 
     def next_attach(self) -> Attach:
-        """What the next attach says of which the engine tells."""
+        """Return the fields of the attach that the engine reports next."""
         return self._screen.attaches.popleft()
 
     def known(self, container: str) -> None:
-        """The peer has said what its container is called."""
+        """Take the client's container id."""
         self._container = container
         self._same_container = self._owner.same_container(container)
         self._same_container[self] = None
 
     def same_container(self) -> Iterator[AmqpConnection]:
-        """The other connections of the same container."""
-        for line in tuple(self._same_container):
-            if line is not self and line.connection is not None:
-                yield line.connection
+        """Iterate over the other connections of the same container."""
+        for one in tuple(self._same_container):
+            if one is not self and one.connection is not None:
+                yield one.connection
 
     def flush(self) -> None:
-        """Send what the engine has to say; when everything is said and the connection has ended, close."""
+        """Write the engine's output. Close the socket once everything is written and the connection has ended."""
         transport, connection, engine = self._transport, self.connection, self._engine
         if transport is None or connection is None or engine is None:
             return
@@ -151,16 +153,16 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self._finish(transport, parted=connection.parted)
 
     def drop(self) -> None:
-        """Cut the peer off at once."""
+        """Cut the client off."""
         if self._transport is not None:
             self._transport.abort()
 
     def _finish(self, transport: asyncio.Transport, *, parted: bool) -> None:
-        """Say no more; a peer that does not hang up, or does not read, is cut off, but not before it could read why.
+        """Write nothing more. Cut off a client that does not close or read, but leave it time to read the reason.
 
         Args:
-            transport: The line.
-            parted: Whether the peer says nothing more either: what it said and nobody read would reset the line.
+            transport: The transport.
+            parted: Whether the client sends nothing more. Closing with unread input would reset the TCP connection.
         """
         self._finished = True
         if transport.is_closing():
@@ -172,7 +174,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
             return
         try:
             transport.write_eof()
-        except OSError:  # the peer has reset the line, and asyncio has not noticed yet
+        except OSError:  # the client has reset the connection, and asyncio has not noticed yet
             transport.abort()
         else:
             self._limit_to(self._owner.closing, self.drop)
@@ -180,25 +182,25 @@ class AmqpSocket(asyncio.BufferedProtocol):
     # --- asyncio's protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Somebody has connected."""
-        line = cast("asyncio.Transport", transport)
-        self._transport = line
-        place = cast("tuple[object, ...] | str | None", line.get_extra_info("peername"))
+        """Begin the login, or refuse the client if the listener is full."""
+        stream = cast("asyncio.Transport", transport)
+        self._transport = stream
+        place = cast("tuple[object, ...] | str | None", stream.get_extra_info("peername"))
         host = str(place[0]) if isinstance(place, tuple) else ""
         self.peer = f"{host}:{place[1]}" if isinstance(place, tuple) else "somebody"
         if not self._owner.add(self):
-            _LOG.warning("%s was turned away: there are too many connections", self.peer)
-            line.abort()
+            _LOG.warning("%s was refused: too many connections", self.peer)
+            stream.abort()
             return
-        line.set_write_buffer_limits(high=self._limits.unsent)
-        encrypted = line.get_extra_info("ssl_object") is not None
+        stream.set_write_buffer_limits(high=self._limits.unsent)
+        encrypted = stream.get_extra_info("ssl_object") is not None
         security = self._owner.security
         private = security.anonymous or security.is_private(host, encrypted=encrypted)
         self._sasl = SaslServer(security, private=private)
         self._limit_to(self._owner.login, self._too_late)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The socket is closed."""
+        """Handle the end of the socket."""
         del exc
         self._owner.remove(self)
         if self._same_container.pop(self, self) is None and not self._same_container:
@@ -208,20 +210,20 @@ class AmqpSocket(asyncio.BufferedProtocol):
                 job()
         self._tick = self._limit = None
         self._forget_check()
-        connection, self.connection = self.connection, None  # what is over must not wait for the collector of cycles
+        connection, self.connection = self.connection, None  # without the cycle, memory is freed at once
         if connection is not None:
             connection.gone()
 
     def eof_received(self) -> bool:
-        """The peer says nothing more: neither do we."""
+        """Close the socket when the client closes its side."""
         return False
 
     def pause_writing(self) -> None:
-        """The peer does not read."""
+        """Note that too much output waits for the client to read."""
         self.congested = True
 
     def resume_writing(self) -> None:
-        """The peer has read."""
+        """Note that the client has read."""
         self.congested = False
         if self._paused:
             self._paused = False
@@ -230,16 +232,16 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self.connection.freed()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where octets are to be read to: no more at a time than others can wait for (`READ`)."""
+        """Return the buffer to read into, of `READ` octets."""
         del sizehint
         return self._owner.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """So many octets have come from the peer."""
+        """Take the octets that asyncio has read into the buffer."""
         self.received(bytes(self._owner.buffer[:nbytes]))
         transport = self._transport
         if nbytes == READ and transport is not None and not self._paused and not transport.is_closing():
-            transport.pause_reading()  # uvloop would read on, and nobody else would have a turn
+            transport.pause_reading()  # uvloop would go on reading and starve other connections
             self._runner.call_soon(self._read_on)
 
     def _read_on(self) -> None:
@@ -248,7 +250,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
             transport.resume_reading()
 
     def received(self, data: bytes) -> None:
-        """Octets from the peer."""
+        """Take octets of the client."""
         sasl = self._sasl
         if self._finished or sasl is None:
             return
@@ -258,9 +260,9 @@ class AmqpSocket(asyncio.BufferedProtocol):
         self._log_in(sasl, sasl.receive(data))
 
     def _log_in(self, sasl: SaslServer, answer: bytes) -> None:
-        """Go on as the login's phase says."""
+        """Act on the phase of the login."""
         if sasl.phase is Phase.DONE:
-            self._answer = answer  # it goes with our header
+            self._answer = answer  # written with our protocol header
             self.user = sasl.user
             self._begin()
             self._feed(sasl.rest)
@@ -276,7 +278,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self._checking = self._owner.passwords.start(sasl.asked.user, sasl.asked.password, self._checked)
 
     def _checked(self, right: bool) -> None:
-        """The password has been checked."""
+        """Take the result of the password check."""
         self._checking = None
         if self._sasl is not None and self._transport is not None and not self._transport.is_closing():
             self._log_in(self._sasl, self._sasl.checked(right))
@@ -324,12 +326,12 @@ class AmqpSocket(asyncio.BufferedProtocol):
         while self._screen.echoes:
             connection.echo(self._screen.echoes.popleft())
         if not self._beats and connection.is_open:
-            self._beats = True  # only now is it known how long the peer bears silence; there is a limit until then
+            self._beats = True  # the client's idle time-out is known only now; the login's limit holds until then
             self._beat()
         self.flush()
 
     def _beat(self) -> None:
-        """Let the engine send heartbeats and notice a silent peer, now and whenever it says."""
+        """Let the engine send heartbeats and notice a silent client, now and whenever the engine asks for it."""
         if self._tick is not None:
             self._tick()
             self._tick = None
@@ -340,7 +342,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
         due_ns = engine.tick(now_ns // _NS_PER_MS) * _NS_PER_MS
         if self._limit is not None and connection.is_open:
             if not 0 < due_ns < self._limit.due_ns:
-                return  # the login's limit comes first, and asks again: most connections see neither
+                return  # the login's limit is earlier and calls again: most connections reach neither
             self._forget_limit()
         if due_ns:
             self._tick = self._runner.call_at(max(due_ns, now_ns + _NS_PER_MS), self._time_passed)
@@ -352,7 +354,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self.flush()
 
     def _pause_if_stuck(self, transport: asyncio.Transport) -> None:
-        """A peer that lets too much wait is not read from until it has read itself."""
+        """Stop reading from a client that lets too much output wait."""
         if not self._paused and transport.get_write_buffer_size() > self._limits.stuck:
             self._paused = True
             transport.pause_reading()
@@ -378,6 +380,6 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self._limit = None
 
     def ending(self) -> None:
-        """We have closed: a peer that does not answer is cut off after a while."""
+        """Start the time limit for the client's close, after the server has closed."""
         self._screen.await_close()
         self._limit_to(self._owner.closing, self.drop)

@@ -1,4 +1,4 @@
-"""How a connection lives: opening, being refused, closing, being expelled (OASIS AMQP 1.0, 2.4)."""
+"""The states of a connection: opening, refused, closing, expelled (OASIS AMQP 1.0, 2.4)."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from enum import StrEnum
 
 
 class ConnectionState(StrEnum):
-    """Where a connection is."""
+    """The state of a connection."""
 
     WAITING = "waiting"
-    """The peer's open is due."""
+    """The client has not opened yet."""
     ASKING = "asking"
-    """The queue manager has been asked; what the peer says meanwhile waits."""
+    """The queue manager was asked; the client's input waits."""
     OPEN = "open"
     LEAVING = "leaving"
-    """The peer has closed, and the queue manager is told."""
+    """The client has closed, and the queue manager was told."""
     ENDING = "ending"
-    """We have closed; the peer's close is due."""
+    """The server has closed and waits for the client's close."""
     ENDED = "ended"
-    """We have closed, and nothing that the peer says can be read: it may read why, and then the line goes."""
+    """The server has closed and cannot read the client's input: the socket closes after the reason is sent."""
     PARTED = "parted"
-    """Both have closed: neither says anything more, and the line goes."""
+    """Both have closed; the socket closes."""
     GONE = "gone"
 
 
@@ -39,7 +39,7 @@ class ConnectionInput(StrEnum):
 
 
 class ConnectionAction(StrEnum):
-    """What is to be done about it."""
+    """What the connection then does."""
 
     NOTHING = "nothing"
     ASK = "ask"
@@ -76,4 +76,4 @@ TABLE: Mapping[tuple[ConnectionState, ConnectionInput], tuple[ConnectionState, C
     (ConnectionState.ENDED, ConnectionInput.LOST): (ConnectionState.GONE, ConnectionAction.FORGET),
     (ConnectionState.PARTED, ConnectionInput.LOST): (ConnectionState.GONE, ConnectionAction.FORGET),
 }
-"""A pair that is missing changes nothing: an answer may come to somebody who has gone meanwhile."""
+"""A missing pair changes nothing: the queue manager's answer may arrive after the client has gone."""

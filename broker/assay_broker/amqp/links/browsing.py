@@ -23,14 +23,14 @@ from assay_sdk.amqp.types import DecodeError
 
 
 class BrowserEnd(LinkEnd):
-    """A look at a queue as it is when the link is attached: distribution mode copy.
+    """A browser: shows the messages that the queue holds when the link is attached (distribution mode copy).
 
     Args:
         context: The connection.
         link: The engine's link.
-        attach: What the peer's attach says.
+        attach: The fields of the client's attach.
         session: The number of the session that it belongs to.
-        plan: What its source means.
+        plan: The destination and options of its source.
     """
 
     def __init__(
@@ -43,21 +43,21 @@ class BrowserEnd(LinkEnd):
         self._sent = 0
 
     def begin(self) -> None:
-        """Look."""
+        """Ask for the messages of the queue."""
         token = self.context.expect(self._looked)
         self.context.handle(commands.Browse(self.context.number, token, self._plan.address, self._plan.selector))
 
     def end(self, answer: Answer) -> AttachReply:
-        """The source as it is understood."""
+        """Return the source as the server understands it."""
         del answer
         return receiving_end(self.attach, self._plan.source)
 
     def opened(self) -> None:
-        """Credit may have come with the attach."""
+        """Use credit that arrived with the attach."""
         self.flow()
 
     def flow(self) -> None:
-        """Show what there is credit for; then a drain is over."""
+        """Send as many messages as there is credit for, then end a drain."""
         if self.state is not LinkState.OPEN:
             return
         while self._found and self.engine.credit > 0 and not self.is_full:
@@ -70,23 +70,23 @@ class BrowserEnd(LinkEnd):
             self.context.starve(self)
 
     def _show(self, found: Browsed) -> bool:
-        """Send a message, or more of it; whether that was all."""
+        """Send a message, or more of it. Return whether it is complete."""
         if self.engine.unfinished:
             return self.engine.send_on()
         try:
             head, rest = transcoding.pieces(found.message, count=found.count, now_ms=self.context.now_ms())
         except (EncodeError, DecodeError):
-            return True  # it came another way, and cannot be shown
+            return True  # it arrived by another protocol, and AMQP cannot encode it
         self._sent += 1
         self.engine.send_long(self._sent, head, rest, settled=self._settled)
         return not self.engine.unfinished
 
     def resume(self) -> None:
-        """The line to the peer is free again."""
+        """Go on sending."""
         self.flow()
 
     def changed(self, delivery: Delivery) -> None:
-        """Whatever the peer says of a copy concerns nobody."""
+        """Ignore the outcome of a copy, and settle it."""
         if self.state is not LinkState.OPEN:
             return
         if engine.is_settled(delivery) or engine.state_of(delivery) > engine.DeliveryState.RECEIVED:
@@ -96,14 +96,14 @@ class BrowserEnd(LinkEnd):
                 engine.settle(delivery)
 
     def tell_left(self) -> None:
-        """The queue manager does not know of this link."""
+        """Do nothing: the queue manager does not know of this link."""
 
     def leave(self) -> None:
-        """The queue manager does not know of this link."""
+        """Detach at once: the queue manager does not know of this link."""
         self.released(Answer(self.context.number, 0))
 
     def ended(self) -> None:
-        """Nobody looks any more."""
+        """Drop the remaining messages."""
         self._found.clear()
 
     def _looked(self, answer: Answer) -> None:
@@ -113,33 +113,32 @@ class BrowserEnd(LinkEnd):
 
 
 class LookupEnd(LinkEnd):
-    """A receiver's link with no source: asks whether there is a subscription of its name, and removes it when closed.
+    """A receiver without a source: looks up the subscription of its name, and removes it when closed.
 
-    Qpid JMS unsubscribes so (``AmqpConnectionSession.unsubscribe``).  Nothing is delivered over it: who wants that,
-    names the source.
+    Qpid JMS unsubscribes in this way (``AmqpConnectionSession.unsubscribe``).  The link delivers nothing.
     """
 
     _terms: Terms | None = None
 
     def begin(self) -> None:
-        """Look for the subscription, wherever it subscribes to."""
+        """Look up the subscription, whatever its topic."""
         token = self.context.expect(self._found)
         self.context.handle(
             commands.FindSubscription(self.context.number, token, self._name, everybodys=self._everybodys)
         )
 
     def end(self, answer: Answer) -> AttachReply:
-        """The source that was found."""
+        """Return the source of the subscription found."""
         del answer
         if self._terms is None:
-            raise RuntimeError("a look-up was granted that has found nothing")
+            raise RuntimeError("a look-up was granted that found nothing")
         return receiving_end(self.attach, termini.found_source(self._terms))
 
     def tell_left(self) -> None:
-        """The queue manager does not know of this link."""
+        """Do nothing: the queue manager does not know of this link."""
 
     def leave(self) -> None:
-        """A look-up that is closed for good removes the subscription."""
+        """Remove the subscription if the client closes the link for good."""
         if not self.closes:
             self.released(Answer(self.context.number, 0))
             return

@@ -1,4 +1,4 @@
-"""The transaction coordinator: local units of work of one connection (OASIS AMQP 1.0, part 4)."""
+"""The transaction coordinator: local transactions of one connection (OASIS AMQP 1.0, part 4)."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _DISCHARGES = {0x32, "amqp:discharge:list"}
 
 
 class CoordinatorEnd(RequestEnd):
-    """A link to the coordinator: each message on it begins or ends a unit of work."""
+    """A link to the coordinator: each message on it declares or discharges a transaction."""
 
     what = "a declare or discharge"
 
     def end(self, answer: Answer) -> AttachReply:
-        """Ourselves as the coordinator, with what we can do."""
+        """Return the coordinator as the target, with its capabilities."""
         del answer
         target = self.attach.target
         wanted = target.capabilities if isinstance(target, Coordinator) else ()
@@ -57,7 +57,7 @@ class CoordinatorEnd(RequestEnd):
             self._back_out(transaction, None)
 
     def ask(self, delivery: Delivery, octets: bytes) -> None:
-        """Begin or end a unit of work."""
+        """Declare or discharge a transaction."""
         asked = _asked(octets)
         fields = cast("list[object]", asked.value)
         if asked.descriptor in _DECLARES:
@@ -136,7 +136,7 @@ def _rolled_back(why: Refused) -> Condition:
 
 
 def _asked(octets: bytes) -> Described:
-    """The declare or discharge in a message to the coordinator.
+    """Return the declare or discharge in a message to the coordinator.
 
     Raises:
         DecodeError: It is neither.

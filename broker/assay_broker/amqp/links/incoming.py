@@ -1,4 +1,4 @@
-"""Links over which the peer sends: transfers to the queue manager, and its answers back as outcomes."""
+"""Links on which the client sends: transfers go to the queue manager, its answers return as outcomes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FIRST = 0
 _EXPELLED, _TRANSACTIONAL = LinkState.EXPELLED, int(DeliveryState.TRANSACTIONAL)
 _OFFERED = types.symbols((DELAYED_DELIVERY,))
 _UNROUTED = frozenset((NOT_FOUND, UNAUTHORIZED))
-"""Why a link to where a message goes would not come about, either (Anonymous Terminus, 2.2.2)."""
+"""Reason codes for which a link to the message's destination would be refused too (Anonymous Terminus, 2.2.2)."""
 _NO_TRANSACTION = None, None
 _NO_TARGET = refused(
     Mqrc.UNKNOWN_OBJECT_NAME, "The link has no target: name one, or leave its address out to name one in each message."
@@ -49,18 +49,18 @@ _NO_TARGET = refused(
 
 
 class IncomingEnd(LinkEnd):
-    """One link over which the peer sends."""
+    """One link on which the client sends."""
 
     holds = False
     _plan: Sending | None = None
     _address: Address | None = None
     _credit = 0
-    """How many messages the peer may still send."""
+    """How many messages the client may still send."""
     _unanswered = 0
     _parts: bytearray | None = None
 
     def begin(self) -> None:
-        """Ask for the destination."""
+        """Ask the queue manager for the destination."""
         target = self.attach.target
         if not isinstance(target, Terminus):
             self.refuse(_NO_TARGET)
@@ -73,7 +73,7 @@ class IncomingEnd(LinkEnd):
         )
 
     def end(self, answer: Answer) -> AttachReply:
-        """The target as it is understood, with what there is to know of it."""
+        """Return the target as the server understands it, with properties of the destination."""
         plan = self._plan
         return AttachReply(
             name=self.attach.name,
@@ -87,14 +87,14 @@ class IncomingEnd(LinkEnd):
         )
 
     def opened(self) -> None:
-        """Let the peer send, unless it has not waited for that."""
+        """Give credit, unless the client has sent without any."""
         if self.engine.overdrawn:
             self._expel_overdrawn()
         else:
             self.catch_up()
 
     def leave(self) -> None:
-        """The node that was made for it goes with it."""
+        """Delete the temporary destination that was made for the link."""
         plan = self._plan
         if plan is None or not plan.made or plan.address is None or not self.closes:
             super().leave()
@@ -104,7 +104,7 @@ class IncomingEnd(LinkEnd):
         self.context.handle(commands.DeleteTemporary(self.context.number, token, plan.address))
 
     def flow(self) -> None:
-        """The peer says how much it has sent: that, too, may be more than there was credit for."""
+        """Check the client's count of sent messages: it may exceed the credit, too."""
         if self.engine.overdrawn and self.state is LinkState.OPEN:
             self._expel_overdrawn()
 
@@ -112,13 +112,13 @@ class IncomingEnd(LinkEnd):
         self.expel(Condition(TRANSFER_LIMIT, "More was sent than there was credit for: wait for a flow."))
 
     def resume(self) -> None:
-        """There is room again."""
+        """Give credit again."""
         self.catch_up()
 
     # --- transfers
 
     def changed(self, delivery: Delivery) -> None:
-        """A transfer, or a part of one."""
+        """Take a transfer of a delivery."""
         octets = self.engine.read(delivery)
         if not octets and not self.engine.is_current(delivery):
             return  # the peer has settled what waits for its answer
@@ -135,7 +135,7 @@ class IncomingEnd(LinkEnd):
             self._whole(delivery, octets)
 
     def _take(self) -> bool:
-        """Go on to the next delivery; whether there was credit for this one."""
+        """Advance to the next delivery. Return whether there was credit for this one."""
         self.engine.advance()
         self._credit -= 1
         self.context.later(self)
@@ -165,7 +165,7 @@ class IncomingEnd(LinkEnd):
             self._spoil(delivery)
 
     def _transaction_of(self, delivery: Delivery) -> tuple[bytes | None, Transaction | None]:
-        """Which unit of work is to take a delivery, None for none; and that one, if there is one.
+        """Return the transaction id of a delivery (None for none), and the open transaction of that id.
 
         Raises:
             DecodeError: Its state cannot be read.
@@ -176,21 +176,21 @@ class IncomingEnd(LinkEnd):
         return txn_id, self.context.transactions.get(txn_id)
 
     def _spoil(self, delivery: Delivery) -> None:
-        """A message is dropped with the link, without an outcome of its own: so fails the unit that was to take it."""
+        """Make the transaction of a delivery fail that is dropped with the link, without an outcome of its own."""
         with suppress(DecodeError):
             _, transaction = self._transaction_of(delivery)
             if transaction is not None:
                 transaction.broken = transaction.broken or self.why
 
     def _turn_away(self, delivery: Delivery) -> None:
-        """Reject a message that comes over a link which has ended: settled without an outcome it might seem taken."""
+        """Reject a message on a link that has ended: settled without an outcome it might seem accepted."""
         if self.why is None or engine.is_settled(delivery) or not self.takes_rejected:
             engine.settle(delivery)
         else:
             engine.reject(delivery, self.why)
 
     def _is_resumed(self, delivery: Delivery) -> bool:
-        """Whether a delivery goes on from before the link was attached: nothing of it is known here (2.7.5, resume)."""
+        """Whether a delivery resumes one from before the attach, of which the server knows nothing (2.7.5, resume)."""
         marked, tag = self.attach.unreported.marked, engine.tag_of(delivery)
         found = tag in marked and marked[tag] is None
         if found:
@@ -238,14 +238,14 @@ class IncomingEnd(LinkEnd):
             context.put(commands.Put(context.number, token, self.number, message, transaction.number))
 
     def _addressed(self, message: Message) -> Message:
-        """A message whose destination stands in itself."""
+        """Return a message with its destination, which its own "to" names."""
         if message.to is None:
             return message
         to = termini.named(message.to, self.context.kind_of)
         return message if to == message.to else replace(message, to=to)
 
     def _refuse_one(self, delivery: Delivery, why: Condition) -> None:
-        """A message is not even asked for: it is rejected, or, where nobody waits for that, the link is closed."""
+        """Reject a message before it is put, or close the link if the client waits for no outcome."""
         if not engine.is_settled(delivery) and self.takes_rejected:
             engine.reject(delivery, why)
             return
@@ -255,18 +255,18 @@ class IncomingEnd(LinkEnd):
             engine.settle(delivery)
 
     def _routed(self, tag: bytes, answer: Answer) -> None:
-        """A settled message was put over the relay, or not: that it leads nowhere is told with the link's end."""
+        """Take the answer to a settled message on the anonymous relay; close the link if it has no destination."""
         if answer.refused is not None:
             why = condition(answer.refused, tag)
             if why.name in _UNROUTED and self.state is LinkState.OPEN:
                 self.expel(why)
 
     def _why(self, delivery: Delivery, refused: Refused) -> Condition:
-        """Why a message was not taken; a relay says which one."""
+        """Return the error condition of a refused message; on the anonymous relay it names the delivery."""
         return condition(refused, engine.tag_of(delivery) if self._address is None else b"")
 
     def _stored(self, delivery: Delivery, answer: Answer) -> None:
-        """The queue manager has taken a message, or not."""
+        """Take the answer to a put."""
         self._unanswered -= 1
         if self.engine.alive:
             if answer.refused is None:
@@ -276,7 +276,7 @@ class IncomingEnd(LinkEnd):
         self.context.later(self)
 
     def _joined(self, delivery: Delivery | None, transaction: Transaction, answer: Answer) -> None:
-        """A unit of work has taken a message, or not."""
+        """Take the answer to a put in a transaction."""
         self._unanswered -= 1
         why = None if answer.refused is None else condition(answer.refused)
         if delivery is not None and self.engine.alive:
@@ -286,12 +286,12 @@ class IncomingEnd(LinkEnd):
                 engine.answer(delivery, DeliveryState.TRANSACTIONAL, transactional(transaction.txn_id, why))
             else:
                 self.expel(why)
-        # What nobody hears of, of a settled message or because its sender knows no such outcome, fails the whole unit.
+        # A refusal that the client cannot be told by an outcome makes the whole transaction fail.
         transaction.answered(why if delivery is None or not self.takes_rejected else None)
         self.context.later(self)
 
     def catch_up(self) -> None:
-        """Give credit for what has been answered, in portions."""
+        """Give credit for answered messages, in portions."""
         if self.state is not LinkState.OPEN or self._credit < 0:
             return
         most = self.context.limits.credit

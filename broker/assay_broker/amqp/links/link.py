@@ -1,4 +1,7 @@
-"""Our end of a link: attaching, being refused, detaching, being expelled (OASIS AMQP 1.0, 2.6).
+"""A link endpoint: attaching, refused, detaching, expelled (OASIS AMQP 1.0, 2.6).
+
+`LinkEnd` implements the states that all links share (`assay_broker.amqp.links.states`). Its subclasses handle the
+messages.
 
 `LinkEnd` holds the states that all links share, as one table; what flows over a link is its subclasses'.
 """
@@ -30,7 +33,7 @@ Answered = Callable[[Answer], None]
 
 
 class LinkContext(Protocol):
-    """What a link needs of the connection that it belongs to."""
+    """What a link needs of its connection."""
 
     number: int
     limits: AmqpLimits
@@ -39,74 +42,74 @@ class LinkContext(Protocol):
 
     @property
     def congested(self) -> bool:
-        """Whether more waits for the peer than is good."""
+        """Whether too much output waits for the client to read."""
         ...
 
     def expel(self, why: Condition) -> None:
-        """Close the connection, for the peer's fault."""
+        """Close the connection, because of the client's fault."""
         ...
 
     def starve(self, end: LinkEnd) -> None:
-        """There is no room for what a link has for the peer; it resumes when there is."""
+        """Have the link's `resume` called when there is room for its output."""
         ...
 
     @property
     def gets_own(self) -> bool:
-        """Whether receivers get what their own session's units of work have not committed (`OWN_UNCOMMITTED`)."""
+        """Whether receivers get uncommitted messages of their own session (`OWN_UNCOMMITTED`)."""
         ...
 
     @property
     def memory_is_short(self) -> bool:
-        """Whether senders get no new credit."""
+        """Whether senders get no new credit for lack of memory."""
         ...
 
     def kind_of(self, name: str) -> AddressKind:
-        """What a name means of which nobody says whether it is a queue's or a topic's."""
+        """Return the kind of destination that a name means if the client does not say it."""
         ...
 
     def now_ms(self) -> int:
-        """Milliseconds since the epoch."""
+        """Return milliseconds since the epoch."""
         ...
 
     def next_number(self) -> int:
-        """A number that nothing else of this connection has."""
+        """Return a number that is unique on this connection."""
         ...
 
     def expect(self, answered: Answered) -> int:
-        """A token for a command; its answer goes where it is said."""
+        """Return a token for a command, and call `answered` with its answer."""
         ...
 
     def handle(self, command: Command) -> None:
-        """Have the queue manager do something."""
+        """Have the queue manager handle a command."""
         ...
 
     def put(self, put: commands.Put) -> None:
-        """Put a message, together with others that follow at once."""
+        """Put a message, together with those that follow."""
         ...
 
     def settle(self, link: int, delivery: int, outcome: Outcome) -> None:
-        """Settle a delivery, together with others that follow at once."""
+        """Settle a delivery, together with those that follow."""
         ...
 
     def pass_on(self) -> None:
-        """Put and settle now what waits for others that follow."""
+        """Pass the puts and settlements that are held on to the queue manager."""
         ...
 
     def later(self, end: LinkEnd) -> None:
-        """Have `LinkEnd.catch_up` called, once for all that happens now."""
+        """Have `LinkEnd.catch_up` called once, after everything that arrives now."""
         ...
 
     def forget(self, end: LinkEnd) -> None:
-        """The link is gone on both sides."""
+        """Forget a link that is detached on both sides."""
         ...
 
     def steal(self, name: str, *, receives: bool) -> None:
-        """Take a link of this name away from the other connections of the same container (2.6.1)."""
+        """Detach links of this name on the other connections of the same container (2.6.1)."""
         ...
 
 
 class LinkEnd(ABC):
-    """One link.
+    """Our endpoint of one link.
 
     Args:
         context: The connection.
@@ -116,7 +119,7 @@ class LinkEnd(ABC):
     """
 
     holds = True
-    """Whether the queue manager is told more of its end than that it comes with the connection's."""
+    """Whether the queue manager is told of the link's end even if the whole connection ends."""
 
     def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach, session: int) -> None:
         self.context = context
@@ -126,19 +129,19 @@ class LinkEnd(ABC):
         self.number = context.next_number()
         self.state = LinkState.ATTACHING
         self.closes = False
-        """Whether the peer has detached for good."""
+        """Whether the client's detach is a close."""
         self.why: Condition | None = None
-        """Why the peer is refused or expelled; set before the table is asked."""
+        """The reason for which the link is refused or expelled; set before the step."""
         self._granted: Answer | None = None
 
-    # --- what happens
+    # --- events
 
     @abstractmethod
     def begin(self) -> None:
-        """The peer has attached: ask the queue manager."""
+        """Ask the queue manager for what the client's attach wants."""
 
     def asked(self, answer: Answer) -> None:
-        """The queue manager has answered the attach."""
+        """Take the queue manager's answer to the attach."""
         if answer.refused is not None:
             self.why = self.why or condition(answer.refused)
             self._step(LinkInput.REFUSED)
@@ -147,61 +150,61 @@ class LinkEnd(ABC):
             self._step(LinkInput.GRANTED)
 
     def refuse(self, why: Refused) -> None:
-        """It means nothing; the queue manager is not even asked."""
+        """Refuse the link without asking the queue manager."""
         self.why = condition(why)
         self._step(LinkInput.REFUSED)
 
     def detached(self, *, closed: bool) -> None:
-        """The peer has detached."""
+        """Handle the client's detach."""
         self.closes = closed
         self._step(LinkInput.DETACHED)
 
     def released(self, answer: Answer) -> None:
-        """The queue manager has let go of it, after the peer's detach."""
+        """Take the queue manager's answer to the detach."""
         if answer.refused is not None:
             self.why = condition(answer.refused)
         self._step(LinkInput.RELEASED)
 
     def revoked(self, why: Refused) -> None:
-        """The queue manager closes it: it is gone there already."""
+        """Detach, because the queue manager has ended the link."""
         self.why = condition(why)
         self._step(LinkInput.EXPELLED)
 
     def expel(self, why: Condition) -> None:
-        """We close it, for the peer's fault or in another's favour."""
+        """Detach, because of the client's fault or because the link was attached elsewhere."""
         if self.state is LinkState.OPEN:
             self.tell_left()
         self.why = why
         self._step(LinkInput.EXPELLED)
 
     def cut(self, *, alone: bool) -> None:
-        """Its session or connection is gone; the engine's link goes with that.
+        """End the link with its session or connection.
 
         Args:
-            alone: Whether the queue manager does not hear anyway that the whole connection is over.
+            alone: Whether only the session ends, so that the queue manager does not learn it from the connection's end.
         """
         if self.state in {LinkState.ATTACHING, LinkState.LEFT, LinkState.OPEN} and (alone or self.holds):
             self.tell_left()
         self._step(LinkInput.CUT)
 
     def flow(self) -> None:
-        """The peer has given or taken credit."""
+        """Handle a change of credit."""
 
     def flowed(self) -> None:
-        """The peer has said how the link stands, and may want to know how it stands here."""
+        """Handle the client's flow, and answer it if the client asks for it."""
         if not self._refuses_to_acquire():
             self.flow()
             self._echo()
 
     def _refuses_to_acquire(self) -> bool:
-        """End a link whose peer wants deliveries acquired in a unit of work, before any is sent outside one (4.4.3)."""
+        """Detach if the client wants deliveries acquired in a transaction (4.4.3). Return whether it does."""
         if not self.attach.unreported.acquires or self.state is not LinkState.OPEN:
             return False
         self.expel(Condition(NOT_IMPLEMENTED, "Deliveries are not acquired in units of work: accept them in one."))
         return True
 
     def _echo(self) -> None:
-        """Answer a flow that asks for one (2.7.4, echo)."""
+        """Answer a flow whose echo field asks for it (2.7.4)."""
         unreported = self.attach.unreported
         if unreported.echo and self.state is LinkState.OPEN:
             unreported.echo = False
@@ -209,19 +212,19 @@ class LinkEnd(ABC):
 
     @property
     def takes_rejected(self) -> bool:
-        """Whether the peer, as a sender, has not left rejected out of the outcomes that it knows."""
+        """Whether the client, as a sender, supports the outcome rejected."""
         source = self.attach.source
         return source is None or not source.outcomes or _REJECTED in source.outcomes
 
     def reject(self, delivery: Delivery, why: Condition) -> None:
-        """Reject a delivery of the peer's; where it does not know that outcome, the link is closed instead (4.3)."""
+        """Reject a delivery; close the link instead if the client does not support that outcome (4.3)."""
         if not self.takes_rejected:
             self.expel(why)
         elif self.engine.alive:
             reject(delivery, why)
 
     def is_flawed(self, delivery: Delivery) -> bool:
-        """End the link if a transfer of a delivery lacks or contradicts a field (2.7.5); whether one does."""
+        """Detach if a transfer lacks or contradicts a field (2.7.5). Return whether it does."""
         flaw = self.attach.unreported.marked.get(tag_of(delivery))
         if flaw is None:
             return False
@@ -230,31 +233,31 @@ class LinkEnd(ABC):
         return True
 
     def changed(self, delivery: Delivery) -> None:
-        """A delivery has come or changed."""
+        """Handle a new delivery, a further part of one, or its new state."""
 
     def deliver(self, delivery: Deliver) -> None:
-        """The queue manager has a message for it."""
+        """Send a message of the queue manager."""
 
     def resume(self) -> None:
-        """What was short is not any more: the line to the peer, or memory."""
+        """Go on after a lack of room in the client's output or of memory is over."""
 
     def catch_up(self) -> None:
-        """Pass on what has been gathered of credit, as asked for by `LinkContext.later`."""
+        """Pass on credit, after `LinkContext.later`."""
 
     @property
     def is_full(self) -> bool:
-        """Whether so much waits for the peer, on the line or for its session's window, that no more is to be said."""
+        """Whether so much output waits for the client or its session's window that no more is written."""
         return self.context.congested or self.engine.session.unsent > self.context.limits.unsent
 
     @property
     def wants_drain(self) -> bool:
-        """Whether the peer still wants its credit used or given back, and has not been told that it is."""
+        """Whether the client drains its credit and has not been answered."""
         return self.attach.unreported.drain and self.engine.draining
 
     def end_drain(self) -> bool:
-        """Say that a drain is over; whether that could be said: not while something of it waits for the window.
+        """Answer a drain. Return False while messages of it wait for the session's window.
 
-        The engine would wait with that itself, but never come back to it.
+        The engine would postpone its answer, but never send it.
         """
         if self.engine.queued > 0:
             return False
@@ -263,26 +266,26 @@ class LinkEnd(ABC):
             self.engine.drained()
         return True
 
-    # --- what subclasses say
+    # --- for subclasses
 
     @abstractmethod
     def end(self, answer: Answer) -> AttachReply:
-        """What our attach says, once the queue manager has granted the link."""
+        """Return our attach, after the queue manager has granted the link."""
 
     def opened(self) -> None:
-        """It is attached on both sides."""
+        """Start the link, which is attached on both sides."""
 
     def tell_left(self) -> None:
-        """Tell the queue manager that the link is over; nothing is answered."""
+        """Tell the queue manager that the link has ended, without an answer."""
         self.context.handle(commands.Detach(self.context.number, None, self.number))
 
     def leave(self) -> None:
-        """The peer has detached: tell the queue manager, and call `released` with its answer."""
+        """Tell the queue manager of the client's detach; its answer goes to `released`."""
         token = self.context.expect(self.released)
         self.context.handle(commands.Detach(self.context.number, token, self.number))
 
     def ended(self) -> None:
-        """Nothing goes over it any more."""
+        """Drop what the link holds."""
 
     # --- the table
 
@@ -292,7 +295,7 @@ class LinkEnd(ABC):
             do(self)
 
     def _open(self) -> None:
-        """Attach."""
+        """Send our attach."""
         if self._granted is None:
             return
         end, self._granted = self.end(self._granted), None
@@ -302,12 +305,12 @@ class LinkEnd(ABC):
             self._refuse_too_long()
 
     def _refuse_too_long(self) -> None:
-        """End a link whose attach would be longer than a frame of the peer's (2.8.15, frame-size-too-small)."""
+        """Detach a link whose attach exceeds the client's max-frame-size (2.8.15, frame-size-too-small)."""
         if self._open_without_ends() and self.state is LinkState.OPEN:
             self.expel(_TOO_LONG)
 
     def _open_without_ends(self) -> bool:
-        """Attach a link that comes to nothing; where even that is too long, end the connection.  Whether it goes on."""
+        """Attach without source and target. Expel the connection, and return False, if even that is too long."""
         end = self.no_ends()
         if self.engine.takes(end):
             self.engine.open(end)
@@ -316,31 +319,31 @@ class LinkEnd(ABC):
         return False
 
     def _go_on(self) -> None:
-        """It is attached on both sides."""
+        """Start the link if it is still open."""
         if self.state is LinkState.OPEN and not self._refuses_to_acquire():
             self.opened()
             self._echo()
 
     def _close(self) -> None:
-        """Detach for good."""
+        """Send a detach that closes the link."""
         self.engine.close(self.why)
         self.ended()
 
     def _answer_detach(self) -> None:
-        """Detach as the peer has."""
+        """Detach, or close, as the client has."""
         if self.closes:
             self.engine.close(self.why)
         else:
             self.engine.detach()
 
     def _refuse(self) -> None:
-        """Attach without ends, and detach with the reason (2.6.3)."""
+        """Attach without source and target, then close with the reason (2.6.3)."""
         if self._open_without_ends():
             self.engine.close(self.why)
             self.ended()
 
     def no_ends(self) -> AttachReply:
-        """What our attach says to a link that comes to nothing."""
+        """Return an attach without source and target."""
         return AttachReply(name=self.attach.name, snd_settle_mode=self.attach.snd_settle_mode)
 
     def _end(self) -> None:
@@ -360,4 +363,4 @@ class LinkEnd(ABC):
         LinkAction.END: (_answer_detach, _end),
         LinkAction.END_HERE: (lambda end: end.ended(),),
     }
-    """What an act consists of; what subclasses have in their own way is looked up in them."""
+    """The steps of each action, in order; methods of subclasses are looked up at the call."""

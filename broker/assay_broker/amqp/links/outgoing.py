@@ -1,4 +1,4 @@
-"""Links over which the peer receives: deliveries of the queue manager out, outcomes back."""
+"""Links on which the client receives: the queue manager's messages out, outcomes back."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from assay_sdk.driver import Durability, Outcome
 
 _OFFERED = types.symbols((SHARED_SUBSCRIPTIONS,))
 _LOOK = 65_536
-"""Octets after which the engine is asked how much waits for the peer."""
+"""Octets sent before the engine is asked again how much output waits."""
 _OPEN = LinkState.OPEN
-"""Looked up once: for each message."""
+"""Cached at import: `Enum` attribute lookup is slow in Python 3.11, and this runs for every message."""
 _RECEIVED, _TRANSACTIONAL = int(DeliveryState.RECEIVED), int(DeliveryState.TRANSACTIONAL)
 
 
 class OutgoingEnd(LinkEnd):
-    """One link over which the peer receives.
+    """One link on which the client receives.
 
     Args:
         context: The connection.
         link: The engine's link.
-        attach: What the peer's attach says.
+        attach: The fields of the client's attach.
         session: The number of the session that it belongs to.
-        plan: What its source means.
+        plan: The destination and options of its source.
     """
 
     def __init__(
@@ -52,23 +52,22 @@ class OutgoingEnd(LinkEnd):
         self.plan = plan
         self._settled = attach.snd_settle_mode == SettleMode.SETTLED
         self._unsettled: dict[Delivery, int] = {}
-        """What has left and is not settled, and the queue manager's numbers."""
+        """Deliveries that were sent and are not settled, with the queue manager's numbers."""
         self._enlisted: dict[int, Delivery | None] = {}
         self._asked = 0
-        """Credit that the queue manager has, and has not used."""
+        """Credit that the queue manager has and has not used."""
         self._unlooked = 0
-        """Octets sent since the engine was asked how much waits."""
+        """Octets sent since the engine was asked how much output waits."""
         self._draining = False
         self._drain_due = False
-        """Whether the queue manager has no more for a drain, and something of it waits here or for the window."""
+        """Whether a drain is to be answered once the messages waiting here or for the window have left."""
         self._waiting: deque[Deliver] = deque()
-        """Deliveries that there is no room for on the way to the peer; their octets are still the queue manager's.  The
-        first may have left in part."""
+        """Deliveries for which the client's output has no room. The first may have been sent in part."""
         self._settling: dict[int, Delivery] = {}
         """Deliveries whose outcome is being stored."""
 
     def begin(self) -> None:
-        """Ask for what the source means."""
+        """Ask the queue manager for the source."""
         plan = self.plan
         token = self.context.expect(self.asked)
         self.context.handle(
@@ -91,17 +90,17 @@ class OutgoingEnd(LinkEnd):
         )
 
     def end(self, answer: Answer) -> AttachReply:
-        """The source as it is understood, with what there is to know of its queue."""
+        """Return the source as the server understands it, with properties of the queue."""
         return receiving_end(self.attach, self.plan.source, properties(answer.properties))
 
     def opened(self) -> None:
-        """Credit may have come with the attach."""
+        """Use credit that arrived with the attach."""
         self.flow()
 
     # --- credit
 
     def flow(self) -> None:
-        """Pass credit on, as much at a time as is good; what is drained is answered."""
+        """Pass credit on in portions, and answer a drain."""
         if self.state is not _OPEN or self._draining:
             return
         credit, draining = self.engine.credit, self.wants_drain
@@ -113,7 +112,7 @@ class OutgoingEnd(LinkEnd):
         if draining:
             if full and credit > 0:
                 self.context.starve(self)
-                return  # `resume` comes back to it
+                return  # `resume` calls this again
             self._draining = True
             self._asked += more
             token = self.context.expect(self._drained)
@@ -123,23 +122,23 @@ class OutgoingEnd(LinkEnd):
             self.context.handle(commands.Flow(self.context.number, None, self.number, more))
 
     def _drained(self, answer: Answer) -> None:
-        """The queue manager has sent what it had within the credit, and takes nothing more from it."""
+        """Take the answer to a drain: the queue manager has sent what it had, and the credit is used up."""
         del answer
         self._draining = False
         filled, self._asked = self._asked == 0, 0
         if not self.wants_drain or (filled and self.engine.credit > len(self._waiting)):
-            self.flow()  # the peer has thought better of it, or there may be more than was asked for at once
+            self.flow()  # the client has stopped draining, or more messages than one portion may be left
         else:
             self._end_drain()
 
     def _end_drain(self) -> None:
-        """Say that a drain is over, once all that it has brought has left."""
+        """Answer a drain once all its messages have left."""
         self._drain_due = bool(self._waiting) or not self.end_drain()
         if self._drain_due:
             self.context.starve(self)
 
     def resume(self) -> None:
-        """There is room on the way to the peer again."""
+        """Send what waits, and pass credit on again."""
         self._unlooked = _LOOK
         while self._waiting and self.state is LinkState.OPEN and not self._has_filled:
             if not self._send(self._waiting[0]):
@@ -156,7 +155,7 @@ class OutgoingEnd(LinkEnd):
     def deliver(self, delivery: Deliver) -> None:
         """Send a message."""
         if self.state is not _OPEN:
-            return  # the queue manager has taken it back with the link
+            return  # the queue manager took it back with the link
         self._asked -= 1
         if not self._waiting and not self._has_filled and self._send(delivery):
             self.context.later(self)
@@ -166,7 +165,7 @@ class OutgoingEnd(LinkEnd):
 
     @property
     def _has_filled(self) -> bool:
-        """Whether the peer has to read first; the engine is asked now and then only, when enough was sent to matter."""
+        """Whether the output has no room. The engine is asked only after `_LOOK` octets, because asking is slow."""
         if self._unlooked < _LOOK and not self.context.congested:
             return False
         self._unlooked = 0
@@ -177,7 +176,7 @@ class OutgoingEnd(LinkEnd):
         self.flow()
 
     def _send(self, delivery: Deliver) -> bool:
-        """Send a message, or more of it; whether that was all."""
+        """Send a message, or more of it. Return whether it is complete."""
         link = self.engine
         if link.unfinished:
             return link.send_on()
@@ -192,7 +191,7 @@ class OutgoingEnd(LinkEnd):
                 head, rest = transcoding.pieces(message, count=delivery.count, now_ms=now_ms)
                 self._unlooked = _LOOK
                 sent = link.send_long(delivery.delivery, head, rest, settled=self._settled)
-        except (EncodeError, DecodeError) as error:  # it came another way
+        except (EncodeError, DecodeError) as error:  # it arrived by another protocol
             self.expel(Condition(NOT_IMPLEMENTED, f"A message cannot be said in AMQP: {error}."))
             return False
         if sent is not None and not self._settled:
@@ -200,12 +199,12 @@ class OutgoingEnd(LinkEnd):
         return not link.unfinished
 
     def changed(self, delivery: Delivery) -> None:
-        """The peer says what became of a delivery."""
+        """Take the client's state of a delivery."""
         if self.state is not _OPEN:
-            return  # the queue manager has taken back what is not settled
+            return  # the queue manager took back unsettled deliveries
         state, settled = engine.state_of(delivery), engine.is_settled(delivery)
         if self._waiting and (settled or state > _RECEIVED) and self.engine.give_up(delivery):
-            self._waiting.popleft()  # the peer does not want the rest of it
+            self._waiting.popleft()  # the client does not want the rest
             settled = True
         number = self._unsettled.get(delivery)
         if number is None:
@@ -227,7 +226,7 @@ class OutgoingEnd(LinkEnd):
         self._settling[number] = delivery
 
         def stored(_answer: Answer) -> None:
-            found = self._settling.pop(number, None)  # the peer may have settled it meanwhile, and then it is no more
+            found = self._settling.pop(number, None)  # None if the client has settled it meanwhile
             if found is not None and self.engine.alive:
                 engine.settle(found)
 
@@ -245,7 +244,7 @@ class OutgoingEnd(LinkEnd):
         self.expel(Condition(DECODE_ERROR, f"A delivery's state cannot be read: {error}."))
 
     def _settled_again(self, delivery: Delivery) -> None:
-        """The peer settles what had its outcome before, in a unit of work or by itself."""
+        """Settle a delivery that got its outcome before, in a transaction or by itself."""
         number = int.from_bytes(engine.tag_of(delivery))
         if number in self._enlisted:
             self._enlisted[number] = None
@@ -273,7 +272,7 @@ class OutgoingEnd(LinkEnd):
         )
 
     def _enlist(self, delivery: Delivery, number: int, *, settled: bool) -> None:
-        """A delivery gets its outcome within a unit of work."""
+        """Apply a delivery's outcome within a transaction."""
         try:
             txn_id, said = read_state(engine.state_fields(delivery))
         except DecodeError as error:
@@ -292,13 +291,13 @@ class OutgoingEnd(LinkEnd):
         self._settle_alone(token, number, said, transaction.number)
 
     def transaction_committed(self, delivery: int) -> None:
-        """The unit of work that held a delivery is committed; the queue manager has given the delivery its outcome."""
+        """Settle a delivery: the queue manager has applied its outcome."""
         unsettled = self._enlisted.pop(delivery, None)
         if unsettled is not None and self.engine.alive:
             engine.settle(unsettled)
 
     def transaction_backed_out(self, delivery: int) -> None:
-        """The unit of work that held a delivery is backed out: it goes back if the peer has settled it."""
+        """Give a delivery back if the client has settled it; otherwise it is unsettled again."""
         unsettled = self._enlisted.pop(delivery, None)
         if self.state is not LinkState.OPEN:
             return
@@ -307,10 +306,13 @@ class OutgoingEnd(LinkEnd):
         else:
             self._unsettled[unsettled] = delivery
 
-    # --- its end
+    # --- ending
 
     def leave(self) -> None:
-        """What is unsettled gets its default outcome; a subscription that is closed for good goes, too."""
+        """Apply the default outcome to unsettled deliveries.
+
+        Remove the subscription if the client closes it for good.
+        """
         plan = self.plan
         self._give_back()
         lasts = plan.durability is Durability.DURABLE and plan.name is not None
@@ -327,15 +329,15 @@ class OutgoingEnd(LinkEnd):
             )
 
     def tell_left(self) -> None:
-        """What is unsettled goes back first."""
+        """Apply the default outcome to unsettled deliveries first."""
         self._give_back()
         super().tell_left()
 
     def _give_back(self) -> None:
-        """What is unsettled gets its default outcome."""
+        """Apply the default outcome to unsettled deliveries."""
         if not self._unsettled:
             return
-        # With credit left, what goes back would come again to the link that leaves.
+        # With credit left, the messages given back would be delivered to this link again.
         self.context.handle(commands.Flow(self.context.number, None, self.number, -self._asked))
         self._asked = 0
         for number in self._unsettled.values():
@@ -343,7 +345,7 @@ class OutgoingEnd(LinkEnd):
         self._unsettled.clear()
 
     def ended(self) -> None:
-        """The deliveries are nobody's any more."""
+        """Drop all deliveries."""
         self._unsettled.clear()
         self._settling.clear()
         self._waiting.clear()
@@ -351,7 +353,7 @@ class OutgoingEnd(LinkEnd):
 
 
 def receiving_end(attach: attaches.Attach, source: Terminus, told: bytes = b"") -> AttachReply:
-    """Our attach to a receiver of the peer's."""
+    """Return our attach for a link on which the client receives."""
     target = attach.target
     mode = attach.snd_settle_mode
     return AttachReply(

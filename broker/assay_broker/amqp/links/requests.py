@@ -1,4 +1,6 @@
-"""Links over which a peer asks for something: each message is a request, and its outcome is the answer.
+"""Links on which the client sends requests: each message is a request, its outcome the answer.
+
+They are the transaction coordinator (OASIS AMQP 1.0, part 4) and the cancelling of delayed messages.
 
 The transaction coordinator is one (OASIS AMQP 1.0, part 4), taking delayed messages back another (`CancelEnd`).
 """
@@ -22,23 +24,23 @@ from assay_sdk.amqp import codec
 from assay_sdk.amqp.types import DecodeError
 
 _MAX_OCTETS = 4_096
-"""Longest request in octets; a declare, a discharge or a message id is far shorter."""
+"""Octets of the longest request. A declare, a discharge or a message id is far shorter."""
 
 
 class RequestEnd(LinkEnd):
-    """A link whose messages are requests: it takes them whole, and hands each to `ask`."""
+    """A link whose messages are requests; each is passed to `ask`."""
 
     what = "a request"
-    """What its messages are, for error descriptions."""
+    """What a request is called in error descriptions."""
 
     _parts = b""
 
     def begin(self) -> None:
-        """Open the link; the queue manager is not asked, because the link itself needs no authority."""
+        """Attach without asking the queue manager, because the link itself needs no authority."""
         self.asked(Answer(self.context.number, 0))
 
     def opened(self) -> None:
-        """Give the peer credit, unless it has sent without waiting for any."""
+        """Give credit, unless the client has sent without any."""
         if self.engine.overdrawn:
             self._expel_overdrawn()
         else:
@@ -48,20 +50,20 @@ class RequestEnd(LinkEnd):
         self.expel(Condition(TRANSFER_LIMIT, "More was sent than there was credit for: wait for a flow."))
 
     def leave(self) -> None:
-        """End the link; the queue manager does not know of it."""
+        """Detach at once: the queue manager does not know of the link."""
         self.tell_left()
         self.released(Answer(self.context.number, 0))
 
     @abstractmethod
     def ask(self, delivery: Delivery, octets: bytes) -> None:
-        """Carry a request out; the delivery's outcome is the answer.
+        """Carry out a request; the delivery's outcome is the answer.
 
         Raises:
             DecodeError: The octets are no such request.
         """
 
     def changed(self, delivery: Delivery) -> None:
-        """Take a transfer, or a part of one."""
+        """Take a transfer of a delivery."""
         if self.attach.unreported.flawed and self.is_flawed(delivery):
             self.engine.drop(delivery)
             return
@@ -95,7 +97,7 @@ class RequestEnd(LinkEnd):
 
 
 class CancelEnd(RequestEnd):
-    """A link to `CANCEL_NODE`: each message has the id of a delayed message as its body, which is taken back.
+    """A link to `CANCEL_NODE`: the body of each message is the id of a delayed message to cancel.
 
     The outcome is accepted when it was, and rejected with ``amqp:not-found`` when no such message is staged.
     """
@@ -103,7 +105,7 @@ class CancelEnd(RequestEnd):
     what = "a message id"
 
     def end(self, answer: Answer) -> AttachReply:
-        """Answer with the target as the peer wrote it."""
+        """Return the target as the client wrote it."""
         del answer
         target = self.attach.target
         return AttachReply(
@@ -114,7 +116,7 @@ class CancelEnd(RequestEnd):
         )
 
     def ask(self, delivery: Delivery, octets: bytes) -> None:
-        """Take a delayed message back."""
+        """Cancel a delayed message."""
         body = codec.decode(octets).message.body
         if not isinstance(body, str) or not body:
             raise DecodeError("The body is not a message id: send its text.")

@@ -7,17 +7,17 @@ from enum import StrEnum
 
 
 class LinkState(StrEnum):
-    """Where a link is."""
+    """The state of a link."""
 
     ATTACHING = "attaching"
     """The queue manager has been asked."""
     LEFT = "left"
-    """The same, and the peer has detached meanwhile."""
+    """The queue manager was asked, and the client has detached meanwhile."""
     OPEN = "open"
     LEAVING = "leaving"
-    """The peer has detached, and the queue manager is told."""
+    """The client has detached, and the queue manager was told."""
     EXPELLED = "expelled"
-    """We have detached; the peer's detach is due."""
+    """The server has detached and waits for the client's detach."""
     GONE = "gone"
 
 
@@ -33,7 +33,7 @@ class LinkInput(StrEnum):
 
 
 class LinkAction(StrEnum):
-    """What is to be done about it."""
+    """What the link then does."""
 
     NOTHING = "nothing"
     OPEN = "open"
@@ -74,5 +74,5 @@ TABLE: Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAction]] = {
     (LinkState.GONE, LinkInput.EXPELLED): (LinkState.GONE, LinkAction.NOTHING),
     (LinkState.GONE, LinkInput.CUT): (LinkState.GONE, LinkAction.NOTHING),
 }
-"""A pair that is missing cannot happen: the engine tells each of the peer's frames once, and ends a connection whose
-frames break the order; the queue manager answers each command once."""
+"""A missing pair cannot happen: the engine reports each frame once and ends a connection whose frames break the order,
+and the queue manager answers each command once."""

@@ -1,4 +1,4 @@
-"""What the ends of a link mean: source and target to a destination, a subscription, a selector (OASIS AMQP 1.0, 3.5).
+"""Sources and targets: the destination, subscription and selector that they mean (OASIS AMQP 1.0, 3.5).
 
 Pure.  Queue or topic is told by capabilities first, as Qpid JMS writes them, then by the prefixes ``queue://`` and
 ``topic://``, then by what the queue manager knows under the name.  A subscription is found again by its link's name
@@ -28,17 +28,17 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 
 KindOf = Callable[[str], AddressKind]
-"""What a name means of which nobody says whether it is a queue's or a topic's."""
+"""Returns the kind of destination that a name means if the client does not say it."""
 
 _OUTCOMES = ("amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list")
 _DECLARED = "amqp:declared:list"
-"""What a coordinator's link may know besides."""
+"""The outcome that a link to the coordinator may support besides."""
 OUTCOMES = types.symbols(_OUTCOMES)
-"""Those that our sources take."""
+"""The outcomes that our sources support."""
 
 
 def senders(source: Terminus | None) -> bytes:
-    """The source of a peer that sends, as our attach repeats it; what it says of outcomes holds (2.6.3)."""
+    """Encode the source of a link on which the client sends; its outcomes are repeated as they hold (2.6.3)."""
     if source is None:
         return b""
     return encode_terminus(source, SOURCE, _known(source.outcomes) if source.outcomes else OUTCOMES)
@@ -58,13 +58,13 @@ _NO_LOCALS = frozenset({NO_LOCAL_CODE, "apache.org:no-local-filter:list"})
 _NEVER = "never"
 _MS = 1000
 _DELETE_ON_CLOSE = Described(0x2B, [])
-"""The lifetime of a node that is made on request (3.5.10): as long as the link that asked for it."""
+"""The lifetime of a temporary destination (3.5.10): as long as its link."""
 
 _QUEUES = (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE)
 
 
 class Reception(Struct, frozen=True, kw_only=True):
-    """What a receiver's link asks for.
+    """The meaning of a receiver's source.
 
     Args:
         address: Where from.
@@ -99,7 +99,7 @@ class Reception(Struct, frozen=True, kw_only=True):
 
 
 class Sending(Struct, frozen=True, kw_only=True):
-    """What a sender's link asks for.
+    """The meaning of a sender's target.
 
     Args:
         address: Where to; None for a destination in each message.
@@ -113,13 +113,13 @@ class Sending(Struct, frozen=True, kw_only=True):
 
 
 def destination(name: str, capabilities: tuple[str, ...], kind_of: KindOf) -> Address:
-    """The queue or topic that a name means."""
+    """Return the queue or topic that a name means."""
     said = next((kind for kind, capability in _KINDS if capability in capabilities), None)
     return written(name, said) or Address(kind_of(name), name)
 
 
 def named(to: Address, kind_of: KindOf) -> Address:
-    """The destination that a message names itself (anonymous relay).
+    """Return the destination that a message names itself (anonymous relay).
 
     A kind other than a queue's is said by the message (``x-opt-jms-dest``); a queue's may be nobody's word.
     """
@@ -127,7 +127,7 @@ def named(to: Address, kind_of: KindOf) -> Address:
 
 
 def _made(capabilities: tuple[str, ...]) -> Address:
-    """The name of a node to be made."""
+    """Return the address of a temporary destination to be made."""
     topic = AddressKind.TEMPORARY_TOPIC.value in capabilities or AddressKind.TOPIC.value in capabilities
     kind = AddressKind.TEMPORARY_TOPIC if topic else AddressKind.TEMPORARY_QUEUE
     return Address(kind, TEMPORARY_PREFIXES[kind] + uuid4().hex)
@@ -143,7 +143,7 @@ def _as_made(terminus: Terminus, address: Address) -> Terminus:
 
 
 def sending(target: Terminus, kind_of: KindOf) -> Sending:
-    """What a sender's target means."""
+    """Return the meaning of a sender's target."""
     if target.dynamic:
         address = _made(target.capabilities)
         return Sending(address=address, target=_as_made(target, address), made=True)
@@ -153,7 +153,7 @@ def sending(target: Terminus, kind_of: KindOf) -> Sending:
 
 
 def reception(attach: Attach, source: Terminus, kind_of: KindOf) -> Reception | Refused:
-    """What a receiver's source means, or why it means nothing."""
+    """Return the meaning of a receiver's source, or the refusal if it has none."""
     if source.dynamic:
         address = _made(source.capabilities)
         source = _as_made(source, address)
@@ -182,7 +182,7 @@ def reception(attach: Attach, source: Terminus, kind_of: KindOf) -> Reception | 
 
 
 def _of_queue(source: Terminus, filters: Mapping[str, object]) -> Terminus:
-    """What holds of a queue's receiver, whatever was asked for: it takes or looks, and nothing of it outlasts it."""
+    """Return the source of a queue's receiver, with the mode and expiry that the server applies."""
     mode = "copy" if source.mode == "copy" else "move"
     if source.dynamic:
         return replace(source, filters=filters, mode=mode)
@@ -190,7 +190,7 @@ def _of_queue(source: Terminus, filters: Mapping[str, object]) -> Terminus:
 
 
 def _subscribing(attach: Attach, plan: Reception) -> Reception:
-    """A subscription, by its link's name; one that may have lasted so far goes with this link (QS-20)."""
+    """Add the subscription of the link's name. One that may have lasted until now is replaced (QS-20)."""
     source = plan.source
     shared = SHARED in source.capabilities
     never, timeout_ms = source.expiry == _NEVER, source.timeout_s * _MS
@@ -206,17 +206,17 @@ def _subscribing(attach: Attach, plan: Reception) -> Reception:
 
 
 def subscription_name(link: str, *, shared: bool) -> str:
-    """The name of a subscription, by its link's."""
+    """Return the name of a subscription from its link's name."""
     return link.partition(DELIMITER)[0] if shared else link
 
 
 def looks_for_everybodys(attach: Attach) -> bool:
-    """Whether a look-up is for a subscription that belongs to no client id."""
+    """Whether a look-up means a subscription that belongs to no client id."""
     return GLOBAL in attach.desired or attach.name.partition(DELIMITER)[2].startswith(GLOBAL)
 
 
 def found_source(terms: Terms) -> Terminus:
-    """The source that a look-up finds."""
+    """Return the source of a subscription that a look-up has found."""
     capabilities = [terms.topic.kind.value]
     if terms.shared:
         capabilities.append(SHARED)
@@ -235,7 +235,7 @@ def found_source(terms: Terms) -> Terminus:
 
 
 def _filters(source: Terminus) -> tuple[str | Refused | None, str | None, dict[str, object]]:
-    """The selector, the key of the filter against one's own messages, and those filters that are honoured."""
+    """Return the selector, the key of the no-local filter, and the filters that the server applies."""
     selector: str | Refused | None = None
     no_local: str | None = None
     honoured: dict[str, object] = {}

@@ -79,7 +79,7 @@ def test_a_connection_that_is_given_up_while_its_proof_is_computed_stays_closed(
     thread = threading.Thread(target=try_it)
     thread.start()
     assert begun.wait(LIMIT_S)
-    server.do(lambda: [line.drop() for line in server.listener._lines])
+    server.do(lambda: [one.drop() for one in server.listener._clients])
     thread.join(LIMIT_S)
     assert isinstance(refused[0], ConnectionLostRuntimeError)
     go.set()
