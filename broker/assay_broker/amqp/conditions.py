@@ -1,8 +1,6 @@
 """AMQP error conditions for refusals (I-6): one table for reason codes, one for refusals without a reason code.
 
 A condition's info names the reason code and the objects at fault, if the refusal has them.
-
-Every condition names its reason code and the objects at fault in its info, where it has them.
 """
 
 from __future__ import annotations

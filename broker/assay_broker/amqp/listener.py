@@ -136,7 +136,7 @@ class AmqpListener:
             why = error.strerror or error if number is None else os.strerror(number)
             raise AmqpListenError(
                 f"AMQP clients cannot be listened to at {host}:{port} ({why}): "
-                "end whoever listens there, or name another port."
+                "end the program that listens there, or name another port."
             ) from error
         name = self._server.sockets[0].getsockname()
         self._address = (str(name[0]), int(name[1]))

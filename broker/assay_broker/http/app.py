@@ -1,4 +1,4 @@
-"""The application: who is let in, what is refused before a handler sees it, and how every answer is marked."""
+"""The Starlette application: authentication, checks before each handler, and headers of every answer."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _HEADERS: Mapping[str, str] = MappingProxyType(
         "X-Frame-Options": "DENY",
     }
 )
-"""On every answer: a browser runs nothing of it, frames it nowhere and keeps it not."""
+"""Headers of every answer: a browser runs no script in it, frames it nowhere and does not cache it."""
 
 _STYLE = "/status.css"
 
@@ -62,15 +62,15 @@ def application(
     ready: Callable[[], bool] | None = None,
     clear_passwords: bool = False,
 ) -> Starlette:
-    """The application of one queue manager; it is to run on the loop that runs the queue manager.
+    """Create the application of one queue manager; it must run on the queue manager's loop.
 
     Args:
-        queue_manager: Who is administered.
-        runner: The world's crank.
-        security: Who may log in; by default nobody needs to, on this machine alone.
-        views: Shows the connections of clients, for the status page.
-        limits: What callers can make grow.
-        ready: Whether requests are welcome, besides that the queue manager is up; None for always.
+        queue_manager: The queue manager.
+        runner: Gives the time.
+        security: Users and TLS; by default no users, for clients on this machine only.
+        views: Returns the clients' connections, for the status page.
+        limits: Limits for clients.
+        ready: Whether the server takes requests while the queue manager is up; None for always.
         clear_passwords: Whether passwords may come without TLS from other machines.
     """
     served = ApiContext(
@@ -95,7 +95,7 @@ def application(
 
 
 class _Dispatcher:
-    """Sees to each request before and after its handler."""
+    """Checks each request, calls its handler and turns errors into answers."""
 
     def __init__(self, served: ApiContext, authenticator: Authenticator) -> None:
         self._served = served
@@ -103,7 +103,7 @@ class _Dispatcher:
         self._bodies = Bodies(served.limits)
 
     def at(self, operations: Mapping[str, Operation]) -> Callable[[Request], Awaitable[Response]]:
-        """What answers on one path."""
+        """Return the function that answers requests for one path."""
 
         async def answer(request: Request) -> Response:
             operation = operations["GET" if request.method == "HEAD" else request.method]
@@ -112,7 +112,7 @@ class _Dispatcher:
             except HttpProblem as problem:
                 return json_problem(problem)
             except ClientDisconnect:
-                return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody hears it
+                return Response(status_code=HTTPStatus.BAD_REQUEST)  # the client has gone
             except Exception:  # noqa: BLE001  logged whole, and the other requests are not to blame
                 _LOG.exception("%s %s failed", request.method, operation.path)
                 return json_problem(HttpProblem(Faults.FAILED, "The server failed at this request."))
@@ -141,7 +141,7 @@ class _Dispatcher:
 
 
 def _check_query(request: Request, operation: Operation) -> None:
-    """Refuse a parameter beside those that there are: a misspelt selector would take another message."""
+    """Refuse unknown parameters: a misspelt one would select another message."""
     known = [one.name for one in operation.parameters if one.place == "query"]
     for name in request.query_params if known else ():
         if name not in known:
@@ -149,14 +149,14 @@ def _check_query(request: Request, operation: Operation) -> None:
 
 
 def json_problem(problem: HttpProblem) -> Response:
-    """An answer that says what is wrong."""
+    """Create the answer for a problem."""
     answer = json_answer(problem.body(), problem.status)
     answer.headers.update(problem.headers)
     return answer
 
 
 async def _unknown(request: Request, error: Exception) -> Response:
-    """No such path, or no such method of it."""
+    """Answer a request for an unknown path or method."""
     found = cast("HTTPException", error)
     headers = found.headers or {}
     if found.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
@@ -172,10 +172,10 @@ async def _style(_request: Request) -> Response:
 
 
 class _AnswerHeaders:
-    """Counts the requests under way, and marks every answer.
+    """ASGI middleware that limits the requests under way and adds headers to every answer.
 
     Args:
-        app: What answers.
+        app: The application.
         requests: How many requests may be under way.
     """
 
@@ -206,7 +206,7 @@ class _AnswerHeaders:
         try:
             await self._app(scope, receive, marked)
         except asyncio.CancelledError:
-            _LOG.info("%s was broken off: the server closes", scope["path"])
+            _LOG.info("%s was cancelled: the server closes", scope["path"])
         finally:
             self._under_way -= 1
 

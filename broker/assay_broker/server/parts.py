@@ -1,4 +1,4 @@
-"""What a server is put together from, as it sees it: its gates."""
+"""What a server needs of its listeners and security."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 class ListenerPort(Protocol):
-    """Lets clients or administrators in."""
+    """A listener for clients or administrators."""
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where it listens."""
+        """The host and port on which it listens."""
         ...
 
     async def start(self, host: str, port: int) -> None:
-        """Listen.
+        """Start to listen.
 
         Raises:
             ServerError: It cannot.
@@ -30,7 +30,7 @@ class ListenerPort(Protocol):
         ...
 
     async def drain(self) -> None:
-        """Take nobody in any more, ask everybody to go, and wait for that within a bound."""
+        """Accept no more clients, ask those connected to leave, and wait for that up to a limit."""
         ...
 
     async def close(self) -> None:
@@ -39,15 +39,15 @@ class ListenerPort(Protocol):
 
 
 class AmqpListenerPort(ListenerPort, Protocol):
-    """Lets AMQP clients in."""
+    """A listener for AMQP clients."""
 
     def views(self) -> Sequence[ConnectionView]:
-        """Who is connected, as a status page shows it."""
+        """Return the connections, for the status page."""
         ...
 
 
 class Parts(Protocol):
-    """Makes what a server is put together from; each is made once, in this order."""
+    """Creates the parts of a server, each once and in this order."""
 
     def secure(self, options: ServerOptions) -> None:
         """Read users and certificates.
@@ -58,7 +58,7 @@ class Parts(Protocol):
         ...
 
     def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> AmqpListenerPort:
-        """Make the listener for AMQP clients."""
+        """Create the listener for AMQP clients."""
         ...
 
     def http(
@@ -68,5 +68,5 @@ class Parts(Protocol):
         runner: Runner,
         views: Callable[[], Sequence[ConnectionView]],
     ) -> ListenerPort:
-        """Make the listener for administrators, who see the connections of clients."""
+        """Create the listener for administrators, who see the connections of clients."""
         ...

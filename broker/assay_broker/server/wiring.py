@@ -1,4 +1,4 @@
-"""What a real server is put together from."""
+"""The real parts of a server: listeners, users and TLS."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class Wiring:
             if options.tls_certificate is not None and options.tls_key is not None:
                 tls = server_context(options.tls_certificate, options.tls_key)
         if users is not None and users.exposed:
-            _LOG.warning("everybody on this machine can read %s; take that right away (chmod o-r)", options.users)
+            _LOG.warning("all users of this machine can read %s; remove that permission (chmod o-r)", options.users)
         unencrypted = _unencrypted(options)
         if unencrypted is not None:
             _LOG.warning(unencrypted)
         self._security = Security(users, tls, options.clear_passwords)
 
     def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> ServerAmqpListener:
-        """Make the listener for AMQP clients."""
+        """Create the listener for AMQP clients."""
         limits = AmqpLimits(**options.amqp_limits)
         return ServerAmqpListener(queue_manager, runner, security=self._security, limits=limits)
 
@@ -56,7 +56,7 @@ class Wiring:
         runner: Runner,
         views: Callable[[], Sequence[ConnectionView]],
     ) -> ServerHttpListener:
-        """Make the listener for administrators, who see the connections of clients."""
+        """Create the listener for administrators, who see the connections of clients."""
         return ServerHttpListener(
             queue_manager,
             runner,
@@ -68,7 +68,7 @@ class Wiring:
 
 
 class ServerAmqpListener(AmqpListener):
-    """The listener of AMQP clients, whose complaints are a server's."""
+    """The AMQP listener, whose errors are a server's."""
 
     async def start(self, host: str, port: int) -> None:
         """Listen.
@@ -85,7 +85,7 @@ class ServerAmqpListener(AmqpListener):
 
 
 class ServerHttpListener(HttpListener):
-    """The listener of administrators, whose complaints are a server's."""
+    """The HTTP listener, whose errors are a server's."""
 
     async def start(self, host: str, port: int) -> None:
         """Listen.
@@ -98,7 +98,7 @@ class ServerHttpListener(HttpListener):
 
 
 def _unencrypted(options: ServerOptions) -> str | None:
-    """Say which listeners other machines can reach without TLS; None when there is none.
+    """Return a warning about listeners that other machines can reach without TLS; None for none.
 
     Without users the server listens on this machine only (`options.check`), so only a server with users can be meant.
     """
@@ -116,11 +116,11 @@ def _unencrypted(options: ServerOptions) -> str | None:
 
 @contextmanager
 def complaints() -> Generator[None]:
-    """Say in a server's own way why a listener cannot listen.
+    """Turn the errors of a listener into a server's.
 
     Raises:
-        OptionsError: It was asked for what it must not do.
-        MachineError: The machine stands in the way.
+        OptionsError: The address needs users or TLS.
+        MachineError: The address is in use or unknown.
     """
     try:
         yield

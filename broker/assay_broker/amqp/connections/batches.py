@@ -2,9 +2,6 @@
 
 One read from the socket often brings many messages or settlements. Each run of them goes to the queue manager as one
 command, in the client's order, and links update their credit once afterwards.
-
-A portion of octets brings many messages, or settles many: each kind goes to the queue manager as one command, in the
-peer's order, and links catch up with their credit once.
 """
 
 from __future__ import annotations

@@ -2,9 +2,6 @@
 
 Every client gets a deadline and hardly any misses it. Since the limit is the same, the jobs are due in the order they
 were set, and one job of the runner serves them all without sorting.
-
-Everybody who comes gets a deadline, and nearly nobody misses it.  So they stand in one row, which their due times need
-not be sorted into, and the runner has one job for all of them.
 """
 
 from __future__ import annotations

@@ -2,9 +2,6 @@
 
 It counts against the connection limit from the first byte, because asyncio reports a TLS connection only after the
 handshake.
-
-asyncio's own TLS servers tell of nobody before the handshake is over, so that half-open ones would be beyond every
-limit.
 """
 
 from __future__ import annotations

@@ -1,23 +1,22 @@
 """The server's side of SASL (OASIS AMQP 1.0, 5.3), in front of the engine and without it.
 
-ANONYMOUS (RFC 4505), PLAIN (RFC 4616) and SCRAM-SHA-256 (RFC 5802, RFC 7677).  Pure: octets in, octets out; who may log
-in is the `Security`'s to say.  Checking a password takes long, so the caller does that elsewhere (`SaslServer.asked`).
-Mirror of `assay_sdk.drivers.amqp.sasl`.
+ANONYMOUS (RFC 4505), PLAIN (RFC 4616) and SCRAM-SHA-256 (RFC 5802, RFC 7677).  The functions
+take octets and return octets; `Security` says whether clients must log in.  A password check takes long, so the caller
+runs it on a thread (`SaslServer.asked`).  `assay_sdk.drivers.amqp.sasl` is the client's side.
 
-The table: what comes in which phase, and what follows it.
+Input by phase, and what follows it:
 
 ========= ====================== =============================================
 HEADER    SASL's header          the same and the mechanisms; MECHANISM
-HEADER    AMQP's header          DONE where nobody needs to log in, or REFUSED
+HEADER    AMQP's header          DONE if no login is needed, else REFUSED
 MECHANISM sasl-init              the mechanism's first step
 CHALLENGE sasl-response          the mechanism's next step
-CHECKING  what a client that does not wait for the outcome sends: kept
+CHECKING  input of a client that does not wait for the outcome: kept
 any       anything else          REFUSED
 ========= ====================== =============================================
 
-A step ends in another challenge (CHALLENGE), in a password that the caller has to check (CHECKING), in an outcome that
-lets the client in (DONE), or in one that does not (REFUSED); after that nothing is read.  Why a login failed is not
-told: not whether the user exists.
+A step ends in another challenge (CHALLENGE), in a password for the caller to check (CHECKING), or in an outcome (DONE,
+REFUSED), after which nothing is read.  The client does not learn why a login failed, nor whether the user exists.
 """
 
 from __future__ import annotations
@@ -103,7 +102,7 @@ class SaslServer:
 
     Args:
         security: Who may log in, and how.
-        private: Whether nobody can listen in: the client is on this machine, or the line is encrypted.
+        private: Whether a clear-text password is safe: the client is on this machine, or the socket uses TLS.
         max_frame: Octets of a frame.
         max_rounds: Responses of a client.
     """

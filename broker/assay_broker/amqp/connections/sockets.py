@@ -1,8 +1,6 @@
 """One client's socket: first the login, then octets between the socket and the engine.
 
 It knows no links and no messages; `AmqpConnection` does.
-
-Knows no link and no message; what its octets mean is the connection's.
 """
 
 from __future__ import annotations
@@ -78,7 +76,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
     """
 
     def __init__(self, owner: SocketOwner) -> None:
-        self.peer = "nobody"
+        self.peer = "no client"
         self.user: str | None = None
         self.connection: AmqpConnection | None = None
         self._owner = owner
@@ -187,7 +185,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
         self._transport = stream
         place = cast("tuple[object, ...] | str | None", stream.get_extra_info("peername"))
         host = str(place[0]) if isinstance(place, tuple) else ""
-        self.peer = f"{host}:{place[1]}" if isinstance(place, tuple) else "somebody"
+        self.peer = f"{host}:{place[1]}" if isinstance(place, tuple) else "a client"
         if not self._owner.add(self):
             _LOG.warning("%s was refused: too many connections", self.peer)
             stream.abort()
@@ -271,7 +269,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self._transport.write(answer)
         if sasl.phase is Phase.REFUSED:
             self._forget_check()
-            _LOG.warning("%s was not let in: %s", self.peer, sasl.refusal)
+            _LOG.warning("%s was refused: %s", self.peer, sasl.refusal)
             if self._transport is not None:
                 self._finish(self._transport, parted=False)
         elif sasl.asked is not None and self._checking is None and self._owner.passwords is not None:

@@ -6,6 +6,8 @@ cost twenty times as much for each message.
 The engine does not know a link's desired and offered capabilities, nor a source's default outcome (OASIS AMQP 1.0,
 2.7.3, 3.5.3).  So the client's attach is read from its frame (`assay_broker.amqp.frames.validation`), and ours is
 written by hand (`EngineLink.open`).
+
+Nothing here raises for what a client sends.  A freed object stays a Python object whose calls do nothing.
 """
 
 from __future__ import annotations

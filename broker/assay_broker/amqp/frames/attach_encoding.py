@@ -1,6 +1,6 @@
-"""What stands in our attaches, encoded: sources, targets, the coordinator (OASIS AMQP 1.0, 2.7.3, 3.5).
+"""Encoded sources, targets and coordinators of our attaches (OASIS AMQP 1.0, 2.7.3, 3.5).
 
-Pure.  They are put into the engine's frames in `assay_broker.amqp.frames.completion`.
+They are put into the engine's frames in `assay_broker.amqp.frames.completion`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from assay_sdk.amqp import types
 from assay_sdk.amqp.types import Described, Symbol
 
 _SHORT, _REMEMBERED = 512, 1_024
-"""What is up to so long is kept, to be said again; and how many of each kind."""
+"""The longest value that is cached, in octets, and how many values of each kind are."""
 _NULL = types.null()
 
 
 def encode(value: object) -> bytes:  # noqa: C901, PLR0911  one return a type is the table
-    """A plain value again, as it came: for the parts of the peer's attach that ours repeats.
+    """Encode a decoded value, for the parts of the client's attach that ours repeats.
 
     Raises:
         TypeError: It is of a type that none of those parts has.
@@ -59,7 +59,7 @@ def encode(value: object) -> bytes:  # noqa: C901, PLR0911  one return a type is
 
 
 def encode_terminus(terminus: Terminus, code: int, outcomes: bytes = b"") -> bytes:
-    """A source or target.
+    """Encode a source or target.
 
     Args:
         terminus: What it says.
@@ -75,7 +75,7 @@ def encode_terminus(terminus: Terminus, code: int, outcomes: bytes = b"") -> byt
 
 @lru_cache(_REMEMBERED)
 def _plain_terminus(address: str | None, capabilities: tuple[str, ...], code: int, outcomes: bytes) -> bytes:
-    """One of which nothing else is said, as of most: many links lead to the same few places."""
+    """Encode a terminus that has an address and capabilities only. Cached, since most links have one of a few."""
     return _encode_terminus(Terminus(address=address, capabilities=capabilities), code, outcomes)
 
 
@@ -100,12 +100,12 @@ def _encode_terminus(terminus: Terminus, code: int, outcomes: bytes) -> bytes:
 
 
 def _encode_names(names: Mapping[str, object]) -> bytes:
-    """A map with symbols as its keys; null for one that is empty."""
+    """Encode a map with symbols as its keys; null if it is empty."""
     if not names:
         return _NULL
     return types.mapping({types.symbol(name): encode(value) for name, value in names.items()})
 
 
 def encode_coordinator(capabilities: tuple[str, ...]) -> bytes:
-    """The coordinator as a target."""
+    """Encode the coordinator as a target."""
     return types.described(COORDINATOR, types.fields((types.symbols(capabilities),)))

@@ -1,6 +1,6 @@
-"""Attaches (OASIS AMQP 1.0, 2.7.3, 3.5): what the peer's says, read with all its fields, and what ours says.
+"""Attaches (OASIS AMQP 1.0, 2.7.3, 3.5): the client's, read with all its fields, and ours.
 
-Pure.  How ours is written is `assay_broker.amqp.frames.attach_encoding`.
+How ours is written is `assay_broker.amqp.frames.attach_encoding`.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _ENDS: Mapping[object, int] = {
 
 NAME, HANDLE, ROLE, SND_MODE, RCV_MODE, SOURCE_AT, TARGET_AT = range(7)
 OFFERED_AT, DESIRED_AT, PROPERTIES_AT = 11, 12, 13
-"""Where the fields of an attach stand that are looked at."""
+"""Positions of the fields of an attach that the server uses."""
 
 DEFAULT_EXPIRY = "session-end"
 _MIXED = 2
 
 
 class Terminus(Struct, frozen=True, kw_only=True):
-    """A source, or a target, as it stands in an attach.
+    """A source or target of an attach.
 
     Args:
         address: Which node; None for none.
@@ -65,13 +65,13 @@ class Terminus(Struct, frozen=True, kw_only=True):
 
 
 class Coordinator(Struct, frozen=True):
-    """The target that is the transaction coordinator (4.5.1)."""
+    """The transaction coordinator as a target (4.5.1)."""
 
     capabilities: tuple[str, ...] = ()
 
 
 class UnreportedFields:
-    """What the peer's frames on a link say of which the engine does not tell, until it is done.
+    """Fields of the client's frames on a link that the engine does not report, kept until they are acted on.
 
     It drops ``echo`` and the properties of a flow (2.7.4), tells of ``drain`` for as long as it stands, and takes a
     transfer with ``resume`` for any other; and it tells nothing of a message format or a tag left out (2.7.5).
@@ -81,21 +81,21 @@ class UnreportedFields:
 
     def __init__(self) -> None:
         self.acquires = False
-        """Have what is delivered be part of a unit of work from then on (4.4.3)."""
+        """Whether deliveries are to be acquired in a transaction from now on (4.4.3)."""
         self.begun: DeliveryStart | None = None
-        """The delivery of which more is to come."""
+        """The delivery of which the client sends more transfers."""
         self.marked: dict[bytes, str | None] = {}
-        """Tags of deliveries that are not taken.  A sentence says what is wrong with their transfers; None stands with
-        those that began before the link was attached."""
+        """Deliveries that are not accepted, by their tags: a sentence says what is wrong with their transfers; None
+        marks those that began before the link was attached."""
         self.flawed = False
-        """Whether a sentence is among them."""
+        """Whether one of them has a sentence."""
         self.drain = False
-        """Use the credit up or give it back, and say so."""
+        """Whether the client has asked to drain the credit and was not answered."""
         self.echo = False
-        """Say how the link stands."""
+        """Whether the client has asked for a flow and was not answered."""
 
     def mark(self, delivery: DeliveryStart, flaw: str) -> None:
-        """Do not take a delivery, and end the link for it; one is enough, and what follows it is not kept.
+        """Mark a delivery for which the link is to be detached. Only the first is kept.
 
         Args:
             delivery: The delivery.  An earlier one with the same tag, of which the engine has not told yet, ends the
@@ -108,7 +108,7 @@ class UnreportedFields:
 
 
 class Attach(Struct, frozen=True, kw_only=True):
-    """What the peer's attach says.
+    """The fields of the client's attach.
 
     Args:
         name: The link's name.
@@ -138,11 +138,11 @@ class Attach(Struct, frozen=True, kw_only=True):
 
 
 _LONGEST_REST = 52
-"""Octets that a frame with an attach of ours has besides."""
+"""Octets that the frame of our attach has besides, at most."""
 
 
 class AttachReply(Struct, frozen=True, kw_only=True):
-    """What our attach says; source, target and the rest as encoded values, empty for null.
+    """The fields of our attach; source, target and others as encoded values, empty for null.
 
     Args:
         name: The link's name.
@@ -160,19 +160,19 @@ class AttachReply(Struct, frozen=True, kw_only=True):
 
     @property
     def varying(self) -> int:
-        """Octets of what depends on the peer."""
+        """Octets of the fields that depend on the client."""
         return len(self.name) + len(self.source) + len(self.target) + len(self.properties)
 
     @property
     def longest(self) -> int:
-        """Octets of the frame at the most: how long its numbers are is the engine's affair."""
+        """The most octets that the frame can have; the engine chooses the width of its numbers."""
         return (
             _LONGEST_REST + len(self.name.encode(errors="replace")) + self.varying - len(self.name) + len(self.offered)
         )
 
 
 def read(performative: object) -> Attach:
-    """The peer's attach.
+    """Read the client's attach.
 
     Args:
         performative: The fields of the attach, decoded.
@@ -243,7 +243,7 @@ def _terminus(
     default_outcome: Described | None = None,
     outcomes: tuple[str, ...] = (),
 ) -> Terminus:
-    """What a source and a target begin with alike, and what else they say."""
+    """Read the fields that sources and targets have in common, and add the others."""
     return Terminus(
         address=fields.text(0),
         durable=fields.number(1),
@@ -266,7 +266,7 @@ _LIFETIMES = frozenset((0x2B, 0x2C, 0x2D, 0x2E)) | {
 
 
 def _of_node(properties: dict[str, object]) -> dict[str, object]:
-    """The properties of a node to be made, with the types that they must have (3.5.9)."""
+    """Check the types of the properties of a node to be made (3.5.9)."""
     policy, modes = properties.get("lifetime-policy"), properties.get("supported-dist-modes")
     if policy is not None and not (isinstance(policy, Described) and policy.descriptor in _LIFETIMES):
         raise DecodeError("a lifetime policy that is none")
@@ -285,7 +285,7 @@ class _Fields:
         if not isinstance(value, list):
             raise DecodeError(f"a {what} that is no list")
         self.at = [*cast("list[object]", value), *_NONES]
-        """All fields, those too that were left out at the end."""
+        """All fields, including those left out at the end."""
         self._what = what
 
     def text(self, position: int) -> str | None:

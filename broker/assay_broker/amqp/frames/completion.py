@@ -1,6 +1,6 @@
-"""What the engine writes when something begins, and what it cannot say put into it (OASIS AMQP 1.0, 2.7.1 to 2.7.3).
+"""Complete the engine's open, begin and attach frames (OASIS AMQP 1.0, 2.7.1 to 2.7.3).
 
-It knows neither the capabilities and properties that we offer nor what stands in a source or target.  Pure.
+The engine does not know the capabilities and properties that we offer, nor the fields of sources and targets.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from assay_sdk.amqp.values import simple
 
 _OPEN, _BEGIN, _ATTACH, _FLOW = (bytes((code,)) for code in range(0x10, 0x14))
 _CODE, _CHANNEL = slice(HEADER_SIZE + 2, HEADER_SIZE + 3), slice(6, 8)
-"""Where a frame of the engine's says which performative it is, and of which session."""
+"""Where an engine's frame has its performative's code and its channel."""
 _OFFERED_OF_OPEN, _PROPERTIES_OF_OPEN = 7, 9
-"""Where these fields of an open stand."""
+"""Positions of these fields in an open."""
 _NULL = types.null()
 _SHORT, _REMEMBERED = 512, 1_024
-"""What is made of up to so many octets is kept, since clients of one kind are told the same; and how many of them."""
+"""Results for up to so many octets are cached, since clients of one kind get the same; and how many are."""
 
 
 class OpenReply(Struct, frozen=True):
-    """What our open says.
+    """The fields of our open.
 
     Args:
         offered: Offered capabilities, an encoded array of symbols; empty for none.
@@ -40,7 +40,7 @@ class OpenReply(Struct, frozen=True):
 
 
 class Incomplete(Struct, frozen=True):
-    """What is among the frames that the engine writes next.
+    """The frames to be completed in the engine's next output.
 
     Args:
         open: What the open among them says; None where there is none.
@@ -57,7 +57,7 @@ NOTHING = Incomplete()
 
 
 def completed(octets: bytes, what: Incomplete) -> tuple[bytes, int]:
-    """What the engine has written, with what it cannot say put into it.
+    """Complete the engine's output.
 
     Args:
         octets: Whole frames, and perhaps the protocol header before them.

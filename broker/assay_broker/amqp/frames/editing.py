@@ -1,7 +1,4 @@
-"""Frames and performatives with other fields in them than they came with.
-
-Pure.
-"""
+"""Change fields of frames and performatives without decoding the others."""
 
 from __future__ import annotations
 
@@ -13,11 +10,11 @@ from assay_sdk.amqp.values import skip
 
 _NULL = types.null()
 _HEAD_SIZE = 3
-"""Octets before the fields: the descriptor, small and numeric."""
+"""Octets before the fields: a small numeric descriptor."""
 
 
 def changed(octets: bytes, fields: Mapping[int, bytes]) -> bytes:
-    """A performative with other fields in it.
+    """Return a performative with other values for some fields.
 
     Args:
         octets: The performative, well-formed.
@@ -32,12 +29,12 @@ def changed(octets: bytes, fields: Mapping[int, bytes]) -> bytes:
 
 
 def changed_frame(octets: bytes, fields: Mapping[int, bytes]) -> bytes:
-    """A frame of the engine's, with other fields in its performative."""
+    """Return an engine's frame with other values for some fields of its performative."""
     return frame(changed(octets[HEADER_SIZE:], fields), channel=int.from_bytes(octets[6:8]))
 
 
 def fields_of(octets: bytes) -> list[bytes]:
-    """The encoded fields of the performative in a frame of the engine's; there are some."""
+    """Return the encoded fields of the performative in an engine's frame, which has at least one."""
     return encoded_items(octets[HEADER_SIZE + _HEAD_SIZE :])
 
 
@@ -45,7 +42,7 @@ _LIST8_HEAD, _LIST32_HEAD = 3, 9
 
 
 def encoded_items(octets: bytes) -> list[bytes]:
-    """The encoded items of an encoded list that is not empty."""
+    """Return the encoded items of an encoded list that is not empty."""
     short = octets[0] == 0xC0  # noqa: PLR2004  a list of less than 256 octets
     count = octets[2] if short else int.from_bytes(octets[5:9])
     at = _LIST8_HEAD if short else _LIST32_HEAD

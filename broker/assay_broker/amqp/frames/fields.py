@@ -1,6 +1,6 @@
-"""What the fields of a performative say, as far as that shows without decoding it, or once it is decoded.
+"""Read single fields of performatives, encoded or decoded.
 
-Frequent frames are looked at in their first fields only: a handle, a range, credit.  Pure.
+Of frequent frames only the first fields are read, without decoding the rest: a handle, a range, credit.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from typing import cast
 
 HEAD_SIZE = 3
-"""Octets before the fields: the descriptor, small and numeric, as everybody writes it."""
+"""Octets before the fields: a small numeric descriptor, as all clients write it."""
 SHORT = 160
-"""Octets that cannot nest deeply enough to hurt anybody."""
+"""Octets of a performative that cannot be nested too deeply."""
 _LIST8, _LIST32 = 0xC0, 0xD0
 _TRUE, _LONG_TRUE = b"\x41", b"\x56\x01"
 _WIDTHS = {0x40: 0, 0x41: 0, 0x42: 0, 0x43: 0, 0x52: 1, 0x56: 1, 0x70: 4}
-"""Octets of the values that stand at the beginning of frequent performatives, by their format codes."""
+"""Widths of the values at the beginning of frequent performatives, by their format codes."""
 _VALUES = {0x40: None, 0x41: 1, 0x42: 0, 0x43: 0}
-"""Values that have no octets of their own."""
+"""Values that are encoded in their format code."""
 _ZERO, _SMALL = 0x43, 0x52
 _FIRST = 6
-"""Where the first field of a performative is whose list is short: behind descriptor, format code, size and count."""
+"""Where the first field of a performative with a short list is: after descriptor, format code, size and count."""
 _MOST = 10
 _NOT_TRUE = frozenset((0x40, 0x42, 0x56))
 _PROPERTIES_OF_FLOW = 10
@@ -29,35 +29,35 @@ _NULL, _MODE_FIRST = 0x40, b"\x50\x00"
 
 
 def symbols(value: object) -> tuple[str, ...]:
-    """The symbols in a field that may hold one or several."""
+    """Return the symbols of a field that may hold one or several."""
     values = cast("list[object]", value) if isinstance(value, list) else [value]
     return tuple(str(one) for one in values if isinstance(one, str))
 
 
 def plain_number(fields: Sequence[object], position: int) -> int | None:
-    """A number among decoded fields; None where there is none."""
+    """Return a number from decoded fields; None if the field is none."""
     value = fields[position] if position < len(fields) else None
     return value if isinstance(value, int) else None
 
 
 def flag(fields: Sequence[object], position: int) -> bool:
-    """Whether there is a true among decoded fields."""
+    """Return whether a decoded field is true."""
     return position < len(fields) and fields[position] is True
 
 
 def acquires(fields: Sequence[object]) -> bool:
-    """Whether a flow's properties name a unit of work."""
+    """Whether a flow's properties name a transaction."""
     properties = fields[_PROPERTIES_OF_FLOW] if len(fields) > _PROPERTIES_OF_FLOW else None
     return isinstance(properties, dict) and "txn-id" in properties
 
 
 def is_short(data: bytes, at: int) -> bool:
-    """Whether the list of a transfer's fields is short; the message that follows it is no matter here."""
+    """Whether the list of a transfer's fields is short; the message after it does not count."""
     return data[at] == _LIST8 or (data[at] == _LIST32 and int.from_bytes(data[at + 1 : at + 5]) <= SHORT)
 
 
 def number(data: bytes, body: int, position: int) -> int | None:
-    """A number among the first fields of a performative; None where there is none, or something else before it.
+    """Return a number from the first fields of a performative; None if the frame must be decoded for it.
 
     Where there is none the frame is looked at in full.
     """
@@ -70,7 +70,7 @@ def number(data: bytes, body: int, position: int) -> int | None:
 
 
 def numbers(data: bytes, body: int) -> list[int | None] | None:
-    """The fields of a performative of no more than ten, all of them null, numbers or booleans; None for any other."""
+    """Return the fields of a performative of up to ten nulls, numbers and booleans; None for any other."""
     at = body + HEAD_SIZE
     if data[at] != _LIST8 or not (size := data[at + 2 : at + 3]) or size[0] > _MOST:
         return None
@@ -89,7 +89,7 @@ def numbers(data: bytes, body: int) -> list[int | None] | None:
 
 
 def _place(data: bytes, body: int, position: int) -> int:
-    """Where one of the first fields of a performative stands; -1 where there is none, or something else before it."""
+    """Return where one of the first fields of a performative is; -1 if it is missing or follows another type."""
     at = body + HEAD_SIZE
     if data[at] == _LIST8:
         many, at = data[at + 2 : at + 3], at + 3

@@ -1,7 +1,8 @@
-"""Flows as frames (OASIS AMQP 1.0, 2.7.4): those that the engine would not write.
+"""Flow frames that the engine does not write (OASIS AMQP 1.0, 2.7.4).
 
-It says how a link stands when that has changed, and not because it was asked; so it leaves ``echo`` unanswered, and a
-drain for which all credit is used up.  It does write a session's flow on request, and that is completed here.  Pure.
+The engine writes a flow when a link's state has changed, and not because the client asks. It leaves ``echo``
+unanswered, and a drain for which all credit is used up. It writes a session's flow on request, which is completed
+here.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ _WRAP = 1 << 32
 
 
 def body_of(octets: bytes, code: int) -> bytes:
-    """The encoded fields in a frame of this performative; nothing when it is another's."""
+    """Return the encoded fields of a frame with this performative; empty for another."""
     begin = octets[4] * 4
     return octets[begin + 3 :] if octets[begin : begin + 3] == bytes((0, 0x53, code)) else b""
 
 
 def of_link(frames: Iterable[bytes], *, handle: int, count: int, credit: int, drain: bool) -> bytes:
-    """How a sender's link stands.
+    """Return a flow with the state of a sender's link.
 
     Args:
         frames: What the engine says of the session.
@@ -49,7 +50,7 @@ def of_link(frames: Iterable[bytes], *, handle: int, count: int, credit: int, dr
 
 
 def of_session(frames: Iterable[bytes]) -> bytes:
-    """How a session stands, and no link.
+    """Return a flow with the state of a session, without a link.
 
     Args:
         frames: What the engine says of it, and perhaps of a link.
@@ -62,7 +63,7 @@ def of_session(frames: Iterable[bytes]) -> bytes:
 
 
 def of_receiver(frames: Iterable[bytes]) -> bytes:
-    """How a receiver's link stands, of which the engine was made to say that it drains it: it does not."""
+    """Return a flow of a receiver's link without ``drain``, which the engine was made to write."""
     for octets in frames:
         fields = body_of(octets, _FLOW)
         if fields:
@@ -71,7 +72,7 @@ def of_receiver(frames: Iterable[bytes]) -> bytes:
 
 
 def window(frames: Iterable[bytes]) -> int:
-    """How many transfers a session takes, as the engine says in the last flow among frames; 0 where there is none."""
+    """Return the incoming window in the last flow among the engine's frames, in transfers; 0 if there is none."""
     found = 0
     for octets in frames:
         fields = numbers(octets, HEADER_SIZE) if body_of(octets, _FLOW) else None
@@ -81,7 +82,7 @@ def window(frames: Iterable[bytes]) -> int:
 
 
 def is_of_session(octets: bytes) -> bool:
-    """Whether a flow in a frame of the engine's says how the session stands, and no link."""
+    """Whether an engine's flow has the state of the session and no link."""
     fields = numbers(octets, HEADER_SIZE)
     return fields is not None and fields[_OF_SESSION] is None
 

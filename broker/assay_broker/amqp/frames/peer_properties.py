@@ -1,4 +1,4 @@
-"""What the server says of itself when it opens a connection (OASIS AMQP 1.0, 2.7.1)."""
+"""Capabilities and properties that the server offers in its open (OASIS AMQP 1.0, 2.7.1)."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from assay_sdk.amqp.terms import (
 from assay_sdk.driver import PeerProperties
 
 _Plain = tuple[tuple[str, str | bool], ...]
-"""Names and what is said of them."""
+"""Names and values."""
 
 _FAILED: _Plain = ((OPEN_FAILED, True),)
 _OFFERED = (DELAYED_DELIVERY, SHARED_SUBSCRIPTIONS, ANONYMOUS_RELAY)
 _IF_DESIRED = (SOLE_CONNECTION, OWN_UNCOMMITTED, CANCEL_DELAYED)
-"""What holds for those only who ask for it."""
+"""Capabilities that hold only for clients that desire them."""
 
 
 def offered(desired: tuple[str, ...]) -> bytes:
-    """Offered capabilities: ours, and of what is not for everybody that which is desired."""
+    """Return the offered capabilities: those for all clients, and the desired ones of the others."""
     return _symbols(tuple([one for one in _IF_DESIRED if one in desired]))
 
 
@@ -37,7 +37,7 @@ def _symbols(granted: tuple[str, ...]) -> bytes:
 
 
 def open_properties(told: PeerProperties, *, failed: bool = False) -> bytes:
-    """Properties of the open.
+    """Return the encoded properties of the open.
 
     Args:
         told: What the queue manager says of itself.
@@ -52,7 +52,7 @@ def _ours() -> _Plain:
 
 
 def properties(told: PeerProperties) -> bytes:
-    """Properties as an encoded map; empty for none."""
+    """Return properties as an encoded map; empty for none."""
     return _encoded(_plain(told)) if told else b""
 
 
@@ -62,7 +62,7 @@ def _plain(told: PeerProperties) -> _Plain:
 
 @lru_cache(maxsize=64)
 def _encoded(told: _Plain) -> bytes:
-    """The same few for whoever comes."""
+    """Encode properties; cached, since all clients get the same few."""
     return types.mapping(
         {
             types.symbol(name): types.boolean(value) if isinstance(value, bool) else types.string(value)

@@ -1,7 +1,7 @@
-"""What stands in the performatives, and in what they hold: the types of their fields, and which must be there.
+"""The types of the fields of performatives and of their values, and which fields are mandatory.
 
-One table (OASIS AMQP 1.0, 2.7, 2.8.14, 3.5, 4.5.1).  The engine takes a field of a wrong type for one that is missing,
-and one that is missing for zero; what is checked here does not get so far.
+One table (OASIS AMQP 1.0, 2.7, 2.8.14, 3.5, 4.5.1). The engine takes a field of a wrong type for a missing one, and a
+missing one for zero, so the fields are checked before it sees them.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def check(code: int, octets: bytes, at: int) -> None:
 
     Args:
         code: Its descriptor.
-        octets: What it stands in; all of it is well-formed.
+        octets: Octets that contain it; all are well-formed.
         at: Where its list begins.
 
     Raises:
@@ -193,7 +193,7 @@ def check(code: int, octets: bytes, at: int) -> None:
 
 
 def _check_inner(octets: bytes, at: int) -> None:
-    """Check a described field, if it is one of those in the table; states are checked by those who read them."""
+    """Check a described field if the table has its type; delivery states are checked by their readers."""
     if octets[at + 1] == _SMALL_CODE:
         code, at = octets[at + 2], at + 3
     else:

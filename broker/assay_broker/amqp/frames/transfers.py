@@ -1,7 +1,7 @@
-"""What a transfer must say of its delivery (OASIS AMQP 1.0, 2.7.5), told from its octets.
+"""Read the delivery fields of a transfer, and check them (OASIS AMQP 1.0, 2.7.5).
 
-The engine tells neither a delivery's message format nor whether its sender left a field out.  Nearly every transfer
-is a whole delivery with a number, a tag and message format 0: one compiled pattern recognizes it.  Pure.
+The engine reports neither a delivery's message format nor whether its sender left a field out. Nearly every transfer
+is a whole delivery with a number, a tag and message format 0, which one compiled pattern recognizes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LIST8 = 0xC0
 _HANDLE, _ID, _TAG, _FORMAT, _SETTLED, _MORE, _RCV_MODE, _STATE, _RESUME, _ABORTED, _BATCHABLE = range(11)
 _NUMBERS = frozenset((_HANDLE, _ID, _FORMAT))
 _WIDTHS: Mapping[int, int] = {0x43: 0, 0x52: 1, 0x70: 4}
-"""Octets of an unsigned number behind its format code."""
+"""Octets of an unsigned number after its format code."""
 _FALSE, _TRUE = frozenset((b"\x40", b"\x42", b"\x56\x00")), frozenset((b"\x41", b"\x56\x01"))
 _FIRST_MODE, _SECOND_MODE = frozenset((b"\x40", b"\x50\x00")), frozenset((b"\x50\x01",))
 _NULL, _BINARY8, _BINARY32 = 0x40, 0xA0, 0xB0
@@ -38,11 +38,11 @@ _PLAIN = tuple(
 _PLAIN_HANDLE = re.compile(rb"\x00\x53\x14\xc0.([\x04-\x06])(\x43|\x52.|\x70.{4})", re.DOTALL).match
 
 Match = Callable[[bytes, int, int], object]
-"""Says whether octets from one place to another begin with the fields of a plain transfer behind its handle."""
+"""Whether octets between two positions begin with the fields of a plain transfer after its handle."""
 
 
 class DeliveryStart(Struct, frozen=True):
-    """A delivery whose last transfer has not come.
+    """A delivery whose last transfer has not arrived.
 
     Args:
         number: Its delivery-id.
@@ -56,7 +56,7 @@ class DeliveryStart(Struct, frozen=True):
 
 
 class Transfer(Struct, frozen=True):
-    """What one transfer says, without its message.
+    """The fields of a transfer, without its message.
 
     Args:
         handle: The link's; None where it is left out.
@@ -76,15 +76,15 @@ class Transfer(Struct, frozen=True):
 
 
 def plain(count: int) -> Match:
-    """Recognize the fields behind the handle of a plain transfer that has 4, 5 or 6 fields."""
+    """Return a match for the fields after the handle of a plain transfer of 4, 5 or 6 fields."""
     return _PLAIN[count - _SETTLED]
 
 
 def handle_of_plain(data: bytes, body: int, end: int) -> int | None:
-    """Read the handle of a transfer that is a whole delivery with number, tag and message format 0.
+    """Return the handle of a transfer that is a whole delivery with number, tag and message format 0.
 
     Args:
-        data: What the frame stands in.
+        data: Octets that contain the frame.
         body: Where its performative begins.
         end: Where the frame ends.
 
@@ -101,7 +101,7 @@ def scan(data: bytes, body: int, end: int) -> Transfer | None:
     """Read a transfer without decoding its state.
 
     Args:
-        data: What the frame stands in.
+        data: Octets that contain the frame.
         body: Where its performative begins.
         end: Where the frame ends.
 
@@ -145,7 +145,7 @@ def of(fields: Sequence[object]) -> Transfer:
 
 
 def flaw(said: DeliveryStart, begun: DeliveryStart | None) -> str | None:
-    """Say what a transfer leaves out, or contradicts, of its delivery (2.7.5).
+    """Return what a transfer leaves out or contradicts of its delivery's fields (2.7.5).
 
     Args:
         said: What the transfer says.

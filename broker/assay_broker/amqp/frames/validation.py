@@ -1,10 +1,11 @@
-"""What comes off the wire is looked at before the engine sees it.
+"""Check a client's frames before the engine sees them.
 
-Frames are cut out of the stream, so that the engine only gets whole ones.  Attaches are read with all their fields,
-because the engine does not know some of them.  What could hurt the engine stays outside: nesting without end (its
-decoder recurses on the stack), ranges of two thousand million deliveries (it counts through them).  And what it takes
-without a word although the specification has an error for it gets that error: a second open, a channel or a handle in
-use, a handle that nothing is attached to.  Pure.
+Frames are cut from the stream, so that the engine gets whole ones only. Attaches are read with all their fields,
+because the engine does not know some of them.
+
+Two kinds of input would stop the engine: deep nesting (its decoder recurses) and ranges of billions of deliveries (it
+counts through them). Other errors it accepts although the specification demands an error: a second open, a channel or
+handle in use, a handle without a link.
 """
 
 from __future__ import annotations
@@ -48,23 +49,25 @@ WINDOW_VIOLATION = "amqp:session:window-violation"
 _OPEN, _BEGIN, _ATTACH, _FLOW, _TRANSFER, _DISPOSITION, _DETACH, _END, _CLOSE = range(0x10, 0x19)
 _MIN_OFFSET = 2
 _LONGEST, _REMEMBERED = 512, 256
-"""Octets of a performative that is remembered, and how many of them are: at the worst some megabytes, whoever comes."""
+"""Octets of the longest performative that is cached, and how many are: some megabytes at most."""
 _RANGE = 1 << 20
 """Deliveries that one disposition may be about."""
 _LONGEST_FOR_SEVERAL = 4_096
-"""Octets of a disposition that is about several: the engine keeps what it says for each of them."""
+"""Octets of a disposition of several deliveries: the engine keeps its state for each of them."""
 _SHORTEST_TRANSFER = 15
-"""Octets of a transfer that says its handle and nothing else."""
+"""Octets of a transfer that has a handle only."""
 _WRAP = 1 << 32
 _HEAD = bytes((0x00, 0x53))
-"""How a performative with a small numeric descriptor begins; everybody writes them so."""
+"""The head of a performative with a small numeric descriptor, as all clients write it."""
 _REPEATED = frozenset(_HEAD + bytes((code,)) for code in (_BEGIN, _ATTACH, _DETACH, _END, _CLOSE))
-"""What clients say alike, one after the other and each time that they come again.  Their opens have names of their own,
-and the rest comes so often that it is looked at in another way."""
+"""Performatives that clients repeat, so that the cache helps.
+
+Opens differ by their container id, and the other performatives are so frequent that they have their own fast path.
+"""
 _PLAIN_TRANSFER = bytes((*_HEAD, _TRANSFER, 0xC0))
-"""The same, of a transfer whose list of fields is short."""
+"""The head of a transfer whose list of fields is short."""
 _BEHIND_HANDLE = {0x43: 15, 0x52: 16}
-"""Where a transfer's second field stands in its frame, by the format of the handle, if that has one octet at most."""
+"""Where a transfer's second field is in its frame, by the format of a handle of at most one octet."""
 _USUAL_END = 16
 _NOTHING_USUAL = b"", b""
 _LENGTH = struct.Struct(">I").unpack_from
@@ -78,11 +81,11 @@ _MAX_FRAME_SIZE, _IDLE_TIMEOUT, _DESIRED = 2, 4, 8
 _LEAST_FRAME = 512
 _MOST_RESUMED = 1_024
 _LEAST_IDLE_MS = 100
-"""Who wants to hear from us more often than so keeps us from serving others (2.4.5)."""
+"""Shortest idle time-out that is accepted: shorter ones would keep the server busy with heartbeats (2.4.5)."""
 
 
 class ProtocolError(Exception):
-    """The peer breaks the protocol so that its connection ends.
+    """A protocol error for which the connection is closed.
 
     Args:
         condition: The error condition that says so.
@@ -96,11 +99,11 @@ class ProtocolError(Exception):
 
 
 _Handles = dict[int, Attach]
-"""What is attached, by handle."""
+"""Attached links by handle."""
 
 
 class SessionFault(Struct, frozen=True):
-    """The peer breaks the protocol so that one of its sessions ends.
+    """A protocol error for which a session is ended.
 
     Args:
         channel: The session's.
@@ -114,7 +117,7 @@ class SessionFault(Struct, frozen=True):
 
 
 class FrameValidator:
-    """One stream of frames.
+    """The checks of one connection's input.
 
     Args:
         max_frame: Octets of a frame that we take.
@@ -128,21 +131,22 @@ class FrameValidator:
         self, *, max_frame: int, channels: int, max_performative: int = 1 << 16, session_frames: int = 2_048
     ) -> None:
         self.attaches: deque[Attach] = deque()
-        """What the attaches say, in their order; whoever hears of a link from the engine takes the first."""
+        """The fields of attaches, in order; the receiver of the engine's events takes the first for each link opened.
+        """
         self.begins: deque[int] = deque()
-        """The channels of the begins, in their order; likewise."""
+        """The channels of begins, in order; the receiver of the engine's events takes the first for each session."""
         self._most_handles: dict[int, int] = {}
-        """By channel: the highest handle that the peer takes (2.7.2)."""
+        """The highest handle that the client takes, by channel (2.7.2)."""
         self.faults: deque[SessionFault] = deque()
         """Sessions to be ended."""
         self.echoes: deque[int] = deque()
-        """The channels of sessions whose peer wants to know how they stand."""
+        """The channels of sessions whose client has asked for a flow."""
         self._windows: dict[int, int] | None = None
-        """By channel: how many transfers the engine takes of the next octets; None where these cannot be too many."""
+        """How many transfers of the next octets the engine takes, by channel; None if these cannot exceed a window."""
         self._fresh: set[int] = set()
-        """Channels of sessions that began with the present octets: their peers know of no window."""
+        """Channels of sessions that began within the present octets: their clients know of no window yet."""
         self._surely_taken = session_frames // 2
-        """How many transfers the engine takes of any session: with fewer than that it opens the window."""
+        """How many transfers the engine takes of any session at least: it opens the window before fewer are left."""
         self.desired: tuple[str, ...] = ()
         """Desired capabilities of the peer's open."""
         self._max_frame = max_frame
@@ -153,19 +157,21 @@ class FrameValidator:
         self._opened = False
         self._closing = False
         self._instead = b""
-        """What the engine is to have instead of a frame."""
+        """What the engine gets instead of the frame."""
         self._renamed = 0
         self._usual = _NOTHING_USUAL
-        """Where the last transfer that was let through says which kind of frame it is, and over which link it comes:
-        what says the same there, and is a whole delivery, is let through as well, as long as no link comes or goes."""
+        """Where the last plain transfer has its kind and its link.
+
+        As long as no link comes or goes, a frame with the same octets there passes, if it is a whole delivery.
+        """
         self._is_plain = transfers.plain(4)
         self._behind_handle = 0
-        """Whether the rest of such a transfer's fields is as it must be, and where that begins."""
+        """With `_is_plain`: where the other fields of such a transfer begin, and whether they are plain."""
         self._handles: dict[int, _Handles | None] = {}
-        """By channel: handles in use; None for a session that has broken the protocol, of which only the end counts."""
+        """Handles in use, by channel; None for a session that has broken the protocol and must be ended."""
 
     def may_exceed_windows(self, octets: bytes) -> bool:
-        """Whether octets that come next may be more transfers than a session's window has room for."""
+        """Whether the next octets may hold more transfers than a session's window has room for."""
         if len(self._rest) + len(octets) <= self._surely_taken * _SHORTEST_TRANSFER:
             return False
         data, at, frames = self._rest + octets, HEADER_SIZE if self._header_due else 0, 0
@@ -185,7 +191,7 @@ class FrameValidator:
         self._usual = _NOTHING_USUAL
 
     def feed(self, octets: bytes) -> bytes:
-        """Take octets; give back those that the engine is to have, whole frames of them.
+        """Take octets. Return whole frames for the engine.
 
         Raises:
             ProtocolError: A frame is not to be had; nothing of this call is given back, and the stream is over.
@@ -202,7 +208,7 @@ class FrameValidator:
             self._header_due = False
             if not data.startswith(b"AMQP"):
                 raise ProtocolError(FRAMING_ERROR, "it does not begin with a protocol header")
-            at = HEADER_SIZE  # which version it says is the engine's affair
+            at = HEADER_SIZE  # the engine checks the version
         while size - at >= HEADER_SIZE:
             (length,) = _LENGTH(data, at)
             if not HEADER_SIZE <= length <= self._max_frame:
@@ -229,18 +235,18 @@ class FrameValidator:
         return data[:at] if self._rest else data
 
     def await_close(self) -> None:
-        """We have closed the connection: of what the peer still sends nothing counts but its close (2.4.6)."""
+        """Ignore everything but the client's close, because the server has closed the connection (2.4.6)."""
         self._closing = True
         self._usual = _NOTHING_USUAL
 
     def _look_for_close(self, data: bytes, begin: int, end: int) -> bool:
-        """Look at a frame after our close; of one that has not opened yet, the open counts too."""
+        """Check a frame after our close. Before the client's open, its open counts too."""
         body = begin + data[begin + 4] * 4
         is_plain = end - body > HEAD_SIZE and data.startswith(_HEAD, body, end)
         return (not is_plain or data[body + 2] in {_OPEN, _CLOSE}) and self._look(data, begin, end)
 
     def _look(self, data: bytes, begin: int, end: int) -> bool:  # noqa: C901  one branch a frequent frame
-        """Look at a frame; whether the engine is to have it as it is."""
+        """Check a frame. Return whether the engine gets it unchanged."""
         offset, kind = data[begin + 4], data[begin + 5]
         body = begin + offset * 4
         if offset < _MIN_OFFSET or body > end or kind != AMQP_FRAME:
@@ -275,24 +281,24 @@ class FrameValidator:
             )
         return self._read(channel, data[body : min(end, body + self._max_performative)])
 
-    # --- frequent frames, of which only the first fields are looked at
+    # --- frequent frames: only their first fields are read
 
     def _has(self, channel: int, handle: int | None) -> bool:
-        """Whether a handle of a transfer or flow is attached; a flow may be about none."""
+        """Whether the handle of a transfer or flow is attached; a flow may have none."""
         handles = self._handles.get(channel, _NONE)
         if handles is None:
             return False
         if handle is None or handle in handles or handles is _NONE:
-            return True  # without a session the engine has the right error
+            return True  # without a session the engine reports the error
         return self._fault(channel, UNATTACHED_HANDLE, f"Nothing is attached to handle {handle}.")
 
     def _takes_plain(self, channel: int, handle: int) -> bool:
-        """Whether a whole delivery may come over a link: the peer sends, and has no other delivery half sent."""
+        """Whether a whole delivery may arrive on a link: the client sends, and no other delivery is incomplete."""
         attach = (self._handles.get(channel) or _NONE).get(handle)
         return attach is not None and not attach.receives and attach.unreported.begun is None
 
     def _remember(self, data: bytes, begin: int) -> bool:
-        """Remember how a plain transfer begins that is let through, if that tells its link."""
+        """Remember the beginning of a plain transfer, if it identifies the link."""
         head, fields = usual = data[begin + 4 : begin + 12], data[begin + 13 : begin + 16]
         behind = _BEHIND_HANDLE.get(fields[1]) if self._windows is None else None
         if behind is not None and head[0] == _MIN_OFFSET and head.endswith(_PLAIN_TRANSFER):
@@ -300,7 +306,7 @@ class FrameValidator:
         return True
 
     def _sending(self, channel: int, handle: int | None) -> Attach | None:
-        """The link over which a transfer comes; None where that ends its session, or has ended it."""
+        """Return the link of a transfer; None if its session ends for an error."""
         handles = self._handles[channel]
         attach = None if handles is None or handle is None else handles.get(handle)
         if attach is None:
@@ -325,7 +331,7 @@ class FrameValidator:
         )
 
     def _transfer(self, channel: int, said: transfers.Transfer) -> bool:
-        """A transfer that is not plain, or not of a plain delivery."""
+        """Check a transfer that is not plain, or belongs to a delivery of several transfers."""
         self._usual = _NOTHING_USUAL
         attach = self._sending(channel, said.handle)
         if attach is None or not self._has_room(channel):
@@ -340,7 +346,8 @@ class FrameValidator:
                 return self._fault(
                     channel, BAD_FIELD, "Deliveries are resumed with too long tags, or too many at a time."
                 )
-            unreported.marked.setdefault(delivery.tag, None)  # nothing of it is known here (2.6.13)
+            # The server keeps no unsettled deliveries of a link that has gone, so it does not know this one (2.6.13).
+            unreported.marked.setdefault(delivery.tag, None)
         flaw = transfers.flaw(delivery, unreported.begun)
         if flaw is not None:
             unreported.mark(delivery if unreported.begun is None else unreported.begun, flaw)
@@ -348,7 +355,7 @@ class FrameValidator:
         return True
 
     def _wish(self, channel: int, handle: int | None, *, drain: bool = False, echo: bool = False) -> None:
-        """What a flow asks for besides credit."""
+        """Keep what a flow asks for besides credit."""
         handles = self._handles.get(channel)
         if handles is None:
             return
@@ -397,7 +404,7 @@ class FrameValidator:
         elif code != _CLOSE and channel in self._handles:
             handles = self._handles[channel]
             return handles is not None and self._within(channel, handles, code, fields, attach, octets)
-        return True  # where there is no session, the engine has the right error
+        return True  # without a session the engine reports the error
 
     def _take_open(self, channel: int, fields: Sequence[object]) -> None:
         if channel:
@@ -413,7 +420,7 @@ class FrameValidator:
     def _within(  # noqa: PLR0917  a frame, and where it belongs
         self, channel: int, handles: _Handles, code: int, fields: Sequence[object], attach: Attach | None, octets: bytes
     ) -> bool:
-        """A frame of a session."""
+        """Check a frame of a session."""
         if attach is not None:
             return self._attach(channel, handles, attach, octets)
         if code == _DISPOSITION:
@@ -433,7 +440,7 @@ class FrameValidator:
             if handle is not None and acquires(fields):
                 handles[handle].unreported.acquires = True
         if code == _FLOW and (plain_number(fields, _CREDIT) or 0) > _MOST_CREDIT:
-            # The engine counts credit as a signed number: what is far beyond anybody's need would be none at all.
+            # The engine counts credit as a signed number, so a very large one would become negative.
             self._instead = frame(editing.changed(octets, {_CREDIT: types.uint(_MOST_CREDIT)}), channel=channel)
             return False
         if code == _DETACH and handle is not None:
@@ -449,25 +456,25 @@ class FrameValidator:
         if "\0" in attach.name or any(
             one.engine_name == attach.name and one.receives is attach.receives for one in handles.values()
         ):
-            # The link is stolen (2.6.1).  The engine knows no such thing: it gets the new one under another name; and
-            # so it does where a name has in it what ends a text in C.
+            # The link is stolen (2.6.1), which the engine does not know, so it gets the new link under another name.
+            # So it does for a name with a NUL, which would end a C string.
             self._renamed += 1
             engine_name = f"{attach.name.replace(chr(0), '')}\x1f{self._renamed}"
             attach = replace(attach, engine_name=engine_name, unreported=UnreportedFields())
             self._instead = frame(editing.changed(octets, {0: types.string(attach.engine_name)}), channel=channel)
         else:
-            attach = replace(attach, unreported=UnreportedFields())  # the rest is whoever's says the same
+            attach = replace(attach, unreported=UnreportedFields())  # the other fields are cached and shared
         handles[attach.handle] = attach
         self.attaches.append(attach)
         return not self._instead
 
 
 _NONE: _Handles = {}
-"""The handles where there is no session."""
+"""The handles of a channel without a session."""
 
 
 def _said(octets: bytes) -> tuple[int, Sequence[object], Attach | None]:
-    """A performative's code and fields, and what it says if it is an attach.
+    """Return a performative's code and fields, and the attach if it is one.
 
     Raises:
         DecodeError: It is none, or one of its fields is missing or of a wrong type.
@@ -481,7 +488,7 @@ _said_again = lru_cache(_REMEMBERED)(_said)
 
 
 def _performative(octets: bytes) -> tuple[int, list[object]]:
-    """A performative's code and fields.
+    """Return a performative's code and fields.
 
     Raises:
         DecodeError: It is none.

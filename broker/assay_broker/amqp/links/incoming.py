@@ -121,7 +121,7 @@ class IncomingEnd(LinkEnd):
         """Take a transfer of a delivery."""
         octets = self.engine.read(delivery)
         if not octets and not self.engine.is_current(delivery):
-            return  # the peer has settled what waits for its answer
+            return  # the client has settled a delivery that waits for its outcome
         if self.attach.unreported.flawed and self.is_flawed(delivery):
             self._spoil(delivery)
         if engine.is_partial(delivery):
@@ -144,7 +144,7 @@ class IncomingEnd(LinkEnd):
     def _part(self, octets: bytes) -> None:
         if self._parts is None:
             self._parts = bytearray()
-        if self.state is not LinkState.EXPELLED:  # the peer has not heard of that yet
+        if self.state is not LinkState.EXPELLED:  # otherwise the client has not yet received the detach
             self._parts += octets
             self._check_size(len(self._parts))
 

@@ -2,8 +2,6 @@
 
 `LinkEnd` implements the states that all links share (`assay_broker.amqp.links.states`). Its subclasses handle the
 messages.
-
-`LinkEnd` holds the states that all links share, as one table; what flows over a link is its subclasses'.
 """
 
 from __future__ import annotations

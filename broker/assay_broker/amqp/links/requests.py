@@ -1,8 +1,6 @@
 """Links on which the client sends requests: each message is a request, its outcome the answer.
 
 They are the transaction coordinator (OASIS AMQP 1.0, part 4) and the cancelling of delayed messages.
-
-The transaction coordinator is one (OASIS AMQP 1.0, part 4), taking delayed messages back another (`CancelEnd`).
 """
 
 from __future__ import annotations

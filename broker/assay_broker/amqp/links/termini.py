@@ -1,8 +1,8 @@
 """Sources and targets: the destination, subscription and selector that they mean (OASIS AMQP 1.0, 3.5).
 
-Pure.  Queue or topic is told by capabilities first, as Qpid JMS writes them, then by the prefixes ``queue://`` and
-``topic://``, then by what the queue manager knows under the name.  A subscription is found again by its link's name
-(``AmqpSubscriptionTracker`` of Qpid JMS); what is behind the first `DELIMITER` only makes that name unique.
+Three things say whether a name is a queue's or a topic's: capabilities, as Qpid JMS writes them, else the prefixes
+``queue://`` and ``topic://``, else the objects of the queue manager.  A subscription is found by its link's name
+(``AmqpSubscriptionTracker`` of Qpid JMS); the part after the first `DELIMITER` only makes the name unique.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def destination(name: str, capabilities: tuple[str, ...], kind_of: KindOf) -> Ad
 def named(to: Address, kind_of: KindOf) -> Address:
     """Return the destination that a message names itself (anonymous relay).
 
-    A kind other than a queue's is said by the message (``x-opt-jms-dest``); a queue's may be nobody's word.
+    The message names every kind but a queue's (``x-opt-jms-dest``); a queue's may be the default.
     """
     return destination(to.name, () if to.kind is AddressKind.QUEUE else (to.kind.value,), kind_of)
 
@@ -167,7 +167,7 @@ def reception(attach: Attach, source: Terminus, kind_of: KindOf) -> Reception | 
     is_queue = address.kind in _QUEUES
     if is_queue:
         filters.pop(no_local or "", None)
-    default = described(source.default_outcome, Outcome.MODIFIED)  # as JMS counts what nothing is said of
+    default = described(source.default_outcome, Outcome.MODIFIED)  # JMS counts a delivery without an outcome as failed
     plan = Reception(
         address=address,
         source=_of_queue(source, filters) if is_queue else replace(source, filters=filters),

@@ -1,4 +1,4 @@
-"""Addresses as AMQP clients write them: the same in a link's target and source and in a message's to and reply-to."""
+"""Addresses as AMQP clients write them in targets, sources, "to" and "reply-to"."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from assay_broker.core.objects.naming import TEMPORARY_PREFIXES
 from assay_sdk.model.message import Address, AddressKind
 
 SCHEMES: Mapping[AddressKind, str] = {AddressKind.QUEUE: "queue://", AddressKind.TOPIC: "topic://"}
-"""What a client may write in front of a name to say what it names."""
+"""Prefixes that say what kind of destination a name means."""
 
 
 def written(name: str, kind: AddressKind | None) -> Address | None:
-    """Read an address that says by itself what it names.
+    """Read an address that says which kind of destination it means; None for any other.
 
     Args:
         name: The address: a name, or a name behind ``queue://`` or ``topic://``.

@@ -1,4 +1,4 @@
-"""What a receiver says of a delivery, directly or within a unit of work (OASIS AMQP 1.0, 3.4 and 4.4.2)."""
+"""A receiver's outcome for a delivery, on its own or in a transaction (OASIS AMQP 1.0, 3.4 and 4.4.2)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from assay_sdk.driver import Outcome
 
 
 class Disposition(Struct, frozen=True, gc=False):
-    """An outcome, and what *modified* says besides (3.4.5).
+    """An outcome with the further fields of *modified* (3.4.5).
 
     Args:
         outcome: What becomes of the delivery; *modified* without delivery-failed gives it back as *released* does.
@@ -33,7 +33,7 @@ class Disposition(Struct, frozen=True, gc=False):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the outcome is all."""
+        """Whether the outcome has no further fields."""
         return not (self.leave_out or self.annotations)
 
 
@@ -48,17 +48,20 @@ _DESCRIPTORS: Mapping[object, Outcome] = {
 _MODIFIED_STATE = int(DeliveryState.MODIFIED)
 _MODIFIED = (_MODIFIED_STATE, "amqp:modified:list")
 BARE: Mapping[object, Disposition] = {code: Disposition(outcome) for code, outcome in _DESCRIPTORS.items()}
-"""Outcomes that are all, by their codes and descriptors: nearly always, and so found without a call."""
+"""Outcomes without further fields, by code and descriptor.
+
+Looked up without a call, as nearly every disposition has one.
+"""
 _NONE = (b"", types.null())
 MAX_ADDED = 1_024
-"""Octets of annotations that one outcome may add to each of its messages."""
+"""Octets of annotations that one outcome may add to a message."""
 _REMEMBERED = 64
 _KEPT = frozenset((terms.DELIVERY_TIME, terms.DELIVERY_DELAY, terms.DESTINATION, terms.REPLY_TO, terms.PRIORITY))
-"""What its sender has said of the message to the queue manager, which no receiver changes."""
+"""Annotations of the sender for the queue manager, which no receiver changes."""
 
 
 def outcome_of(delivery: Delivery, state: int) -> Disposition | None:
-    """What the peer says of a delivery.
+    """Return the outcome that the client has given a delivery.
 
     Args:
         delivery: The delivery.
@@ -77,7 +80,7 @@ def outcome_of(delivery: Delivery, state: int) -> Disposition | None:
 
 
 def described(outcome: Described | None, default: Outcome) -> Outcome:
-    """What an outcome that stands as a value somewhere means.
+    """Return the meaning of an encoded outcome.
 
     Args:
         outcome: The value; None for none.
@@ -91,7 +94,7 @@ def described(outcome: Described | None, default: Outcome) -> Outcome:
 
 
 def read_state(octets: bytes) -> tuple[bytes, Disposition]:
-    """The fields of a transactional state (4.4.2, 4.4.3).
+    """Read the fields of a transactional state (4.4.2, 4.4.3).
 
     Args:
         octets: An encoded list.
@@ -122,14 +125,14 @@ def _modified(*, failed: bool) -> Outcome:
 
 
 def _annotations(encoded: bytes) -> bytes:
-    """The entries that a message may be given, as a map; nothing for none, or for too much."""
+    """Return the entries to be added to a message, as a map; empty for none, or for too many octets."""
     return b"" if encoded in _NONE or len(encoded) > MAX_ADDED else _checked(encoded)
 
 
 @lru_cache(_REMEMBERED)
 def _checked(encoded: bytes) -> bytes:
-    """The same map for all deliveries of a disposition."""
+    """Check the entries; cached, since a disposition of several deliveries has one map."""
     section = types.described(MESSAGE_ANNOTATIONS, encoded)
     (span,) = split(section)
-    simple_entries(section, span, MAX_DEPTH)  # as those that a sender writes
+    simple_entries(section, span, MAX_DEPTH)  # the same checks as for a sender's annotations
     return with_entries(section, MESSAGE_ANNOTATIONS, {}, _KEPT, name=types.symbol)[span.value :]

@@ -1,20 +1,19 @@
 """Messages between the wire and the core: passed through, not taken apart.
 
-A message keeps the octets in which it came (`Message.encoded`); beside them stand the fields that rules look at.  The
-body is not among them: it is decoded where it is asked for (`assay_broker.core.messages.bodies`).
+A message keeps the octets in which it arrived (`Message.encoded`), and the fields that rules use.  Its body is decoded
+on demand only (`assay_broker.core.messages.bodies`).
 
-What goes out again (OASIS AMQP 1.0, 3.2):
+A message is sent as follows (OASIS AMQP 1.0, 3.2):
 
-1. The header is made anew, since it belongs to the transfer: durable and priority as the queue manager decided them,
-   the delivery count, and, for a message that came with a time to live, what is left of it (3.2.1).
-2. Delivery annotations are dropped: they were from the sender to this node (3.2.2).
-3. Message annotations are kept, with one exception: a delay is told as the time of day that it came to.  To pass
-   ``x-opt-delivery-delay`` on would delay the message again at the next broker.
-4. The bare message is immutable: it goes out octet for octet as it came.  An id that a sender left out stays left out.
-   What the queue manager itself changes (a retained publication's mark, the ids of what is staged) is another message
-   by then: `assay_broker.core.messages.altering` has written it anew.
+1. The header is new, because it belongs to the transfer: durable and priority as the queue manager decided them, the
+   delivery count, and what is left of a time to live (3.2.1).
+2. Delivery annotations are dropped, because the sender addressed them to this node (3.2.2).
+3. Message annotations are kept, but a delay becomes a delivery time: ``x-opt-delivery-delay`` would delay the message
+   again at the next broker.
+4. The bare message is immutable and is sent octet for octet; a missing id stays missing.  If the queue manager changes
+   a message (a retained publication, a staged message), `assay_broker.core.messages.altering` has written a new one.
 
-A message that came by another way has no octets of its own, and is encoded from its fields.
+A message that arrived by another protocol has no octets, and is encoded from its fields.
 """
 
 from __future__ import annotations
@@ -47,26 +46,28 @@ from assay_sdk.amqp.values import Simple, skip
 from assay_sdk.model.message import Address, AddressKind, Message, Property
 
 MAX_HEAD = 1_048_576
-"""How many octets everything before the body may have: it is decoded while others wait.  JMS clients send some hundred;
-IBM MQ lets an administrator limit a message's properties likewise (MAXPROPL)."""
+"""Octets that a message may have before its body, which are decoded while others wait.
+
+JMS clients send some hundred; in IBM MQ an administrator limits a message's properties likewise (MAXPROPL).
+"""
 
 DEFAULT_PRIORITY = 4
-"""What a message has whose header names no priority (3.2.1)."""
+"""The priority of a message whose header names none (3.2.1)."""
 
 HIGHEST_PRIORITY = 9
 """There are ten priorities here, so 10 and above are all like 9 (3.2.1)."""
 
 _LONG_END = 2**63
-"""Times of day are signed 64-bit numbers."""
+"""Times are signed 64-bit numbers."""
 
 Named = Callable[[str, AddressKind | None], Address]
 
 _NOTHING: dict[str, Property] = {}
 _SHORT = 64
-"""Sections up to this length repeat from message to message, and are decoded once."""
+"""Sections up to this length repeat from message to message, and are cached."""
 _REMEMBERED = 1_024
 _SECTION = bytes((0x00, 0x53))
-"""How a section begins, as everybody writes it."""
+"""The head of a section, as all clients write it."""
 
 
 class _Header(NamedTuple):
@@ -76,7 +77,7 @@ class _Header(NamedTuple):
 
 
 class _Hints(NamedTuple):
-    """What message annotations say that rules look at."""
+    """The message annotations that rules use."""
 
     to: object
     reply_to: object
@@ -101,7 +102,7 @@ def read(
     max_depth: int = MAX_DEPTH,
     named: Named | None = None,
 ) -> Message:
-    """A message as it came.
+    """Read a message as it arrived.
 
     Args:
         octets: Its sections.
@@ -207,14 +208,14 @@ _short_hints = lru_cache(_REMEMBERED)(_hints)
 
 
 def _wanted(header: _Header, hints: _Hints) -> int | None:
-    """The priority that the sender wants; None where it leaves that to the destination."""
+    """Return the sender's priority; None if the sender leaves it to the destination."""
     if header.priority is None:
         return None if hints.priority == terms.AS_DEFINED else DEFAULT_PRIORITY
     return header.priority
 
 
 def _expiry(ttl_ms: int | None, absolute_ms: int | None, created_ms: int | None, now_ms: int) -> int | None:
-    """When the message expires: at the end of its time to live, or at the absolute expiry where that is earlier.
+    """Return when the message expires: the earlier of the end of its time to live and the absolute expiry.
 
     Each holds beside the other (3.2.1, 3.2.4), and 0 is neither.  JMS clients say one thing in both ways; that holds by
     their own clock, as the time of day does at which they want the message delivered.
@@ -226,14 +227,14 @@ def _expiry(ttl_ms: int | None, absolute_ms: int | None, created_ms: int | None,
 
 
 def _due(hints: _Hints, now_ms: int) -> int | None:
-    """When the message may be delivered; a time of day goes before a span."""
+    """Return when the message may be delivered; a delivery time precedes a delay."""
     if hints.delivery_ms is not None or not hints.delay_ms:
         return hints.delivery_ms
     return _time(now_ms + hints.delay_ms, terms.DELIVERY_DELAY)
 
 
 def _properties(octets: bytes, span: Span) -> dict[str, Property]:
-    """Application properties; the types that no selector knows are text (a UUID) or octets (a decimal)."""
+    """Read application properties; types unknown to selectors become text (UUID) or octets (decimal)."""
     return {name: str(value) if isinstance(value, UUID) else value for name, value in entries(octets, span).items()}
 
 
@@ -248,7 +249,7 @@ def _text(value: Simple, where: str) -> str | None:
 
 
 def _number(value: Simple, where: str, end: int) -> int | None:
-    """A number from 0 to below `end`."""
+    """Check a number from 0 to below `end`."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
@@ -259,7 +260,7 @@ def _number(value: Simple, where: str, end: int) -> int | None:
 
 
 def _time(value: Simple, where: str) -> int | None:
-    """A time of day; whether a negative one makes sense is for the queue manager to say."""
+    """Check a time of day; the queue manager decides about negative ones."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
@@ -289,7 +290,7 @@ def _read_address(name: str, kind: AddressKind | None, otherwise: AddressKind) -
 
 
 def write(message: Message, *, count: int, now_ms: int, first: bool = False) -> bytes:
-    """What a receiver is sent.
+    """Encode a message for a receiver.
 
     Args:
         message: The message, as the queue manager delivers it.
@@ -309,7 +310,7 @@ def write(message: Message, *, count: int, now_ms: int, first: bool = False) -> 
         head = _header_of(message, count, now_ms, first)
         at = len(head)
         if octets.startswith(head) and octets.startswith(_SECTION, at) and octets[at + 2] > DELIVERY_ANNOTATIONS:
-            return octets  # nearly always, and so told without a look at the rest
+            return octets  # nearly always: the rest is not examined
     head, rest = pieces(message, count=count, now_ms=now_ms, first=first)
     if octets is not None and len(head) + len(rest) == len(octets) and octets.startswith(head):
         return octets
@@ -317,7 +318,7 @@ def write(message: Message, *, count: int, now_ms: int, first: bool = False) -> 
 
 
 def pieces(message: Message, *, count: int, now_ms: int, first: bool = False) -> tuple[bytes, memoryview]:
-    """What a receiver is sent, in two pieces, so that a long body is not copied: see `write`."""
+    """Encode a message for a receiver in two pieces, so that a long body is not copied: see `write`."""
     header = _header_of(message, count, now_ms, first)
     octets = message.encoded
     if octets is None:
@@ -336,7 +337,7 @@ def _header_of(message: Message, count: int, now_ms: int, first: bool) -> bytes:
 
 
 def _left(message: Message, now_ms: int) -> int | None:
-    """What is left of a time to live, no more than it was; at least 1, since 0 would mean for ever to JMS clients."""
+    """Return what is left of a time to live, at least 1 and at most the whole: 0 would mean for ever to JMS clients."""
     if message.expiry_ms is None or not (message.ttl_ms or message.encoded is None):
         return None
     left_ms = message.expiry_ms - now_ms
@@ -347,7 +348,7 @@ def _left(message: Message, now_ms: int) -> int | None:
 
 @lru_cache(_REMEMBERED)
 def _encoded_header(durable: bool, priority: int | None, ttl_ms: int | None, first: bool, count: int) -> bytes:
-    """The header; an explicit ``durable=false``, because some take an absent one for true."""
+    """Encode a header; ``durable=false`` is explicit, because some clients take a missing one for true."""
     return types.described(
         HEADER,
         types.fields(
@@ -363,7 +364,7 @@ def _encoded_header(durable: bool, priority: int | None, ttl_ms: int | None, fir
 
 
 def _with_delivery_time(octets: bytes, at: int, delivery_ms: int) -> tuple[bytes, int]:
-    """Message annotations that tell when the message may be delivered, and where the section behind them begins."""
+    """Return message annotations with the delivery time, and where the next section begins."""
     section, end = b"", at
     if at < len(octets):
         code, value = section_at(octets, at)

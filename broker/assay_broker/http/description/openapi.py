@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 description, made from the table of operations."""
+"""The OpenAPI 3.1 description, created from the table of operations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ABOUT = {
 
 
 def document(operations: Iterable[Operation], *, secured: bool) -> dict[str, object]:
-    """The description.
+    """Create the description.
 
     Args:
         operations: The table.

@@ -1,4 +1,4 @@
-"""Operations: one row for each method of each path; routes and OpenAPI description are both made from these rows."""
+"""The type of the table of operations, from which both the routes and the OpenAPI description are created."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Schema = Mapping[str, object]
 
 
 class Parameter(Struct, frozen=True, kw_only=True):
-    """What a request may carry in its query or its headers.
+    """A parameter of a request's query or headers.
 
     Args:
         name: Its name.
@@ -33,7 +33,7 @@ class Parameter(Struct, frozen=True, kw_only=True):
 
 
 class Reply(Struct, frozen=True, kw_only=True):
-    """One way in which a request can be answered.
+    """A possible answer of an operation.
 
     Args:
         status: HTTP's.
@@ -61,7 +61,7 @@ class Operation(Struct, frozen=True, kw_only=True):
         body: Schemas of its body by media type; empty for none.
         replies: How it is answered when nothing is wrong.
         faults: HTTP's statuses when something is.
-        everybodys: Whether nobody is asked who he is.
+        everybodys: Whether it needs no authentication.
     """
 
     name: str

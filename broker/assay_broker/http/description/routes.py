@@ -100,7 +100,7 @@ _WRITING = (400, 401, 403, 404, 405, 413, 415, 500, 503)
 
 
 async def _health(_request: ApiRequest) -> Response:
-    """The loop turns: that this is answered says so."""
+    """Answer that the loop runs."""
     return json_answer({"status": "alive"})
 
 
@@ -115,7 +115,7 @@ async def _description(request: ApiRequest) -> Response:
 
 
 async def _managers(request: ApiRequest) -> Response:
-    """The one that there is."""
+    """List the one queue manager."""
     state = "running" if request.served.queue_manager.up else "endedNormally"
     return json_answer({"qmgr": [{"name": request.manager, "state": state}]})
 
@@ -289,4 +289,4 @@ OPERATIONS: tuple[Operation, ...] = (
         faults=(400, 401, 403, 503),
     ),
 )
-"""Every method of every path."""
+"""All methods of all paths."""

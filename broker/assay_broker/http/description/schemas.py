@@ -1,4 +1,4 @@
-"""JSON schemas of what goes in and comes out, for the OpenAPI description."""
+"""JSON schemas of requests and answers, for the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -101,4 +101,4 @@ SCHEMAS: Mapping[str, Schema] = {
         reasonCode=_WHOLE,
     ),
 }
-"""By name."""
+"""Schemas by name."""

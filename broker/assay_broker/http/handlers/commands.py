@@ -32,13 +32,13 @@ Given = str | int | bool | list[str]
 
 
 class CommandText(Struct, frozen=True):
-    """Where a command stands as text."""
+    """The field that holds a command as text."""
 
     command: str
 
 
 class RunCommand(Struct, frozen=True, tag="runCommand", tag_field="type"):
-    """A command as one would type it."""
+    """A command as text, as in runmqsc."""
 
     parameters: CommandText
 
@@ -52,7 +52,7 @@ class RunCommandJson(Struct, frozen=True, tag="runCommandJSON", tag_field="type"
         name: The object's name; not folded to upper case.
         parameters: By keyword in either case.
         response_parameters: What a DISPLAY shows: keywords, or ``all``.
-        on_use: Ours: whether DISPLAY shows a local queue that nobody has used yet as it would be made on use.
+        on_use: Our extension: whether DISPLAY shows a local queue that would be created on use.
     """
 
     command: str
@@ -96,7 +96,7 @@ async def run(request: ApiRequest) -> Response:
 async def _run(
     text: str, asker: ManagerConnection, host: Host, *, on_use: bool = False
 ) -> tuple[Statement | None, CommandAnswer]:
-    """Carry out a command; without a statement it was none."""
+    """Carry out a command. Without a statement, the text was no command."""
     command = one_command(text)
     statement = understand(1, command, host)
     if isinstance(statement, CommandAnswer):
@@ -110,7 +110,7 @@ async def _run(
 
 
 def one_command(text: str) -> SourceCommand:
-    """A command that stands in one string: nothing is continued, and nothing is left out as a comment."""
+    """Check a command in one string: it has no continuation and no comments."""
     start = Position(1, 1)
     fault = None
     if len(text) > LONGEST_COMMAND:
@@ -122,7 +122,7 @@ def one_command(text: str) -> SourceCommand:
 
 
 def _texts(answer: CommandAnswer) -> Iterator[dict[str, object]]:
-    """An item for each object that is shown; a refusal says besides where in the command it lies."""
+    """Return an item for each object displayed; a refusal also has its position in the command."""
     refused = answer.refused
     if refused is not None:
         yield {
@@ -201,7 +201,7 @@ def _definition(
 
 
 def _number_or_word(value: Value, text: str) -> Value:
-    """A number as a number, unless a word stands for it."""
+    """Return a number as a number, unless a word is in its place."""
     return value if isinstance(value, int) and text == str(value) else text
 
 
@@ -216,7 +216,7 @@ _ANSWERS: Mapping[str, bool] = {"yes": True, "no": False, "true": True, "false":
 
 
 def json_command(body: RunCommandJson) -> str:
-    """The command as one would type it.
+    """Return a JSON command as text.
 
     Args:
         body: The command in JSON.
@@ -238,7 +238,7 @@ def _keyword(given: str) -> str:
 
 
 def _parameter(keyword: str, value: Given) -> str:
-    """A parameter as text; empty where nothing needs to be said."""
+    """Return a parameter as text; empty for one that is left out."""
     full = SYNONYMS.get(keyword, keyword)
     if full in _BARE or full.removeprefix("NO") in _BARE:
         said = _ANSWERS.get(str(value).lower())
@@ -264,7 +264,7 @@ def _bare(keyword: str, *, said: bool) -> str:
 
 
 def _folded(value: str) -> str:
-    """A word, folded to upper case; commas stand between several."""
+    """Return a word in upper case, or several with commas."""
     words = [word.strip() for word in value.split(",")]
     return ",".join(word.upper() if _WORD.fullmatch(word) else _quoted(word) for word in words)
 

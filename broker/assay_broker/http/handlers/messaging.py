@@ -1,7 +1,8 @@
 """Messages over HTTP: put, browse, list, take, publish.
 
-Whoever asks is an application of the queue manager's own interface, not a JMS client: there is no delivery delay for it
-(DD-20), and its authority is what an application's would be.
+The client is an application of the queue manager's native interface, not a JMS client: it can send without a delivery
+delay only (DD-20), and its authority is an application's.
+
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ _LINK = 1
 _NOTHING = 204
 _CREATED = 201
 _REST_S = 0.01
-"""Between two looks of one request that waits, however busy the queue manager is."""
+"""Seconds between two attempts of a waiting request, however busy the queue manager is."""
 _LOOK_S = 0.25
-"""How soon a request that waits sees that the server is being drained."""
+"""Seconds after which a waiting request notices that the server drains."""
 
 
 async def put(request: ApiRequest) -> Response:
@@ -71,7 +72,7 @@ def _created(request: ApiRequest, message: Message) -> Response:
 
 
 async def browse(request: ApiRequest) -> Response:
-    """Look at the first message that fits."""
+    """Return the first message that matches."""
     async with request.connected() as asker:
         value = await asker.must(NativeBrowse(request.path("queue"), *_ids(request), limit=1))
     return _one(request, value, in_full=_in_full(request))
@@ -97,7 +98,7 @@ async def listing(request: ApiRequest) -> Response:
 
 
 async def take(request: ApiRequest) -> Response:
-    """Take the first message that fits; wait for one if that is asked for."""
+    """Take the first message that matches, and wait for one if the request says so."""
     change = NativeTake(request.path("queue"), *_ids(request))
     in_full = _in_full(request)
     wait_ms = request.number("wait", 0, request.served.limits.wait_ms)
@@ -109,7 +110,7 @@ async def take(request: ApiRequest) -> Response:
 
 
 async def _later(request: ApiRequest, asker: ManagerConnection, change: NativeTake, wait_ms: int) -> Value:
-    """Look again whenever the queue manager has done something; nothing is taken for a caller who has gone."""
+    """Try again after each turn of the queue manager; take nothing after the client has gone."""
     gone = asyncio.create_task(_hang_up(request.http))
     clock = asyncio.get_running_loop().time
     until = clock() + wait_ms / 1_000
@@ -136,13 +137,13 @@ async def _either(rung: asyncio.Event, gone: asyncio.Task[None], at_most_s: floa
 
 
 async def _hang_up(request: Request) -> None:
-    """Return when the caller has gone."""
+    """Return when the client has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
 def _ids(request: ApiRequest) -> tuple[bytes | None, bytes | None]:
-    """CorrelId and MsgId that are asked for."""
+    """Return the CorrelId and MsgId in the query."""
     names = ("correlationId", "messageId")
     given = ((name, request.query(name)) for name in names)
     found = [None if value is None else given_id(request.version, value, name) for name, value in given]
@@ -150,7 +151,7 @@ def _ids(request: ApiRequest) -> tuple[bytes | None, bytes | None]:
 
 
 def _in_full(request: ApiRequest) -> bool:
-    """Whether everything that is known of a message is asked for."""
+    """Whether the query asks for all fields of the message."""
     given = request.query("detail")
     if given not in {None, "full"}:
         raise HttpProblem(Faults.QUERY, "detail is full, or is not given.")

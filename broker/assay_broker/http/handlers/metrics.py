@@ -1,6 +1,7 @@
-"""``/metrics``: figures of the queue manager in Prometheus' text format (exposition format 0.0.4).
+"""``/metrics``: metrics of the queue manager in Prometheus' text format (exposition format 0.0.4).
 
-Each request asks the queue manager anew and fills a registry of its own, so several servers in one process do not mix.
+Each request fills a registry of its own, so that several servers in one process do not mix.
+
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ _PER_QUEUE = {
     "assay_queue_receivers": ("Receivers that have a queue open.", "IPPROCS"),
     "assay_queue_senders": ("Senders that have a queue open.", "OPPROCS"),
 }
-"""Metrics with a queue's name as label: what they mean, and the attribute that they show."""
+"""Metrics with the queue's name as a label: their meaning, and the attribute that they show."""
 _DEFAULT_SUBSCRIPTION = "SYSTEM.DEFAULT.SUB"
 
 
 class Snapshot(Collector):
-    """Figures that were gathered for one answer.
+    """The metrics of one answer.
 
     Args:
         families: The metrics.
@@ -40,12 +41,12 @@ class Snapshot(Collector):
         self._families = tuple(families)
 
     def collect(self) -> Iterable[Metric]:
-        """Give the metrics."""
+        """Return the metrics."""
         return self._families
 
 
 async def metrics(request: ApiRequest) -> Response:
-    """Answer with the figures of now, as far as the user may see them."""
+    """Answer with the present metrics, as far as the user may see them."""
     async with request.connected() as asker:
         queues = _definitions(await asker.must(DisplayObjects(kinds=(Kind.QLOCAL,), name="*")))
         subscriptions = _definitions(await asker.must(DisplayObjects(kinds=(Kind.SUB,), name="*")))
@@ -77,7 +78,7 @@ def _queue_manager(request: ApiRequest) -> Iterator[Metric]:
 
 
 def _queues(queues: list[Definition], most: int) -> Iterator[Metric]:
-    """Show the deepest queues by name; a scrape must not grow with every queue that clients make."""
+    """Return the metrics of the deepest queues, limited so that an answer does not grow with the queues of clients."""
     deepest = sorted(queues, key=lambda one: (-one.number("CURDEPTH"), one.name))
     shown = [one for one in deepest if one.name != STAGING_QUEUE][:most]
     for name, (about, keyword) in _PER_QUEUE.items():

@@ -1,7 +1,8 @@
-"""The status page: objects, depths, what is staged and when it is due, subscriptions, connections.
+"""The status page: objects, depths, staged messages with their due times, subscriptions, connections.
 
-It loads itself anew every few seconds by its head, without a script, and shows no bodies of messages.  Every name and
-text on it is somebody else's and is escaped.
+The page reloads itself by a header, without a script, and shows no message bodies. All names and texts in it are
+escaped, because clients chose them.
+
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _LONGEST = 120
 """Characters of a name that the page shows."""
 
 REFRESH = "refresh"
-"""The query parameter that says after how many seconds the page loads itself anew; 0 for never."""
+"""The query parameter with the seconds between reloads; 0 for none."""
 REFRESH_S, LONGEST_REFRESH_S = 5, 3_600
 
 Cell = str | int
@@ -61,7 +62,7 @@ class Table(Struct, frozen=True, kw_only=True):
 
 
 async def page(request: ApiRequest) -> Response:
-    """The page, as things are now."""
+    """Create the page."""
     rows = request.served.limits.rows
     refresh_s = request.number(REFRESH, REFRESH_S, LONGEST_REFRESH_S)
     async with request.connected() as asker:
@@ -110,7 +111,7 @@ def _definitions(value: Value) -> list[Definition]:
 
 
 async def _staged(asker: ManagerConnection, rows: int) -> list[Described] | None:
-    """What is staged; None where the user may not look."""
+    """Return the staged messages; None if the user has no authority to see them."""
     value = await asker.administer(NativeBrowse(STAGING_QUEUE, limit=rows))
     if isinstance(value, Refused):
         return None
@@ -131,7 +132,7 @@ def _moment(moment_ms: int) -> str:
 
 
 def _left(left_ms: int) -> str:
-    """How long something still takes, in the two largest units that say it."""
+    """Return a time span in its two largest units."""
     if left_ms <= 0:
         return "now"
     seconds = -(-left_ms // 1_000)

@@ -1,4 +1,4 @@
-"""Who asks: basic authentication, and what keeps other people's web pages from asking in somebody's name."""
+"""Authentication: HTTP basic authentication, and protection against cross-site requests."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ _LONGEST_LOGIN = 1_024
 
 
 class Passwords(Protocol):
-    """Knows who may log in."""
+    """Checks passwords."""
 
     def check(self, user: str, password: str) -> bool:
-        """Whether this is the user's password; costly, and as costly for a user whom nobody knows."""
+        """Whether this is the user's password. Costly, also for an unknown user."""
         ...
 
 
 class Security(Protocol):
-    """What is asked of `assay_broker.security`."""
+    """What the HTTP server needs of `assay_broker.security`."""
 
     @property
     def users(self) -> Passwords | None:
-        """Who may log in; None for nobody, on this machine alone."""
+        """The users; None if the server is for programs on this machine only."""
         ...
 
     @property
     def tls(self) -> ssl.SSLContext | None:
-        """What connections are encrypted with; None for nothing."""
+        """The TLS context; None for no TLS."""
         ...
 
 
@@ -59,11 +59,11 @@ class _Open(Struct, frozen=True):
 
 
 OPEN: Security = _Open()
-"""For this machine's own programs, every one of which is the administrator's."""
+"""Without users: programs on this machine have the administrator's authority."""
 
 
 def is_loopback(host: str | None) -> bool:
-    """Whether an address or a host's name is this machine's own and nobody else's."""
+    """Whether an address or host name is this machine's loopback."""
     if host is None:
         return False
     if host.lower().rstrip(".") == "localhost":
@@ -77,10 +77,10 @@ def is_loopback(host: str | None) -> bool:
 
 
 class Authenticator:
-    """Lets requests in.
+    """Authenticates requests.
 
-    Checking a password is costly on purpose, so it is done on a thread, a few at a time, and a login that was right is
-    remembered for a while: as a keyed hash, whose key nobody else has.
+    A password check is costly on purpose, so it runs on a thread, and only a few at a time. A successful login is
+    remembered for a while as a keyed hash, whose key stays in this process.
 
     Args:
         security: Users, and TLS.
@@ -96,10 +96,10 @@ class Authenticator:
         self._right: OrderedDict[bytes, float] = OrderedDict()
 
     async def user(self, request: Request) -> str:
-        """Whose authority counts.
+        """Return the user whose authority the request has.
 
-        Without users that is the administrator: only this machine's own programs get as far as here, and none of them
-        that came by way of a browser and a name of somebody else's.
+        Without users it is the administrator: only programs on this machine reach the server, and requests that a
+        browser sends for another site are refused.
 
         Raises:
             HttpProblem: The request is not let in.
@@ -110,7 +110,7 @@ class Authenticator:
         return await self._logged_in(request, self._users)
 
     def check_token(self, request: Request) -> None:
-        """Refuse what a form on a foreign page could have sent.
+        """Refuse a request that a form on another site could have sent (IBM MQ's CSRF header).
 
         Raises:
             HttpProblem: There is no token.
@@ -138,8 +138,8 @@ class Authenticator:
         async with self._turns:
             right = await asyncio.to_thread(users.check, user, password)
         if not right:
-            who = "somebody" if request.client is None else f"{request.client.host}:{request.client.port}"
-            _LOG.warning("%s was not let in: user or password is wrong", who)
+            who = "a client" if request.client is None else f"{request.client.host}:{request.client.port}"
+            _LOG.warning("%s was refused: user or password is wrong", who)
             raise HttpProblem(Faults.NOT_AUTHENTICATED, "User or password is wrong.", headers=_CHALLENGE)
         self._right[known] = now + _REMEMBERED_S
         self._right.move_to_end(known)

@@ -1,4 +1,4 @@
-"""Bodies: read with a limit from a request, and given out with a message."""
+"""Message bodies: read from requests with limits, and written to answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OCTETS = "application/octet-stream"
 
 
 class Bodies:
-    """Reads requests' bodies; all that are under way share one allowance.
+    """Reads the bodies of requests; all requests under way share one allowance of octets.
 
     Args:
         limits: How much there may be.
@@ -35,7 +35,7 @@ class Bodies:
 
     @contextmanager
     def reading(self) -> Generator[BodyReader, None, None]:
-        """A reader, for as long as its request is under way."""
+        """Return a reader for one request, and give its octets back afterwards."""
         reader = BodyReader(self, self._limits)
         try:
             yield reader
@@ -43,7 +43,7 @@ class Bodies:
             self._held -= reader.held
 
     def take(self, octets: int) -> None:
-        """Hold so many octets more.
+        """Reserve octets.
 
         Raises:
             HttpProblem: There is no room for them.
@@ -66,10 +66,10 @@ class BodyReader:
         self._bodies = bodies
         self._limits = limits
         self.held = 0
-        """Octets that it has taken of the allowance."""
+        """Octets that it has reserved."""
 
     async def read(self, request: Request) -> bytes:
-        """All of it.
+        """Read the whole body.
 
         Raises:
             HttpProblem: It is too long, or comes too slowly.
@@ -101,7 +101,7 @@ class BodyReader:
 
 
 def message_body(request: Request, octets: bytes) -> str | bytes:
-    """A message's body out of a request's: text, unless it comes as octets.
+    """Return a request's body as a message's body: text, or octets for a binary content type.
 
     Raises:
         HttpProblem: It is of another type, or no UTF-8.
@@ -123,7 +123,7 @@ def message_body(request: Request, octets: bytes) -> str | bytes:
 
 
 def content(message: Message) -> str | bytes:
-    """A message's body: text or octets; what is neither as its AMQP sections."""
+    """Return a message's body: text, octets, or its AMQP sections for any other."""
     if message.body is not None:
         return message.body
     if message.encoded is None:
@@ -136,7 +136,7 @@ def content(message: Message) -> str | bytes:
 
 
 def message_answer(version: Version, described: Described, limits: HttpLimits) -> Response:
-    """A message: its body as the answer's, its descriptor as headers."""
+    """Create an answer with a message's body, and its descriptor in headers."""
     body = content(described.message)
     headers = answer_headers(version, described, limits.head // 2)
     if isinstance(body, bytes):
@@ -145,7 +145,7 @@ def message_answer(version: Version, described: Described, limits: HttpLimits) -
 
 
 def summary(version: Version, described: Described) -> dict[str, object]:
-    """A message in a list (IBM MQ, ``/messagelist``)."""
+    """Return a message for a list (IBM MQ, ``/messagelist``)."""
     fields = described.descriptor
     return {
         "messageId": shown_id(version, fields["MsgId"]),
@@ -155,7 +155,7 @@ def summary(version: Version, described: Described) -> dict[str, object]:
 
 
 def whole(version: Version, described: Described) -> dict[str, object]:
-    """A message with everything that is known of it: ours, for administrators."""
+    """Return a message with all fields; an extension of ours, for administrators."""
     body = content(described.message)
     return summary(version, described) | {
         "descriptor": described.descriptor,

@@ -1,7 +1,8 @@
-"""A request's connection to the queue manager: commands go in, and their answers are awaited.
+"""A request's connection to the queue manager, with awaitable commands.
 
-Queue manager and server share a loop and its thread, so a command is a call; only what must be durable first lets its
-answer wait.
+The queue manager shares the server's loop and thread, so a command is a call. Its answer takes time only if something
+must be stored first.
+
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ _CONNECT = 0
 
 
 class ManagerConnection:
-    """One connection (`assay_broker.facility.Peer`); `connected` opens and closes it.
+    """One connection (`assay_broker.facility.Peer`), which `connected` opens and closes.
 
     Args:
-        queue_manager: Where it leads.
-        user: Whose authority counts.
+        queue_manager: The queue manager.
+        user: The user whose authority commands have.
         answer_ms: How long an answer may take, in milliseconds.
     """
 
@@ -39,7 +40,7 @@ class ManagerConnection:
         self._awaited: dict[int, asyncio.Future[Answer]] = {}
         self._lost: Refused | None = None
         self.number = 0
-        """The connection's number, for the commands that are request."""
+        """The connection's number, for commands."""
 
     async def open(self) -> None:
         """Connect.
@@ -54,16 +55,16 @@ class ManagerConnection:
             raise refusal_problem(answer.refused)
 
     def close(self) -> None:
-        """Leave; nothing is awaited any more."""
+        """Disconnect without waiting."""
         if self.number and self._lost is None:
             self._queue_manager.handle(Disconnect(self.number, None, clean=True))
         self._queue_manager.forget(self.number)
 
     async def send(self, command: Callable[[int], Command]) -> Answer:
-        """Have a command carried out.
+        """Send a command and await its answer.
 
         Args:
-            command: Makes it for a token.
+            command: Creates the command for a token.
 
         Raises:
             HttpProblem: There is no answer.
@@ -74,7 +75,7 @@ class ManagerConnection:
         return await self._answer(waiting)
 
     async def administer(self, change: Change) -> Value | Refused:
-        """Have an administrative command carried out, on the user's authority.
+        """Send an administrative command with the user's authority, and await its answer.
 
         Raises:
             HttpProblem: There is no answer.
@@ -83,7 +84,7 @@ class ManagerConnection:
         return answer.value if answer.refused is None else answer.refused
 
     async def must(self, change: Change) -> Value:
-        """The same where a refusal is the request's.
+        """Do the same as `administer`, but raise a refusal as the request's problem.
 
         Raises:
             HttpProblem: It is refused, or there is no answer.
@@ -110,7 +111,7 @@ class ManagerConnection:
     # Peer ------------------------------------------------------------------------------------------------------------
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """A command is answered."""
+        """Take the answer to a command."""
         waiting = self._awaited.pop(answer.token, None)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
@@ -118,7 +119,7 @@ class ManagerConnection:
             sent()
 
     def deliver(self, delivery: Deliver) -> None:
-        """Nothing is delivered: it has no receivers.
+        """Raise an error: the connection has no receivers.
 
         Raises:
             RuntimeError: Something is.
@@ -126,10 +127,10 @@ class ManagerConnection:
         raise RuntimeError(f"A message came to a request, which has no receiver {delivery.link}.")
 
     def close_link(self, closed: CloseLink) -> None:
-        """A link of a request ends with the request; its commands are answered by themselves."""
+        """Do nothing: the link ends with the request."""
 
     def lost(self, why: Refused) -> None:
-        """The queue manager has stopped, or was cut off."""
+        """Fail all awaited answers: the queue manager has stopped or cut the connection."""
         self._lost = why
         while self._awaited:
             _, waiting = self._awaited.popitem()
@@ -141,11 +142,11 @@ class ManagerConnection:
 async def connected(
     queue_manager: QueueManager, user: str | None, answer_ms: int
 ) -> AsyncGenerator[ManagerConnection, None]:
-    """A connection for the length of a block.
+    """Connect to the queue manager for the length of a block.
 
     Args:
-        queue_manager: Where it leads.
-        user: Whose authority counts.
+        queue_manager: The queue manager.
+        user: The user whose authority commands have.
         answer_ms: How long an answer may take, in milliseconds.
 
     Raises:
@@ -161,10 +162,10 @@ async def connected(
 
 @contextmanager
 def turn_event(queue_manager: QueueManager) -> Generator[asyncio.Event, None, None]:
-    """An event that is set whenever the queue manager has done something.
+    """Return an event that is set after each turn of the queue manager.
 
     Args:
-        queue_manager: Which.
+        queue_manager: The queue manager.
     """
     rung = asyncio.Event()
     queue_manager.after_turn.append(rung.set)

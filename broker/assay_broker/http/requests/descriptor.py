@@ -1,7 +1,8 @@
-"""Message descriptors in HTTP headers: IBM MQ's names and forms, both ways.
+"""Message descriptors in HTTP headers, with IBM MQ's names and forms.
 
-The forms differ by the interface's version: before v3 ids are 48 hexadecimal digits and the priority is 4; since v3
-ids begin with ``ID:`` (a correlation id may be any text), and priority and properties have headers.
+The forms differ by version of the interface. Before v3, ids are 48 hexadecimal digits and the priority is 4. Since
+v3, ids begin with ``ID:`` (a correlation id may be any text), and priority and properties have headers.
+
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ PRIORITY = "ibm-mq-md-priority"
 REPLY_TO = "ibm-mq-md-replyTo"
 PROPERTIES = "ibm-mq-usr"
 DELAY = "assay-delivery-delay"
-"""Ours: the delay of a native put, which the queue manager refuses (DD-20)."""
+"""Our extension: the delay of a native put, which the queue manager refuses (DD-20)."""
 
 LONGEST_EXPIRY_MS = 99_999_999_900
 AS_DESTINATION = "asDestination"
@@ -43,7 +44,7 @@ class Version(Struct, frozen=True):
     """A version of the interface.
 
     Args:
-        name: As it stands in paths.
+        name: Its name in paths.
         prefixed: Whether ids begin with ``ID:``, and priority and properties have headers.
     """
 
@@ -55,13 +56,13 @@ VERSIONS: Mapping[str, Version] = {name: Version(name, prefixed=name == "v3") fo
 
 
 def new_id(manager: str) -> str:
-    """A message id as IBM MQ builds them: ``AMQ``, the queue manager's name, and eight bytes that differ."""
+    """Return a message id in IBM MQ's form: ``AMQ``, the queue manager's name, and eight unique bytes."""
     octets = b"AMQ " + manager.encode(errors="replace")[:12].ljust(12) + secrets.token_bytes(8)
     return f"ID:{octets.hex().upper()}"
 
 
 def given_id(version: Version, value: str, what: str) -> bytes:
-    """An id as the descriptor has it.
+    """Read an id from a header or query.
 
     Args:
         version: The interface's.
@@ -86,7 +87,7 @@ def _id_text(version: Version, value: str, what: str, fault: Faults) -> str:
 def drafted(
     version: Version, headers: Headers, to: Address, body: str | bytes, *, manager: str, now_ms: int
 ) -> Message:
-    """The message that a request puts.
+    """Return the message that a request puts.
 
     Args:
         version: The interface's.
@@ -117,7 +118,7 @@ def drafted(
 
 
 def delay_ms(headers: Headers) -> int | None:
-    """The delay that a native put asks for.
+    """Return the delay of a native put, in milliseconds.
 
     Raises:
         HttpProblem: It is none.
@@ -174,7 +175,7 @@ _REAL = frozenset({"float", "double", "r4", "r8"})
 
 
 def _properties(version: Version, headers: Headers) -> Iterator[tuple[str, Property]]:
-    """``name;value;type``, several of them with commas between."""
+    """Read ``name;value;type``, several with commas."""
     for line in headers.getlist(PROPERTIES):
         if not version.prefixed:
             raise HttpProblem(Faults.HEADER, f"{PROPERTIES} is for v3 of this interface.")
@@ -207,7 +208,7 @@ def _value(found: re.Match[str]) -> Property:
 
 
 def _written(name: str, value: Property) -> str | None:
-    """A property for the header; None for one that has no form there."""
+    """Write a property for the header; None for one that has no form there."""
     if _NAME.fullmatch(name) is None:
         return None
     if isinstance(value, bool):
@@ -226,12 +227,12 @@ def _written(name: str, value: Property) -> str | None:
 
 
 def shown_id(version: Version, digits: object) -> str:
-    """An id of a descriptor as an answer has it."""
+    """Return an id in the form of an answer."""
     return f"ID:{digits}" if version.prefixed else str(digits)
 
 
 def answer_headers(version: Version, described: Described, longest: int) -> dict[str, str]:
-    """A message's descriptor as headers of an answer.
+    """Return a message's descriptor as headers.
 
     Args:
         version: The interface's.

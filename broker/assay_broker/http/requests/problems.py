@@ -1,7 +1,8 @@
-"""What an HTTP request is refused for: status codes and bodies in the form of IBM MQ's REST interface.
+"""Errors of HTTP requests: status codes and bodies in the form of IBM MQ's REST interface.
 
-Identifiers that begin with MQWB are IBM's and mean what IBM's documentation says; the sentences are ours.  What has no
-identifier there begins with ASWB.  ``docs/http.md`` lists both.
+Identifiers that begin with MQWB are IBM's, with IBM's meaning and our sentences. ASWB marks our own. ``docs/http.md``
+lists both.
+
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ FAILED = 2
 
 
 class Fault(Struct, frozen=True):
-    """A way in which a request can be wrong.
+    """A kind of error.
 
     Args:
         identifier: The message's.
@@ -33,7 +34,7 @@ class Fault(Struct, frozen=True):
 
 
 class Faults(Enum):
-    """All of them."""
+    """All kinds of errors."""
 
     NO_QUEUE_MANAGER = Fault("MQWB0009E", 404, "Name the queue manager that answers here.")
     NO_TOKEN = Fault("MQWB0100E", 403, "Send the header ibm-mq-rest-csrf-token, with any value.")
@@ -57,7 +58,7 @@ class Faults(Enum):
 
 
 class HttpProblem(Exception):  # noqa: N818 - it may be the caller's, who is answered
-    """A request cannot be answered as it was meant.
+    """A request that is answered with an error.
 
     Args:
         fault: What kind of thing is wrong.
@@ -84,7 +85,7 @@ class HttpProblem(Exception):  # noqa: N818 - it may be the caller's, who is ans
         self.headers = headers
 
     def body(self) -> dict[str, object]:
-        """The answer's body (IBM MQ, "REST API error handling")."""
+        """Return the answer's body (IBM MQ, "REST API error handling")."""
         return {
             "error": [
                 {
@@ -139,13 +140,13 @@ STATUS: Mapping[int, int] = MappingProxyType(
         Mqrc.FUNCTION_NOT_SUPPORTED: _NOT_IMPLEMENTED,
     }
 )
-"""HTTP's status for a refusal of the queue manager; 500 for any other."""
+"""The HTTP status for a refusal of the queue manager; 500 for any other."""
 
 _NO_CONNECTION = frozenset({Mqrc.Q_MGR_NOT_AVAILABLE, Mqrc.CONNECTION_BROKEN, Mqrc.CONNECTION_QUIESCING})
 
 
 def refusal_problem(refused: Refused) -> HttpProblem:
-    """The queue manager's refusal, as HTTP says it."""
+    """Return the problem for a refusal of the queue manager."""
     reason = refused.mqrc or int(Mqrc.UNEXPECTED_ERROR)
     if reason == Mqrc.NOT_AUTHORIZED:
         return HttpProblem(Faults.NOT_AUTHORISED, refused.text, reason=reason)

@@ -1,4 +1,4 @@
-"""What a handler is given, and how it answers."""
+"""What a handler gets, and how it answers."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ class ConnectionView(Protocol):
 
     @property
     def container_id(self) -> str:
-        """What the client calls itself."""
+        """The client's container id."""
         ...
 
     @property
     def user(self) -> str | None:
-        """Who has logged in; None for anonymous."""
+        """The user that has logged in; None for anonymous."""
         ...
 
     @property
     def peer(self) -> str:
-        """The other end's address."""
+        """The client's address."""
         ...
 
     @property
     def links(self) -> int:
-        """How many links are open."""
+        """The number of open links."""
         ...
 
     @property
     def since_ms(self) -> int:
-        """Since when, in milliseconds since the epoch."""
+        """When the client connected, in milliseconds since the epoch."""
         ...
 
 
@@ -53,17 +53,17 @@ Views = Callable[[], Sequence[ConnectionView]]
 
 
 class ApiContext(Struct, frozen=True, kw_only=True):
-    """What all requests have in common.
+    """What all requests share.
 
     Args:
-        queue_manager: Who is administered.
-        runner: The world's crank.
-        limits: What callers can make grow.
-        views: Shows the connections of clients.
-        ready: Whether requests are welcome: neither draining, nor stopped.
-        secured: Whether callers say who they are.
-        ready: Whether requests are welcome: neither draining, nor stopped.
-        secured: Whether callers say who they are.
+        queue_manager: The queue manager.
+        runner: Gives the time.
+        limits: Limits for clients.
+        views: Returns the clients' connections.
+        ready: Whether the server takes requests: it neither drains nor is stopped.
+        secured: Whether clients must log in.
+        ready: Whether the server takes requests: it neither drains nor is stopped.
+        secured: Whether clients must log in.
     """
 
     queue_manager: QueueManager
@@ -75,11 +75,11 @@ class ApiContext(Struct, frozen=True, kw_only=True):
 
 
 class ApiRequest(Struct, frozen=True, kw_only=True):
-    """One request that was let in.
+    """One authenticated request.
 
     Args:
-        request: As it came.
-        user: Whose authority counts; empty where nobody is asked who he is.
+        http: Starlette's request.
+        user: The user whose authority it has; empty for operations without authentication.
         reader: Reads its body.
         served: What all requests have in common.
     """
@@ -105,15 +105,15 @@ class ApiRequest(Struct, frozen=True, kw_only=True):
         return self.served.runner.clock.wall_ns() // 1_000_000
 
     def path(self, name: str) -> str:
-        """A part of the path."""
+        """Return a parameter of the path."""
         return str(self.http.path_params[name])
 
     def query(self, name: str) -> str | None:
-        """A parameter of the query; None when it is not given."""
+        """Return a parameter of the query; None if it is missing."""
         return self.http.query_params.get(name)
 
     def number(self, name: str, default: int, highest: int) -> int:
-        """A number in the query.
+        """Read a number from the query.
 
         Args:
             name: The parameter's.
@@ -131,7 +131,7 @@ class ApiRequest(Struct, frozen=True, kw_only=True):
         return min(int(given), highest)
 
     async def body(self) -> bytes:
-        """The request's body.
+        """Read the request's body.
 
         Raises:
             HttpProblem: It is too long, or comes too slowly.
@@ -139,10 +139,10 @@ class ApiRequest(Struct, frozen=True, kw_only=True):
         return await self.reader.read(self.http)
 
     def connected(self) -> AbstractAsyncContextManager[ManagerConnection]:
-        """A connection to the queue manager, for the length of a block."""
+        """Connect to the queue manager for the length of a block."""
         return connected(self.served.queue_manager, self.user, self.served.limits.answer_ms)
 
 
 def json_answer(value: object, status: int = 200) -> Response:
-    """An answer in JSON."""
+    """Create an answer in JSON."""
     return Response(msgspec.json.encode(value), status_code=status, media_type="application/json")

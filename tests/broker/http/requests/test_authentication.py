@@ -169,6 +169,6 @@ def test_a_wrong_password_is_logged_without_it_and_without_the_name(
         record.getMessage() for record in caplog.records if record.name == "assay_broker.http.requests.authentication"
     ]
     assert told.startswith("127.0.0.1:")
-    assert told.endswith(" was not let in: user or password is wrong")
+    assert told.endswith(" was refused: user or password is wrong")
     assert "alice" not in told
     assert "wrong-secret" not in told
