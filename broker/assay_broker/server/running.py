@@ -153,7 +153,7 @@ def _affordable(options: ServerOptions) -> ServerOptions:
 def _open_files(wanted: int) -> int | None:
     """Raise the limit of open files to this number, and return it; None for no limit.
 
-    Systems begin with some thousand, which programs of old could not go beyond; who knows better may raise that.
+    Most systems begin with about a thousand, for old programs that cannot use more; a process may raise it.
     """
     try:
         import resource  # not on every system

@@ -25,7 +25,7 @@ def document(operations: Iterable[Operation], *, secured: bool) -> dict[str, obj
 
     Args:
         operations: The table.
-        secured: Whether callers say who they are.
+        secured: Whether clients must log in.
     """
     paths: dict[str, dict[str, object]] = {}
     for operation in operations:

@@ -138,8 +138,8 @@ class Authenticator:
         async with self._turns:
             right = await asyncio.to_thread(users.check, user, password)
         if not right:
-            who = "a client" if request.client is None else f"{request.client.host}:{request.client.port}"
-            _LOG.warning("%s was refused: user or password is wrong", who)
+            client = "a client" if request.client is None else f"{request.client.host}:{request.client.port}"
+            _LOG.warning("%s was refused: user or password is wrong", client)
             raise HttpProblem(Faults.NOT_AUTHENTICATED, "User or password is wrong.", headers=_CHALLENGE)
         self._right[known] = now + _REMEMBERED_S
         self._right.move_to_end(known)

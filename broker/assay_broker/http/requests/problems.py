@@ -57,7 +57,7 @@ class Faults(Enum):
     CLEAR_PASSWORD = Fault("ASWB0010E", 403, "Connect by TLS, or from the server's own machine.")
 
 
-class HttpProblem(Exception):  # noqa: N818 - it may be the caller's, who is answered
+class HttpProblem(Exception):  # noqa: N818 - a problem is the answer to a request, not always an error
     """A request that is answered with an error.
 
     Args:
