@@ -30,6 +30,11 @@ BAD_FIELD = "amqp:invalid-field"
 ILLEGAL_STATE = "amqp:illegal-state"
 RESOURCE_LIMIT = "amqp:resource-limit-exceeded"
 FRAME_TOO_SMALL = "amqp:frame-size-too-small"
+FRAMING_ERROR = "amqp:connection:framing-error"
+NOT_ALLOWED = "amqp:not-allowed"
+HANDLE_IN_USE = "amqp:session:handle-in-use"
+UNATTACHED_HANDLE = "amqp:session:unattached-handle"
+WINDOW_VIOLATION = "amqp:session:window-violation"
 
 _CLOSE, _ERROR = 0x18, 0x1D
 

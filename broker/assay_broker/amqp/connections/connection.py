@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from assay_broker.amqp.conditions import (
     FORCED,
+    FRAMING_ERROR,
     INTERNAL_ERROR,
     Condition,
     close_frame,
@@ -24,8 +25,8 @@ from assay_broker.amqp.connections.ports import SocketPort
 from assay_broker.amqp.connections.sessions import Sessions
 from assay_broker.amqp.connections.states import TABLE, ConnectionAction, ConnectionInput, ConnectionState
 from assay_broker.amqp.engine import Delivery, Engine, EngineLink, EngineSession
+from assay_broker.amqp.frames.errors import SessionFault
 from assay_broker.amqp.frames.peer_properties import offered, open_properties
-from assay_broker.amqp.frames.validation import FRAMING_ERROR, SessionFault
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.amqp.links.link import Answered, LinkEnd
 from assay_broker.amqp.links.transactions import Transaction

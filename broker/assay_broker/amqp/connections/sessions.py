@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
 
 from assay_broker.amqp.conditions import RESOURCE_LIMIT, STOLEN, Condition
+from assay_broker.amqp.connections.ports import SocketPort
 from assay_broker.amqp.engine import Engine, EngineLink, EngineSession
 from assay_broker.amqp.frames.attaches import Attach, AttachReply, Coordinator, Terminus
-from assay_broker.amqp.frames.validation import SessionFault
+from assay_broker.amqp.frames.errors import SessionFault
 from assay_broker.amqp.links.browsing import BrowserEnd, LookupEnd
 from assay_broker.amqp.links.coordinator import CoordinatorEnd
 from assay_broker.amqp.links.incoming import IncomingEnd
@@ -21,18 +21,6 @@ from assay_sdk.amqp.terms import CANCEL_NODE
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 
 _SHOWN = 80
-
-
-class PeerPerformatives(Protocol):
-    """The fields of performatives of which the engine reports only that they have arrived."""
-
-    def next_begin(self) -> int:
-        """Return the channel of the next session."""
-        ...
-
-    def next_attach(self) -> Attach:
-        """Return the fields of the next attach."""
-        ...
 
 
 class SessionEnd:
@@ -57,11 +45,11 @@ class Sessions:
     It does not refer to the connection, which is passed to each call: without cycles, memory is freed at once.
 
     Args:
-        said: The fields of the client's performatives.
+        socket: The socket, for the fields of begins and attaches.
     """
 
-    def __init__(self, said: PeerPerformatives) -> None:
-        self._said = said
+    def __init__(self, socket: SocketPort) -> None:
+        self._socket = socket
         self._sessions: dict[EngineSession, SessionEnd] = {}
         self._links: dict[int, LinkEnd] = {}
         self._names: dict[tuple[bool, str], LinkEnd] = {}
@@ -93,7 +81,7 @@ class Sessions:
             engine: The engine's session.
             wanted: False if the connection is closing.
         """
-        channel = self._said.next_begin()
+        channel = self._socket.next_begin()
         if wanted:
             self._sessions[engine] = SessionEnd(engine, context.next_number(), channel)
             limits = context.limits
@@ -145,7 +133,7 @@ class Sessions:
             link: The engine's link.
             wanted: False if the connection is closing.
         """
-        attach, session = self._said.next_attach(), self._sessions.get(link.session)
+        attach, session = self._socket.next_attach(), self._sessions.get(link.session)
         if session is None or not wanted:
             return
         if attach.engine_name != link.name:

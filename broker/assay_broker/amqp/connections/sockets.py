@@ -16,7 +16,8 @@ from assay_broker.amqp.connections.deadlines import Deadline, Deadlines
 from assay_broker.amqp.connections.sasl import Phase, SaslServer
 from assay_broker.amqp.engine import Engine, Events
 from assay_broker.amqp.frames.attaches import Attach
-from assay_broker.amqp.frames.validation import FrameValidator, ProtocolError
+from assay_broker.amqp.frames.errors import ProtocolError
+from assay_broker.amqp.frames.validation import FrameValidator
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.security import PasswordChecks, Security
 from assay_broker.shell import QueueManager

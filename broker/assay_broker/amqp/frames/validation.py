@@ -13,15 +13,23 @@ from __future__ import annotations
 import struct
 from collections import deque
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import cast
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from assay_broker.amqp.conditions import BAD_FIELD
-from assay_broker.amqp.frames import attaches, editing, performatives, transfers
+from assay_broker.amqp.conditions import (
+    BAD_FIELD,
+    DECODE_ERROR,
+    FRAMING_ERROR,
+    HANDLE_IN_USE,
+    ILLEGAL_STATE,
+    NOT_ALLOWED,
+    RESOURCE_LIMIT,
+    UNATTACHED_HANDLE,
+    WINDOW_VIOLATION,
+)
+from assay_broker.amqp.frames import editing, transfers
 from assay_broker.amqp.frames.attaches import Attach, UnreportedFields
+from assay_broker.amqp.frames.errors import ProtocolError, SessionFault
 from assay_broker.amqp.frames.fields import (
     HEAD_SIZE,
     SHORT,
@@ -32,24 +40,13 @@ from assay_broker.amqp.frames.fields import (
     plain_number,
     symbols,
 )
+from assay_broker.amqp.frames.reading import performative
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import AMQP_FRAME, HEADER_SIZE, frame
-from assay_sdk.amqp.types import DecodeError, Described
-from assay_sdk.amqp.values import skip
-
-FRAMING_ERROR = "amqp:connection:framing-error"
-DECODE_ERROR = "amqp:decode-error"
-NOT_ALLOWED = "amqp:not-allowed"
-ILLEGAL_STATE = "amqp:illegal-state"
-HANDLE_IN_USE = "amqp:session:handle-in-use"
-UNATTACHED_HANDLE = "amqp:session:unattached-handle"
-RESOURCE_LIMIT = "amqp:resource-limit-exceeded"
-WINDOW_VIOLATION = "amqp:session:window-violation"
+from assay_sdk.amqp.types import DecodeError
 
 _OPEN, _BEGIN, _ATTACH, _FLOW, _TRANSFER, _DISPOSITION, _DETACH, _END, _CLOSE = range(0x10, 0x19)
 _MIN_OFFSET = 2
-_LONGEST, _REMEMBERED = 512, 256
-"""Octets of the longest performative that is cached, and how many are: some megabytes at most."""
 _RANGE = 1 << 20
 """Deliveries that one disposition may be about."""
 _LONGEST_FOR_SEVERAL = 4_096
@@ -59,11 +56,6 @@ _SHORTEST_TRANSFER = 15
 _WRAP = 1 << 32
 _HEAD = bytes((0x00, 0x53))
 """The head of a performative with a small numeric descriptor, as all clients write it."""
-_REPEATED = frozenset(_HEAD + bytes((code,)) for code in (_BEGIN, _ATTACH, _DETACH, _END, _CLOSE))
-"""Performatives that clients repeat, so that the cache helps.
-
-Opens differ by their container id, and the other performatives are so frequent that they have their own fast path.
-"""
 _PLAIN_TRANSFER = bytes((*_HEAD, _TRANSFER, 0xC0))
 """The head of a transfer whose list of fields is short."""
 _BEHIND_HANDLE = {0x43: 15, 0x52: 16}
@@ -84,36 +76,8 @@ _LEAST_IDLE_MS = 100
 """Shortest idle time-out that is accepted: shorter ones would keep the server busy with heartbeats (2.4.5)."""
 
 
-class ProtocolError(Exception):
-    """A protocol error for which the connection is closed.
-
-    Args:
-        condition: The error condition that says so.
-        text: What is wrong.
-    """
-
-    def __init__(self, condition: str, text: str) -> None:
-        super().__init__(text)
-        self.condition = condition
-        self.text = text
-
-
 _Handles = dict[int, Attach]
 """Attached links by handle."""
-
-
-class SessionFault(Struct, frozen=True):
-    """A protocol error for which a session is ended.
-
-    Args:
-        channel: The session's.
-        condition: The error condition that says so.
-        text: What is wrong.
-    """
-
-    channel: int
-    condition: str
-    text: str
 
 
 class FrameValidator:
@@ -380,9 +344,8 @@ class FrameValidator:
 
     def _read(self, channel: int, octets: bytes) -> bool:
         self._usual = _NOTHING_USUAL
-        said = _said_again if octets[:3] in _REPEATED and len(octets) <= _LONGEST else _said
         try:
-            code, fields, attach = said(octets)
+            code, fields, attach = performative(octets)
         except DecodeError as error:
             raise ProtocolError(DECODE_ERROR, str(error)) from error
         if self._opened is (code == _OPEN):
@@ -471,32 +434,3 @@ class FrameValidator:
 
 _NONE: _Handles = {}
 """The handles of a channel without a session."""
-
-
-def _said(octets: bytes) -> tuple[int, Sequence[object], Attach | None]:
-    """Return a performative's code and fields, and the attach if it is one.
-
-    Raises:
-        DecodeError: It is none, or one of its fields is missing or of a wrong type.
-    """
-    code, fields = _performative(octets)
-    performatives.check(code, octets, skip(octets, 1))
-    return code, fields, attaches.read(fields) if code == _ATTACH else None
-
-
-_said_again = lru_cache(_REMEMBERED)(_said)
-
-
-def _performative(octets: bytes) -> tuple[int, list[object]]:
-    """Return a performative's code and fields.
-
-    Raises:
-        DecodeError: It is none.
-    """
-    value = types.Reader(octets).value()
-    if not isinstance(value, Described) or not isinstance(value.value, list):
-        raise DecodeError("a frame without a performative")
-    code = value.descriptor
-    if not isinstance(code, int) or not _OPEN <= code <= _CLOSE:
-        raise DecodeError(f"no performative has the descriptor {code!r}")
-    return code, cast("list[object]", value.value)

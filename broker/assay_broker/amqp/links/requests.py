@@ -9,7 +9,7 @@ from abc import abstractmethod
 from functools import partial
 
 from assay_broker.amqp import engine
-from assay_broker.amqp.conditions import DECODE_ERROR, TRANSFER_LIMIT, Condition, condition
+from assay_broker.amqp.conditions import DECODE_ERROR, NOT_ALLOWED, TRANSFER_LIMIT, Condition, condition
 from assay_broker.amqp.engine import Delivery
 from assay_broker.amqp.frames import attach_encoding, attaches
 from assay_broker.amqp.frames.attaches import AttachReply, Terminus
@@ -86,7 +86,7 @@ class RequestEnd(LinkEnd):
             self.engine.flow(self.context.limits.credit - self.engine.credit)
         if engine.is_settled(delivery):
             engine.settle(delivery)
-            self.expel(Condition("amqp:not-allowed", f"Send {self.what} unsettled: its outcome is the answer."))
+            self.expel(Condition(NOT_ALLOWED, f"Send {self.what} unsettled: its outcome is the answer."))
             return
         try:
             self.ask(delivery, octets)

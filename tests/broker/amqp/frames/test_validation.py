@@ -24,7 +24,8 @@ from tests.broker.amqp.serving import (
     target,
 )
 
-from assay_broker.amqp.frames.validation import FrameValidator, ProtocolError
+from assay_broker.amqp.frames.errors import ProtocolError
+from assay_broker.amqp.frames.validation import FrameValidator
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import PROTOCOL_HEADER, frame
 
