@@ -1,1 +1,1 @@
-"""The reference broker: a pure core, stores, the shell that runs it, an in-process driver, named defects."""
+"""The reference broker: pure core, stores, the shell that runs the core, servers, in-process driver, named defects."""

@@ -1,4 +1,4 @@
-"""What the queue managers of a sharing group have in common outside their cores: a log, and the way to their peers."""
+"""What queue managers of a queue-sharing group share outside their cores: the log and the peers."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ class Peer(Protocol):
     """The other end of a connection."""
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """A command is answered; `sent`, if somebody waits for that, is to be called once the peer has the answer."""
+        """Take the answer to a command. Call `sent`, if given, once the client has the answer."""
         ...
 
     def deliver(self, delivery: Deliver) -> None:
-        """A message comes."""
+        """Take a message for a receiver."""
         ...
 
     def close_link(self, closed: CloseLink) -> None:
-        """The broker closes a link."""
+        """Close a link that the broker has closed."""
         ...
 
     def lost(self, why: Refused) -> None:
-        """The connection is gone without a goodbye; nothing follows."""
+        """Handle the loss of the connection; no further call follows."""
         ...
 
 
 class Facility:
-    """What the queue managers of a sharing group have in common, each of them alive or not.
+    """What the queue managers of a sharing group share, whether they run or not.
 
     Args:
         runner: The world's crank.
@@ -57,6 +57,6 @@ class Facility:
         self.log = Log(runner, flush_ns, aside)
         self.numbers = numbers
         self.peers: dict[int, Peer] = {}
-        """The peers of all members: any member's core may have something for a receiver on a shared queue."""
+        """The peers of all members: any member's core may have a message for a receiver on a shared queue."""
         self.wakers: list[Callable[[], None]] = []
-        """Make each member look at the time: what expires on shared queues is any member's business."""
+        """Make each member check the time: any member may expire messages on shared queues."""

@@ -1,4 +1,4 @@
-"""From a client's commands to the core's: what one connection has open decides what passes."""
+"""Translation of a client's commands into the core's, by the objects that the connection has open."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
 class Forwarder:
-    """Hands one connection's commands to a queue manager.
+    """Passes one connection's commands to a queue manager.
 
     Args:
         number: The connection's number there.
@@ -32,7 +32,7 @@ class Forwarder:
         self._sessions: set[int] = set()
         self._links: dict[int, int] = {}
         self._made: dict[int, Address] = {}
-        """Temporary destinations, by the links that they go with."""
+        """Temporary destinations, by the links with which they end."""
         self._units: dict[int, int] = {}
         # Each method takes its own command; the key says which, and no type can say that of a mapping.
         self._forwarders = cast(
@@ -65,11 +65,11 @@ class Forwarder:
         )
 
     def forward(self, command: DriverCommand) -> None:
-        """Hand a command over."""
+        """Pass on a command."""
         self._forwarders[type(command)](command)
 
     def refused(self, command: DriverCommand) -> None:
-        """The queue manager has refused a command: a link that it was to open is none."""
+        """Forget the link of a command that the queue manager has refused."""
         if isinstance(command, driver.OpenSender | driver.OpenReceiver):
             self._links.pop(command.link, None)
             self._made.pop(command.link, None)

@@ -1,4 +1,4 @@
-"""The driver that needs no wire: the SDK's commands straight to a queue manager in the same process."""
+"""The in-process driver: the SDK's commands go straight to a queue manager in the same process."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ __all__ = [
 
 
 class InProcessBroker:
-    """A queue manager in a virtual world of its own: a test double that no port and no thread is needed for.
+    """A queue manager with a virtual clock of its own: a test double without ports and threads.
 
-    Its clock moves only when somebody waits, so a delay of hours takes no time.  Its ``url`` is all that the SDK's
+    Its clock moves only when a client waits, so a delay of hours takes no time.  Its ``url`` is all that the SDK's
     `connect` or `ConnectionFactory` needs where the kit is installed; elsewhere hand over ``driver`` and ``runner``
     too.  Destinations are created on use.
 
@@ -41,24 +41,24 @@ class InProcessBroker:
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.runner = VirtualRunner()
-        """The world's crank, and its clock."""
+        """Runs the broker's jobs and moves its clock."""
         self.queue_manager = QueueManager(self.runner, MemoryStore(), settings)
-        """Can be killed, restarted and cut off."""
+        """The queue manager, which can be killed, restarted and cut off."""
         self.driver = InProcessDriver(self.queue_manager)
-        """The way to it."""
+        """The driver that connects to it."""
         self.url = f"{self.driver.name}://{self.queue_manager.name}/{next(_NUMBERS)}"
-        """Its address, in this process."""
+        """Its URL within this process."""
         _BROKERS[self.url] = self
 
 
 _NUMBERS = count(1)
 _BROKERS: WeakValueDictionary[str, InProcessBroker] = WeakValueDictionary()
-"""Those that somebody still has, by their addresses."""
+"""Brokers that are in use, by their addresses."""
 
 
 @contextmanager
 def in_process_broker(settings: Settings | None = None, *, mqsc: str = "") -> Generator[InProcessBroker, None, None]:
-    """Run a broker for the length of a block; connections that are still open at its end are cut.
+    """Run a broker for the length of a block; connections that are open at its end are cut.
 
     Args:
         settings: What the queue manager is set to; None for settings that suit a newcomer.
@@ -92,7 +92,7 @@ class InProcessDriver:
         return "in-process"
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> InProcessWire:
-        """Start an attempt; the first event is `Opened`, or `Closed` with the reason.
+        """Start a connection attempt; its first event is `Opened`, or `Closed` with the reason.
 
         Raises:
             LookupError: There are several queue managers, and the URL names none of them.
@@ -106,7 +106,7 @@ class InProcessDriver:
 
 
 class InProcessDrivers:
-    """The driver for whoever has but the URL of an `InProcessBroker`: it finds the broker, and its crank."""
+    """The driver for URLs of `InProcessBroker`: it finds the broker and its runner."""
 
     @property
     def name(self) -> str:
@@ -114,12 +114,12 @@ class InProcessDrivers:
         return "in-process"
 
     def home(self, url: str) -> Runner | None:
-        """The crank of the broker's world; None when no broker of this process has that address."""
+        """The runner of the broker at a URL; None if no broker of this process has it."""
         broker = _BROKERS.get(url)
         return None if broker is None else broker.runner
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> InProcessWire:
-        """Start an attempt; the first event is `Opened`, or `Closed` with the reason.
+        """Start a connection attempt; its first event is `Opened`, or `Closed` with the reason.
 
         Raises:
             LookupError: No broker of this process has that address.

@@ -1,4 +1,4 @@
-"""One life of a queue manager, from a start of its core to its end: what goes with it when it is killed."""
+"""The state of a queue manager from one start of its core to its end, which a kill loses."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Life:
         self.parted = store if isinstance(store, PartedStore) else None
         self.over = False
         self.asked: dict[tuple[int, int], Message] = {}
-        """Messages whose send is still to be answered, by connection and token; only what somebody wants to see."""
+        """Messages whose send has no answer yet, by connection and token; kept only if a hook wants them."""
         self._runner = runner
         self._run = run
         self._let_out = let_out
@@ -50,19 +50,19 @@ class Life:
         self._tick_ms: int | None = None
 
     def stored(self, stored: Stored) -> None:
-        """A batch is durable, and every one before it."""
+        """Let out what waited for a batch: it and every earlier one are durable."""
         self._run(self, stored)
 
     def failed(self, failed: StoreFailed) -> None:
-        """Batches could not be made durable."""
+        """Handle batches that could not be made durable."""
         self._run(self, failed)
 
     def let_out(self, effects: Sequence[Held]) -> None:
-        """What these have waited for is durable."""
+        """Carry out effects whose batch is durable."""
         self._let_out(self, effects)
 
     def schedule_tick(self) -> None:
-        """See to it that time is told when the core wants it next; to be called whenever that may have changed."""
+        """Schedule the core's next time event; call it whenever that time may have changed."""
         due_ms = self.core.next_due_ms()
         if self.over or due_ms == self._tick_ms:
             return
@@ -75,7 +75,7 @@ class Life:
             self._tick_job = self._runner.call_at(due_ns, self._tick)
 
     def end(self) -> None:
-        """Nothing of it happens any more."""
+        """End it: none of its jobs runs any more."""
         self.over = True
         if self._tick_job is not None:
             self._tick_job()

@@ -1,7 +1,7 @@
 """The reference broker for other processes of this machine: any driver, served over a Unix socket.
 
-The socket's file is its owner's alone (mode 0600): whoever may open it may do all that the driver behind it lets them.
-A caller that talks nonsense, or more than may be, is cut off; nobody else notices.
+The socket file is its owner's alone (mode 0600), because every program that may open it has the driver's rights. A
+client that breaks the protocol or a limit is cut off; others are not affected.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from assay_sdk.runners.real import READ, LoopRunner
 _MODE = 0o600
 _BACKLOG = 128
 _REST_NS = 100_000_000
-"""How long nobody is let in after somebody could not be."""
+"""How long no client is accepted after accepting one has failed, in nanoseconds."""
 _LOG = logging.getLogger(__name__)
 
 
 class LocalError(Exception):
-    """A socket cannot be served.
+    """The socket cannot be served.
 
     Args:
         why: One sentence: what is wrong, where, what to do.
@@ -45,7 +45,7 @@ class LocalError(Exception):
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """What callers can make grow.
+    """Limits on what clients can make grow.
 
     Args:
         callers: How many may be connected at once.
@@ -57,20 +57,20 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 LIMITS = Limits()
-"""The limits where none are given."""
+"""The default limits."""
 
 
 class LocalServer:
-    """Listens on a Unix socket, and connects each caller through a driver.
+    """Listens on a Unix socket, and connects each client through a driver.
 
     Args:
-        path: Where the socket's file is made; one that nobody listens on any more is replaced.
+        path: The socket file; one without a listener is replaced.
         driver: Leads to the one broker that is behind the socket.
         runner: The broker's own crank, which must watch sockets.
         limits: What callers can make grow.
 
     Raises:
-        LocalError: The socket cannot be made, or somebody else listens on it.
+        LocalError: The socket cannot be created, or another program listens on it.
     """
 
     def __init__(self, path: Path, driver: Driver, runner: LoopRunner, limits: Limits = LIMITS) -> None:
@@ -85,21 +85,21 @@ class LocalServer:
 
     @property
     def url(self) -> str:
-        """Where clients connect."""
+        """The URL for clients."""
         return f"local://{self._path.absolute()}"
 
     @property
     def callers(self) -> int:
-        """How many are connected."""
+        """The number of connected clients."""
         return len(self._callers)
 
     @property
     def closed(self) -> bool:
-        """Whether nothing is left of it."""
+        """Whether everything is closed."""
         return self._closed
 
     def close(self) -> None:
-        """Take the file away and cut every caller off, on the runner's loop; twice is once."""
+        """Remove the socket file and cut off all clients, on the runner's loop. Idempotent."""
         self._runner.call_soon(self._close)
 
     def _close(self) -> None:
@@ -136,7 +136,7 @@ class LocalServer:
 
 
 class _Caller:
-    """One connection: frames to the driver's wire, events back."""
+    """One client: passes frames to the driver's wire, and events back."""
 
     def __init__(
         self,
@@ -153,11 +153,11 @@ class _Caller:
         self._line = Line(end, self, runner, limits.unsent)
 
     def cut(self, why: str) -> None:
-        """Break the line."""
+        """Close the socket."""
         self._line.drop(why)
 
     def line_heard(self, body: bytes) -> None:
-        """The caller says something.
+        """Take a frame of the client.
 
         Raises:
             FrameError: It makes no sense, here or at all.
@@ -174,7 +174,7 @@ class _Caller:
                 raise FrameError(f"{error}.") from error
 
     def line_gone(self, why: str) -> None:
-        """The caller has gone."""
+        """Handle the end of the client's socket."""
         _LOG.debug("a caller has gone: %s", why)
         self._forget(self)
         if self._wire is not None:
@@ -200,12 +200,12 @@ class _Caller:
 
 
 def _instead_of(event: DriverEvent, why: Refused) -> DriverEvent:
-    """What is said where an event is too long: a browse's answer can be; anything else came in as short a frame."""
+    """Return what is sent instead of an event that is too long, as only a browse's answer can be."""
     return Failed(event.token, why) if isinstance(event, Done) else Closed(0, why)
 
 
 def _listen(path: Path) -> socket.socket:
-    """A listening socket, whose file nobody else may open from its first moment on."""
+    """Return a listening socket whose file is the owner's alone from the start."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         listener.setblocking(False)  # noqa: FBT003  the standard library takes it by position
@@ -224,7 +224,7 @@ def _listen(path: Path) -> socket.socket:
 
 
 def _take_away_stale(path: Path) -> None:
-    """Remove a socket's file that a broker left behind when it was killed.
+    """Remove the socket file of a broker that was killed.
 
     Raises:
         LocalError: Somebody listens there, or it is no socket.

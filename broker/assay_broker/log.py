@@ -1,10 +1,10 @@
-"""The way to the disk: batches are written at once and flushed together a moment later, and what waits is held.
+"""The log: batches are written at once, flushed together a moment later, and hold back what waits for them.
 
-The members of a sharing group have one log between them, though each a store of its own: they number their batches
-together, so that what one of them hands out can wait for what another one writes.
+The members of a sharing group share one log, each with a store of its own. They number their batches together, so
+that one member's effect can wait for another's batch.
 
-On a busy server another thread waits for the disk, while here the next batches are written: they are flushed together
-as soon as it is back.
+On a busy server another thread waits for the disk, while this one writes the next batches. They are flushed together
+when it returns.
 """
 
 from __future__ import annotations
@@ -24,18 +24,20 @@ from assay_broker.stores import PartedStore, Store, StoreError
 from assay_sdk.time import Cancel, Runner
 
 FLUSH_NS = 1_000_000
-"""How long after the first write the flush comes: about what a disk takes, and a whole number of milliseconds, so that
-a virtual clock stays on them."""
+"""How long after the first write the flush begins, in nanoseconds: about a disk's latency, and a whole number of
+milliseconds, which a virtual clock can represent."""
 
 _WORTH_A_THREAD = 16
-"""From so many records on another thread waits for the disk.  To wake one and to hear from it takes about as long as a
-disk does, so where few come at a time each answer would be late by that."""
+"""From this many records on another thread waits for the disk.
+
+The handover takes about as long as a disk's flush, so with few records each answer would be later.
+"""
 
 Held = Answer | Deliver | ToMember
 
 
 class _Waiting(Struct, frozen=True, eq=False):
-    """A batch that stands in front of the store, which cannot take it now."""
+    """A batch for a store that is blocked."""
 
     writer: Writer
     persist: Persist
@@ -43,7 +45,7 @@ class _Waiting(Struct, frozen=True, eq=False):
 
 
 class Flushes:
-    """Figures of the flushes of a store.
+    """Statistics of a store's flushes.
 
     Attributes:
         count: How many there were.
@@ -65,7 +67,7 @@ class Flushes:
 
 
 class _Flight(Struct, frozen=True, eq=False):
-    """A flush that another thread waits for."""
+    """A flush for which another thread waits."""
 
     writer: Writer
     store: PartedStore
@@ -75,16 +77,16 @@ class _Flight(Struct, frozen=True, eq=False):
 
 
 class Writer(Protocol):
-    """One life of a queue manager."""
+    """A user of the log: one life of a queue manager."""
 
     @property
     def store(self) -> Store:
-        """Where it keeps its records."""
+        """The store of its records."""
         ...
 
     @property
     def parted(self) -> PartedStore | None:
-        """The same, if to wait for the disk is a part of its own."""
+        """The same store, if waiting for the disk is separate."""
         ...
 
     @property
@@ -93,20 +95,20 @@ class Writer(Protocol):
         ...
 
     def stored(self, stored: Stored) -> None:
-        """A batch is durable, and every one before it."""
+        """Handle that a batch and every earlier one are durable."""
         ...
 
     def failed(self, failed: StoreFailed) -> None:
-        """Batches could not be made durable."""
+        """Handle batches that could not be made durable."""
         ...
 
     def let_out(self, effects: Sequence[Held]) -> None:
-        """What these have waited for is durable."""
+        """Carry out effects whose batch is durable."""
         ...
 
 
 class Log:
-    """Group commit.
+    """A log with group commit.
 
     Args:
         runner: The world's crank.
@@ -120,7 +122,7 @@ class Log:
         self.flush_ns = flush_ns
         self._aside = aside
         self.flushes = Flushes()
-        """Figures for `/metrics`."""
+        """Statistics for `/metrics`."""
         self._flight: _Flight | None = None
         self._records = 0
         self._written: list[tuple[int, Writer]] = []
@@ -130,14 +132,14 @@ class Log:
         self._waiting: list[_Waiting] = []
 
     def block(self, homes: Collection[str]) -> None:
-        """Messages for these homes cannot be written until `unblock`, nor can anything that comes after one of them.
+        """Write no messages for these queues, nor any later batch, until `unblock`.
 
         Batches are durable in their order, so one that has to wait keeps all later ones waiting.
         """
         self._blocked |= frozenset(homes)
 
     def unblock(self, homes: Collection[str]) -> None:
-        """They can be written again, and what has waited is."""
+        """Write the batches that were blocked."""
         self._blocked -= frozenset(homes)
         waiting, self._waiting = self._waiting, []
         tried = [(one.writer, self.write(one.writer, one.persist, one.records)) for one in waiting]
@@ -166,7 +168,7 @@ class Log:
         return None
 
     def hold(self, writer: Writer, batch: int, effect: Held) -> None:
-        """Let something out once this batch is durable."""
+        """Hold an effect back until this batch is durable."""
         held = self._held.get(batch)
         if held is None:
             self._held[batch] = [(writer, [effect])]
@@ -176,11 +178,11 @@ class Log:
             held.append((writer, [effect]))
 
     def drop_held(self, batch: int) -> None:
-        """What waits for this batch never goes out."""
+        """Drop the effects that wait for this batch."""
         self._held.pop(batch, None)
 
     def flush(self) -> None:
-        """Make everything durable that is written, and let out what waits for it."""
+        """Make all batches durable, and let their effects out."""
         self.land()
         written = self._take()
         begun_ns = self._runner.clock.monotonic_ns()
@@ -189,14 +191,14 @@ class Log:
         self._conclude(written, failed)
 
     def land(self) -> None:
-        """Wait for the flush that another thread waits for, if there is one: only then may its store be stopped."""
+        """Wait for the flush of another thread, if one is under way: only then may its store be stopped."""
         flight, self._flight = self._flight, None
         if flight is None:
             return
         written, failed = flight.written, None
         try:
             flight.future.result()
-        except Exception as error:  # noqa: BLE001  whatever it is, nobody has said that the disk has it
+        except Exception as error:  # noqa: BLE001  after any error the records may not be on the disk
             failed = error if isinstance(error, StoreError) else StoreError(f"the flush has failed: {error!r}")
             written += [one for one in self._written if one[1] is flight.writer]  # its store drops these, too
             self._written = [one for one in self._written if one[1] is not flight.writer]
@@ -205,7 +207,7 @@ class Log:
         self._conclude(written, {} if failed is None else {id(flight.writer): str(failed)})
 
     def _flush_soon(self) -> None:
-        """Flush; where that is worth it another thread waits for the disk, and what comes meanwhile is flushed next."""
+        """Flush, on another thread if that is faster; batches that arrive meanwhile are flushed next."""
         writer = self._written[0][1]
         store = writer.parted
         if (
@@ -244,7 +246,7 @@ class Log:
         return written
 
     def _conclude(self, written: list[tuple[int, Writer]], failed: dict[int, str]) -> None:
-        """Tell who has written what has become of it, and let out what has waited for that."""
+        """Report the result of a flush to its writers, and let effects out."""
         self._tell(written, failed)
         done = [(batch, writer) for batch, writer in written if id(writer) not in failed]
         if not done:
@@ -256,7 +258,7 @@ class Log:
             writer.let_out(effects)
 
     def _tell(self, written: list[tuple[int, Writer]], failed: dict[int, str]) -> None:
-        """Tell writers whose store has failed, each of all its batches at once."""
+        """Report failures, each writer's batches in one call."""
         lost: dict[int, tuple[Writer, list[int]]] = {}
         for batch, writer in reversed(written):
             if id(writer) in failed:
@@ -266,7 +268,7 @@ class Log:
             writer.failed(_failed(batches, failed[key]))
 
     def _flush_stores(self, written: list[tuple[int, Writer]]) -> dict[int, str]:
-        """Why the stores of some writers could not flush, by the writers' identities."""
+        """Flush the stores of writers; return the errors by the writers' identities."""
         failed: dict[int, str] = {}
         for writer in {id(writer): writer for _, writer in written}.values():
             try:
@@ -276,7 +278,7 @@ class Log:
         return failed
 
     def lose(self, writer: Writer) -> tuple[StoreFailed, ...]:
-        """A writer dies with what it has written and not flushed.
+        """Remove a writer with what it has written and not flushed.
 
         Returns:
             That its batches are lost, if it had any.
@@ -298,10 +300,10 @@ class Log:
 
 
 def _home(record: Record) -> str | None:
-    """Where the copy stands that a record stores; None for any other record."""
+    """Return the queue of the message that a record stores; None for any other record."""
     return record.home if isinstance(record, MessageStored) else None
 
 
 def _failed(batches: list[int], why: str) -> StoreFailed:
-    """Batches, the newest first, have failed together."""
+    """Return the event for batches that have failed together, the newest first."""
     return StoreFailed(batches[0], why, tuple(batches[1:]))

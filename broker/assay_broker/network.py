@@ -1,4 +1,4 @@
-"""Several queue managers in one world, and what they have to do with each other."""
+"""Several queue managers in one world: sharing groups, clusters and hierarchies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from assay_sdk.time import Runner
 
 
 class Member(Struct, frozen=True, eq=False):
-    """What one queue manager is made of.
+    """The parts of one queue manager.
 
     Args:
         settings: What it is set to; its name is the member's.
@@ -38,11 +38,11 @@ class Member(Struct, frozen=True, eq=False):
 
 
 Topology = Literal["single", "cluster", "sharing-group", "hierarchy"]
-"""How queue managers belong together."""
+"""How the queue managers are connected."""
 
 
 def network(runner: Runner, topology: Topology, members: tuple[Member, ...]) -> Mapping[str, QueueManager]:
-    """Queue managers that belong together, by name.
+    """Create connected queue managers, by name.
 
     Args:
         runner: The world's crank.
@@ -63,7 +63,7 @@ def _apart(runner: Runner, members: tuple[Member, ...]) -> Mapping[str, QueueMan
 
 
 def sharing_group(runner: Runner, members: tuple[Member, ...]) -> Mapping[str, QueueManager]:
-    """The queue managers of a queue-sharing group, by name: they share a coupling facility, and nothing else.
+    """Create the queue managers of a queue-sharing group, by name, with one coupling facility.
 
     Each has a store, and with it a staging queue, of its own (DD-45); each can be stopped, killed and started alone.
     Shared queues are those that are defined with QSGDISP(SHARED) on any of them.
@@ -120,7 +120,7 @@ class Network:
 
 
 def _connected(settings: Settings, parent: str) -> Settings:
-    """The settings with a place in the network: a parent, unless it is the queue manager itself."""
+    """Return the settings with the member's place in the network."""
     parent = "" if parent == settings.name else parent
     objects = tuple(
         Definition(one.kind, one.name, one.attributes | {"PARENT": parent}) if one.kind is Kind.QMGR else one

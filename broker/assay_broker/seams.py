@@ -1,6 +1,6 @@
-"""The seams of a queue manager: where a named defect may stand, and nowhere else.
+"""The places in a queue manager where named defects can be put, and the only ones.
 
-Commands on their way in, effects on their way out, records on their way to the store and from it, the store itself, the
+They are: commands on their way in, effects on their way out, records to and from the store, the store itself, the
 settings, and the cells of the state tables.
 """
 
@@ -43,7 +43,7 @@ def _same_store(store: Store) -> Store:
 
 
 class Seams(Struct, frozen=True, kw_only=True):
-    """Filters; each lets everything through unless it is given.
+    """Filters; each one that is not given changes nothing.
 
     Args:
         command: A command and the time in milliseconds since the epoch, to the commands that the core gets.

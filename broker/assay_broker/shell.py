@@ -1,7 +1,7 @@
-"""What runs the core: time, the store, and the way out to the peers.
+"""Runs the core: gives it the time, stores its records and carries out its effects.
 
-Each command is one job on the world's runner.  What it wants stored goes to the log; nothing that waits for that leaves
-before it is durable.
+Each command is one job on the runner. Its records go to the log, and effects that depend on them leave only after
+they are durable.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from assay_sdk.time import Runner
 _NS_PER_MS = 1_000_000
 
 _TOLD = Deliver, Answer
-"""What peers are told; the union of both would be made anew for each message."""
+"""Effects for peers. A union type is created once, since an isinstance check runs for each message."""
 
 Post = Callable[[str, ToMember], None]
-"""Takes the name of a queue manager and what it has for others."""
+"""Takes the name of a queue manager and a message for its core."""
 
 AnswerHook = Callable[[Message], None]
 
@@ -69,17 +69,17 @@ class QueueManager:
         aside: Executor | None = None,
     ) -> None:
         self.before_answer: list[AnswerHook] = []
-        """Told each message whose send is about to be answered."""
+        """Called with each message whose send is about to be answered."""
         self.after_answer: list[AnswerHook] = []
-        """Told each message whose send has just been answered."""
+        """Called with each message whose send has just been answered."""
         self.puts = 0
-        """How many messages it was asked to put, since it was made; for `/metrics`."""
+        """The number of messages put since it was created, for `/metrics`."""
         self.deliveries = 0
-        """How many deliveries it has made."""
+        """The number of deliveries made."""
         self.traces: list[Callable[[Trace], None]] = []
-        """Called with what an administrator may want to know and nobody is answered: a report that nobody got."""
+        """Called with events for an administrator that no client learns of, such as a report that was discarded."""
         self.after_turn: list[Callable[[], None]] = []
-        """Called after each command that was carried out, by whom that may have made a difference to."""
+        """Called after each command that was carried out."""
         self._runner = runner
         self._store = seams.store(store)
         self._seams = seams
@@ -104,24 +104,24 @@ class QueueManager:
 
     @property
     def settings(self) -> Settings:
-        """What it is set to, at the level at which it was last started."""
+        """Its settings, at the level of its last start."""
         return self._settings
 
     @property
     def properties(self) -> PeerProperties:
-        """What it says of itself to whoever connects (I-6)."""
+        """The properties that it tells clients (I-6)."""
         return {LEVEL_PROPERTY: self._settings.level, PLATFORM_PROPERTY: self._settings.platform}
 
     def connect(
         self, peer: Peer, token: int, client_id: str | None, user: str | None = None, *, alone: bool = True
     ) -> int:
-        """A peer comes; whether it may stay is said by the answer to this token.
+        """Connect a peer; the answer to this token says whether it is accepted.
 
         Args:
             peer: Who comes.
             token: The token of the answer.
             client_id: JMS client id; None for none.
-            user: Whose authority counts; None for one who has not said who he is.
+            user: The user whose authority it has; None for anonymous.
             alone: Whether no other connection may have the client id.
 
         Returns:
@@ -137,12 +137,12 @@ class QueueManager:
         return number
 
     def forget(self, number: int) -> None:
-        """A peer has gone and wants to hear nothing more."""
+        """Forget a peer that has gone."""
         self._facility.peers.pop(number, None)
         self._mine.discard(number)
 
     def handle(self, command: Command) -> None:
-        """Do what a peer, or time, asks for; to be called on the runner.
+        """Carry out a command of a peer or of time. Call it on the runner.
 
         What a peer asks for while it is told something becomes a job of its own: peers are still to be told the rest
         of the same turn, and a later message must not overtake an earlier one.
@@ -164,7 +164,7 @@ class QueueManager:
         life.schedule_tick()
 
     def put_together(self, puts: Sequence[Put]) -> None:
-        """Put messages that have come together: as `handle` does one by one, but written and handed out in one piece.
+        """Put messages that arrived together: like `handle` for each, but written and delivered in one batch.
 
         Args:
             puts: What one peer asks.
@@ -190,25 +190,25 @@ class QueueManager:
 
     @property
     def flushes(self) -> Flushes:
-        """Figures of the store's flushes since the last start."""
+        """Statistics of the store's flushes since the last start."""
         return self._facility.log.flushes
 
     @property
     def octets(self) -> int:
-        """About how much memory the messages take."""
+        """The memory that messages take, in octets, approximately."""
         return self._life.core.octets
 
     def kind_of(self, name: str) -> AddressKind:
-        """What a name means of which nobody says whether it is a queue's or a topic's."""
+        """Return the kind of destination that a name means if the client does not say it."""
         return self._life.core.kind_of(name)
 
     def cut(self) -> None:
-        """Every connection is lost; the queue manager goes on."""
+        """Cut all connections; the queue manager goes on."""
         for number in sorted(self._mine):
             self._lose(number)
 
     def kill(self) -> None:
-        """The process dies and is started again: what was not flushed is gone, and so are the connections."""
+        """End and start the process: unflushed records and all connections are lost."""
         self._facility.log.land()
         life, mine = self._life, tuple(sorted(self._mine))
         self._stop()
@@ -219,7 +219,7 @@ class QueueManager:
         self._begin()
 
     def restart(self, *, level: str | None = None, opmode: Opmode | None = None) -> None:
-        """An orderly shutdown and start: connections are closed and everything written is flushed.
+        """Shut down in order and start: connections are closed, and everything written is flushed.
 
         Args:
             level: Start as a queue manager of this level: a migration, back or forth (DD-43); None as before.
@@ -237,7 +237,7 @@ class QueueManager:
             self.start()
 
     def stop(self) -> None:
-        """An orderly shutdown; whoever connects is refused until `start`.
+        """Shut down in order; connections are refused until `start`.
 
         Raises:
             StoreError: The store cannot flush.
@@ -256,7 +256,7 @@ class QueueManager:
         self._store.flush()
 
     def start(self) -> None:
-        """Begin from what the store holds, after `stop`; nothing happens to one that is up."""
+        """Start from the store after `stop`; without effect on one that runs."""
         if not self._up:
             self._begin()
 
@@ -266,13 +266,13 @@ class QueueManager:
         return self._up
 
     def worker_dies(self) -> None:
-        """The delivery delay processor's worker dies (DD-65)."""
+        """Kill the delivery delay processor's worker (DD-65)."""
         self.handle(WorkerDied())
 
     def block_writes(self, queue: str) -> Callable[[], None]:
-        """The store writes nothing for a queue, nor anything after that, until what is returned is called.
+        """Block the store's writes for a queue, and all later ones, until the returned function is called.
 
-        A queue manager that starts again has a log that knows nothing of it.
+        A restart ends the block.
 
         Args:
             queue: Its name, as DISPLAY shows it; a subscription's own queue has one, too.
@@ -282,7 +282,7 @@ class QueueManager:
         return partial(log.unblock, homes)
 
     def slow_disk(self, flush_ns: int) -> None:
-        """What is written reaches the disk so much later from now on, after a restart too.
+        """Set how long after the first write a flush comes, from now on and after restarts.
 
         Args:
             flush_ns: How long after the first write the flush comes, in nanoseconds.
@@ -306,7 +306,7 @@ class QueueManager:
                 hook()
 
     def _run_from_log(self, life: Life, command: Command) -> None:
-        """What the log has to tell concerns others too, in a sharing group: a life that is over still hears it."""
+        """Handle the log's report also after the end of a life, because it concerns a sharing group's others."""
         if life.over:
             self._clear_up(life, (command,))
             return
@@ -316,7 +316,7 @@ class QueueManager:
         life.schedule_tick()
 
     def _clear_up(self, life: Life, commands: tuple[Command, ...]) -> None:
-        """The others of a sharing group see to what a member leaves behind on shared queues; it writes nothing more."""
+        """Have the others of a sharing group recover what a member leaves on shared queues."""
         for command in commands:
             for effect in life.core.handle(command, self._now_ms()):
                 if isinstance(effect, Persist):
@@ -325,7 +325,7 @@ class QueueManager:
                     self._send(life, effect)
 
     def _carry_out(self, life: Life, effects: tuple[Effect, ...]) -> None:
-        """Carry effects out, in order; a hook that kills the queue manager ends it."""
+        """Carry out effects in order, until a hook kills the queue manager."""
         failed: StoreFailed | None = None
         hold = self._facility.log.hold
         for effect in effects:
@@ -385,7 +385,7 @@ class QueueManager:
             self._telling = False
 
     def _asked(self, life: Life, answer: Answer) -> Callable[[], None] | None:
-        """What tells that a send is answered, which is about to be; None for other answers, and for a refusal."""
+        """Return the message whose send an effect answers; None for other answers and for refusals."""
         message = life.asked.pop((answer.connection, answer.token), None)
         if message is None or answer.refused is not None or life.over:
             return None

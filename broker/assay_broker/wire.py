@@ -1,4 +1,4 @@
-"""One connection to a queue manager in the same process: commands down, events up."""
+"""A connection to a queue manager in the same process: commands down, events up."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CAPABILITIES = frozenset(
         Capability.CANCEL,
     }
 )
-"""What a connection to the reference broker in the same process can do."""
+"""The capabilities of an in-process connection to the reference broker."""
 
 PRODUCT = "Assay reference broker"
 _CONNECT = -1  # the engine's tokens count from 0
@@ -52,7 +52,7 @@ def product_version() -> str:
 
 
 def _told(value: Value) -> tuple[Message, ...] | tuple[bytes, ...] | str | None:
-    """What a client may have asked for: messages, xids, or a vote."""
+    """Return the value of an answer for the client: messages, xids, or a vote."""
     if value is None or isinstance(value, str):
         return value
     xids = tuple(one for one in value if isinstance(one, bytes))
@@ -60,7 +60,7 @@ def _told(value: Value) -> tuple[Message, ...] | tuple[bytes, ...] | str | None:
 
 
 class InProcessWire:
-    """One connection.  Events reach the sink as jobs of their own, one after the other.
+    """One connection. Each event reaches the sink as a job of its own, in order.
 
     Args:
         queue_manager: Where it leads.
@@ -93,16 +93,16 @@ class InProcessWire:
 
     @property
     def epoch(self) -> int:
-        """Number of the attempt."""
+        """The number of the attempt."""
         return self._epoch
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What it can do; empty before `Opened`."""
+        """The capabilities; empty before `Opened`."""
         return self._capabilities
 
     def submit(self, command: DriverCommand) -> None:
-        """Hand a command over; returns at once.  On a wire that is gone it fails, since every token gets its answer.
+        """Pass on a command without waiting. After the connection is lost it fails, since every token gets an answer.
 
         Raises:
             ValueError: The token belongs to a command that is still open.
@@ -113,7 +113,7 @@ class InProcessWire:
         self._runner.call_soon(partial(self._forward, command))
 
     def abort(self) -> None:
-        """Drop the connection as if the line had been cut."""
+        """Drop the connection as if the network had failed."""
         if not self._ending:
             self._runner.call_soon(partial(self._end_connection, self._number))
             self.lost(refused(Mqrc.CONNECTION_BROKEN, "The connection was dropped."))
@@ -121,7 +121,7 @@ class InProcessWire:
     # what the queue manager says ---------------------------------------------------------------------------------
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """A command is answered."""
+        """Take the answer to a command."""
         if answer.token == _CONNECT:
             self._opened(answer.refused)
             return
@@ -140,7 +140,7 @@ class InProcessWire:
             self._runner.call_soon(partial(self._end, None))
 
     def deliver(self, delivery: Deliver) -> None:
-        """A message comes."""
+        """Take a message for a receiver."""
         self._post(
             driver.Arrived(
                 link=delivery.link,
@@ -153,11 +153,11 @@ class InProcessWire:
         )
 
     def close_link(self, closed: CloseLink) -> None:
-        """The broker closes a link."""
+        """Close a link that the broker has closed."""
         self._post(driver.LinkClosed(closed.link, closed.refused))
 
     def lost(self, why: Refused) -> None:
-        """The connection is gone: what was under way does not arrive any more."""
+        """Handle the loss of the connection; pending events are dropped."""
         if not self._ending:
             self._ending = True
             self._runner.call_soon(partial(self._finish, why))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from tests.broker.stores.samples import kept
 
-from assay_broker.amqp.messages import read
+from assay_broker.amqp.messages.transcoding import read
 from assay_broker.core.commands import AttachSender, Put
 from assay_broker.core.effects import Answer, CloseLink, Deliver
 from assay_broker.core.settings import Settings

@@ -234,7 +234,7 @@ def test_two_servers_cannot_have_one_address_or_one_folder(assay: Assay, tmp_pat
             ended = assay("broker", *ANY, option, place, "--data", tmp_path / "new")
             assert ended.code is Exit.INCONCLUSIVE
             assert ended.out == ""
-            told = "(Address already in use): end whoever listens there, or name another port."
+            told = "(Address already in use): end the program that listens there, or name another port."
             assert f"{place} cannot be listened on for {option.strip('-').upper()} {told}" in last(ended.err)
             assert not (tmp_path / "new").exists()
         ended = assay("broker", *ANY, "--data", tmp_path / "data")

@@ -1,6 +1,6 @@
-"""From a refusal to an AMQP error condition (I-6): one table of reasons, and one of classes without a reason.
+"""AMQP error conditions for refusals (I-6): one table for reason codes, one for refusals without a reason code.
 
-Every condition names its reason code and the objects at fault in its info, where it has them.
+A condition's info names the reason code and the objects at fault, if the refusal has them.
 """
 
 from __future__ import annotations
@@ -30,6 +30,11 @@ BAD_FIELD = "amqp:invalid-field"
 ILLEGAL_STATE = "amqp:illegal-state"
 RESOURCE_LIMIT = "amqp:resource-limit-exceeded"
 FRAME_TOO_SMALL = "amqp:frame-size-too-small"
+FRAMING_ERROR = "amqp:connection:framing-error"
+NOT_ALLOWED = "amqp:not-allowed"
+HANDLE_IN_USE = "amqp:session:handle-in-use"
+UNATTACHED_HANDLE = "amqp:session:unattached-handle"
+WINDOW_VIOLATION = "amqp:session:window-violation"
 
 _CLOSE, _ERROR = 0x18, 0x1D
 
@@ -48,10 +53,10 @@ _KINDS: Mapping[JmsErrorKind, str] = {
     JmsErrorKind.CONNECTION_LOST: FORCED,
     JmsErrorKind.STALE_DELIVERY: ILLEGAL_STATE,
 }
-"""Conditions of refusals that have no reason code."""
+"""Conditions for refusals without a reason code."""
 
 _CLIENT_ID = {types.symbol(INVALID_FIELD): types.symbol(CONTAINER_ID)}
-"""What the info of an open that is refused for its container id says (sole-connection, 3.2)."""
+"""The info of an open that is refused because of its container id (sole-connection, 3.2)."""
 
 
 class Condition(Struct, frozen=True):
@@ -59,8 +64,8 @@ class Condition(Struct, frozen=True):
 
     Args:
         name: ``amqp:not-found``.
-        description: Text for people.
-        info: An encoded map with more; empty for none.
+        description: A text for the user.
+        info: An encoded map with details; empty for none.
     """
 
     name: str
@@ -69,11 +74,11 @@ class Condition(Struct, frozen=True):
 
 
 def condition(why: Refused, tag: bytes = b"") -> Condition:
-    """What the wire says for a refusal.
+    """Return the error condition for a refusal.
 
     Args:
         why: The refusal.
-        tag: The tag of the delivery that it is about, where a relay has to say so; empty for none.
+        tag: The delivery's tag, which the anonymous relay must name; empty for none.
     """
     info: dict[bytes, bytes] = {}
     name, text = _KINDS[why.kind], why.text
@@ -84,7 +89,7 @@ def condition(why: Refused, tag: bytes = b"") -> Condition:
             text = f"{reason.label}: {text}"
         info[types.symbol(MQRC_KEY)] = types.integer(why.mqrc)
     if why.kind is JmsErrorKind.INVALID_CLIENT_ID:
-        return Condition(name, _plain(text), types.mapping(info | _CLIENT_ID))  # who asked knows it
+        return Condition(name, _plain(text), types.mapping(info | _CLIENT_ID))  # the client knows its own id
     if why.objects:
         info[types.symbol(OBJECTS_KEY)] = types.compound(types.string(_plain(one)) for one in why.objects)
     if tag:
@@ -93,12 +98,12 @@ def condition(why: Refused, tag: bytes = b"") -> Condition:
 
 
 def _plain(text: str) -> str:
-    """Text that UTF-8 can say: a name may hold half a character."""
+    """Replace what UTF-8 cannot encode: a name may contain half a surrogate pair."""
     return text.encode(errors="replace").decode()
 
 
 def encode_error(problem: Condition) -> bytes:
-    """The condition as an error within something else, such as a rejected outcome."""
+    """Encode a condition as an error, such as in a rejected outcome."""
     return types.described(
         _ERROR,
         types.fields(
@@ -108,5 +113,5 @@ def encode_error(problem: Condition) -> bytes:
 
 
 def close_frame(problem: Condition) -> bytes:
-    """A close with this reason."""
+    """Encode a close with this condition."""
     return frame(types.described(_CLOSE, types.fields((encode_error(problem),))))

@@ -1,4 +1,4 @@
-"""What peers can make grow, and how far."""
+"""Limits on what AMQP clients can make grow."""
 
 from __future__ import annotations
 
@@ -6,26 +6,28 @@ from msgspec import Struct
 
 
 class AmqpLimits(Struct, frozen=True, kw_only=True):
-    """Limits of an AMQP listener; whoever goes beyond one is refused or closed, and nobody else notices.
+    """Limits of an AMQP listener.
+
+    A client that exceeds one is refused or its connection closed; other clients are not affected.
 
     Args:
-        connections: Connections at a time, those that have not logged in, or are in TLS's handshake, included.
+        connections: Connections at a time, including those that are logging in or in the TLS handshake.
         login_ms: How long a connection may take to log in and open, in milliseconds.
-        logins: Passwords (PLAIN) checked at a time; each check is made costly on purpose, and the others wait.
-        close_ms: How long an orderly close waits for the peer's, in milliseconds.
+        logins: Passwords (PLAIN) checked at a time. A check is costly on purpose; further ones wait.
+        close_ms: How long a close waits for the client's close, in milliseconds.
         sessions: Sessions of one connection.
         links: Links of one connection.
-        max_frame: Octets of a frame that is taken, as Qpid JMS has it; larger messages come in several.
-        max_performative: Octets of what is no message: names, filters, properties.
-        max_message: Octets of a message that is taken; what its queue takes (MAXMSGL) is another matter.
-        credit: Messages that a sender may have under way, sent and not answered; topped up at half.
-        window: Messages that one receiver is given at a time, whatever credit it gives: the rest stays on its queue.
-        session_frames: Transfers that a session takes before it says that it takes more: its incoming window.
-        unsent: Octets that wait for one peer to read, and again for the window of each of its sessions, before its
+        max_frame: Octets of a frame (the default of Qpid JMS); larger messages take several frames.
+        max_performative: Octets of a performative without its message: names, filters, properties.
+        max_message: Octets of a message; the queue's own limit (MAXMSGL) holds besides.
+        credit: Messages that a sender may have sent and not had answered; topped up at half.
+        window: Messages that one receiver is given at a time, whatever its credit; the rest stays on the queue.
+        session_frames: A session's incoming window, in transfers.
+        unsent: Octets that wait for one client to read, and again for the window of each of its sessions, before its
             receivers are given nothing more.
-        stuck: Octets that wait for one peer before it is not read from any more.
+        stuck: Octets that wait for one client to read before the server stops reading from it.
         memory: Octets of messages held before senders get no new credit.
-        max_depth: How deep values of a message may be nested.
+        max_depth: How deeply values of a message may be nested.
     """
 
     connections: int = 10_000

@@ -1,4 +1,4 @@
-"""Administration over HTTP: IBM MQ's REST interface, and pages of our own."""
+"""Administration over HTTP: IBM MQ's REST interface, metrics, and a status page."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ if find_spec("starlette") is None or find_spec("uvicorn") is None:
 
 from assay_broker.http.app import application
 from assay_broker.http.limits import HttpLimits
-from assay_broker.http.listener import HttpListener, ListenError
+from assay_broker.http.listener import HttpListener, HttpListenError
 
-__all__ = ["HttpLimits", "HttpListener", "ListenError", "application"]
+__all__ = ["HttpLimits", "HttpListenError", "HttpListener", "application"]

@@ -1,4 +1,4 @@
-"""The application: who is let in, what is refused before a handler sees it, and how every answer is marked."""
+"""The Starlette application: authentication, checks before each handler, and headers of every answer."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from assay_broker.http.bodies import Bodies
-from assay_broker.http.descriptor import VERSIONS
-from assay_broker.http.identity import OPEN, Gate, Security
+from assay_broker.http.description.operations import Operation
+from assay_broker.http.description.routes import OPERATIONS
 from assay_broker.http.limits import HttpLimits
-from assay_broker.http.operations import Operation
-from assay_broker.http.problems import Faults, HttpProblem
-from assay_broker.http.requests import Asked, Served, Views, json_answer
-from assay_broker.http.routes import OPERATIONS
+from assay_broker.http.requests.authentication import OPEN, Authenticator, Security
+from assay_broker.http.requests.bodies import Bodies
+from assay_broker.http.requests.descriptor import VERSIONS
+from assay_broker.http.requests.problems import Faults, HttpProblem
+from assay_broker.http.requests.request import ApiContext, ApiRequest, Views, json_answer
 from assay_broker.shell import QueueManager
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.time import Runner
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _LIMITS = HttpLimits()
 
-_MARKS: Mapping[str, str] = MappingProxyType(
+_HEADERS: Mapping[str, str] = MappingProxyType(
     {
         "Cache-Control": "no-store",
         "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none';"
@@ -47,7 +47,7 @@ _MARKS: Mapping[str, str] = MappingProxyType(
         "X-Frame-Options": "DENY",
     }
 )
-"""On every answer: a browser runs nothing of it, frames it nowhere and keeps it not."""
+"""Headers of every answer: a browser runs no script in it, frames it nowhere and does not cache it."""
 
 _STYLE = "/status.css"
 
@@ -62,18 +62,18 @@ def application(
     ready: Callable[[], bool] | None = None,
     clear_passwords: bool = False,
 ) -> Starlette:
-    """The application of one queue manager; it is to run on the loop that runs the queue manager.
+    """Create the application of one queue manager; it must run on the queue manager's loop.
 
     Args:
-        queue_manager: Who is administered.
-        runner: The world's crank.
-        security: Who may log in; by default nobody needs to, on this machine alone.
-        views: Shows the connections of clients, for the status page.
-        limits: What callers can make grow.
-        ready: Whether requests are welcome, besides that the queue manager is up; None for always.
+        queue_manager: The queue manager.
+        runner: Gives the time.
+        security: Users and TLS; by default no users, for clients on this machine only.
+        views: Returns the clients' connections, for the status page.
+        limits: Limits for clients.
+        ready: Whether the server takes requests while the queue manager is up; None for always.
         clear_passwords: Whether passwords may come without TLS from other machines.
     """
-    served = Served(
+    served = ApiContext(
         queue_manager=queue_manager,
         runner=runner,
         limits=limits,
@@ -81,29 +81,29 @@ def application(
         ready=lambda: queue_manager.up and (ready is None or ready()),
         secured=security.users is not None,
     )
-    gate = Gate(security, limits.logins, clear_passwords=clear_passwords)
-    desk = _Desk(served, gate)
+    authenticator = Authenticator(security, limits.logins, clear_passwords=clear_passwords)
+    dispatcher = _Dispatcher(served, authenticator)
     by_path: dict[str, dict[str, Operation]] = {}
     for operation in OPERATIONS:
         by_path.setdefault(operation.path, {})[operation.method] = operation
-    routes = [Route(path, desk.at(methods), methods=sorted(methods)) for path, methods in by_path.items()]
+    routes = [Route(path, dispatcher.at(methods), methods=sorted(methods)) for path, methods in by_path.items()]
     routes.append(Route(_STYLE, _style, methods=["GET"]))
     app = Starlette(routes=routes, exception_handlers={HTTPException: _unknown})
     app.router.redirect_slashes = False
-    app.add_middleware(_Marking, requests=limits.requests)
+    app.add_middleware(_AnswerHeaders, requests=limits.requests)
     return app
 
 
-class _Desk:
-    """Sees to each request before and after its handler."""
+class _Dispatcher:
+    """Checks each request, calls its handler and turns errors into answers."""
 
-    def __init__(self, served: Served, gate: Gate) -> None:
+    def __init__(self, served: ApiContext, authenticator: Authenticator) -> None:
         self._served = served
-        self._gate = gate
+        self._authenticator = authenticator
         self._bodies = Bodies(served.limits)
 
     def at(self, operations: Mapping[str, Operation]) -> Callable[[Request], Awaitable[Response]]:
-        """What answers on one path."""
+        """Return the function that answers requests for one path."""
 
         async def answer(request: Request) -> Response:
             operation = operations["GET" if request.method == "HEAD" else request.method]
@@ -112,7 +112,7 @@ class _Desk:
             except HttpProblem as problem:
                 return json_problem(problem)
             except ClientDisconnect:
-                return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody hears it
+                return Response(status_code=HTTPStatus.BAD_REQUEST)  # the client has gone
             except Exception:  # noqa: BLE001  logged whole, and the other requests are not to blame
                 _LOG.exception("%s %s failed", request.method, operation.path)
                 return json_problem(HttpProblem(Faults.FAILED, "The server failed at this request."))
@@ -122,13 +122,13 @@ class _Desk:
     async def _answered(self, request: Request, operation: Operation) -> Response:
         user = ""
         if not operation.everybodys:
-            user = await self._gate.user(request)
+            user = await self._authenticator.user(request)
             if operation.method != "GET":
-                self._gate.check_token(request)
+                self._authenticator.check_token(request)
         self._check_path(request)
         _check_query(request, operation)
         with self._bodies.reading() as reader:
-            return await operation.handler(Asked(request=request, user=user, reader=reader, served=self._served))
+            return await operation.handler(ApiRequest(http=request, user=user, reader=reader, served=self._served))
 
     def _check_path(self, request: Request) -> None:
         given = request.path_params
@@ -141,7 +141,7 @@ class _Desk:
 
 
 def _check_query(request: Request, operation: Operation) -> None:
-    """Refuse a parameter beside those that there are: a misspelt selector would take another message."""
+    """Refuse unknown parameters: a misspelt one would select another message."""
     known = [one.name for one in operation.parameters if one.place == "query"]
     for name in request.query_params if known else ():
         if name not in known:
@@ -149,14 +149,14 @@ def _check_query(request: Request, operation: Operation) -> None:
 
 
 def json_problem(problem: HttpProblem) -> Response:
-    """An answer that says what is wrong."""
+    """Create the answer for a problem."""
     answer = json_answer(problem.body(), problem.status)
     answer.headers.update(problem.headers)
     return answer
 
 
 async def _unknown(request: Request, error: Exception) -> Response:
-    """No such path, or no such method of it."""
+    """Answer a request for an unknown path or method."""
     found = cast("HTTPException", error)
     headers = found.headers or {}
     if found.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
@@ -171,11 +171,11 @@ async def _style(_request: Request) -> Response:
     return Response(text, media_type="text/css; charset=utf-8")
 
 
-class _Marking:
-    """Counts the requests under way, and marks every answer.
+class _AnswerHeaders:
+    """ASGI middleware that limits the requests under way and adds headers to every answer.
 
     Args:
-        app: What answers.
+        app: The application.
         requests: How many requests may be under way.
     """
 
@@ -193,7 +193,7 @@ class _Marking:
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in _MARKS.items():
+                for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
 
@@ -206,7 +206,7 @@ class _Marking:
         try:
             await self._app(scope, receive, marked)
         except asyncio.CancelledError:
-            _LOG.info("%s was broken off: the server closes", scope["path"])
+            _LOG.info("%s was cancelled: the server closes", scope["path"])
         finally:
             self._under_way -= 1
 

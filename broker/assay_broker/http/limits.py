@@ -1,4 +1,4 @@
-"""What a caller over HTTP can make grow, or hold."""
+"""Limits on what HTTP clients can make grow or hold."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The listener: uvicorn's server on sockets of ours, in the loop that runs the queue manager.
+"""The HTTP listener: uvicorn on sockets of ours, in the queue manager's loop.
 
-uvicorn parses and frames HTTP; what it leaves open is done here: how many may connect, how long a head or a whole
-exchange may take, and that nothing of it touches the process's signals.
+uvicorn parses and frames HTTP. This module adds limits: how many clients connect, and how long a head or an exchange
+may take. It keeps uvicorn away from the process's signals.
+
 """
 
 from __future__ import annotations
@@ -16,23 +17,23 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from assay_broker.http.app import application
-from assay_broker.http.identity import OPEN, Security, is_loopback
 from assay_broker.http.limits import HttpLimits
-from assay_broker.http.requests import Views
+from assay_broker.http.requests.authentication import OPEN, Security, is_loopback
+from assay_broker.http.requests.request import Views
 from assay_broker.shell import QueueManager
 from assay_sdk.time import Runner
 
 _LIMITS = HttpLimits()
 _BACKLOG = 128
-_ADVICE = "; end whoever listens there, or name another address."
+_ADVICE = "; end the program that listens there, or name another address."
 
 _PEERS = logging.getLogger("assay_broker.http.peers")
-"""What uvicorn says of callers that talk nonsense; they are answered, and need no line each in the log."""
+"""uvicorn's log messages for malformed requests, which are answered and not worth a log line each."""
 _PEERS.setLevel(logging.ERROR)
 
 
-class ListenError(Exception):
-    """Nobody can listen there.
+class HttpListenError(Exception):
+    """The listener cannot listen at the given address.
 
     Args:
         why: One sentence: what is wrong, where, what to do.
@@ -45,7 +46,7 @@ class HttpListener:
     Args:
         queue_manager: Who is administered.
         runner: The world's crank, on the loop that is running.
-        security: Who may log in, and TLS; by default nobody needs to, on this machine alone.
+        security: Users and TLS; by default no users, for clients on this machine only.
         views: Shows the connections of clients, for the status page.
         limits: What callers can make grow.
         clear_passwords: Whether passwords may come without TLS from other machines, as in a network of containers.
@@ -92,18 +93,18 @@ class HttpListener:
         self._dating: asyncio.Task[None] | None = None
 
     async def start(self, host: str, port: int) -> None:
-        """Listen.
+        """Start to listen.
 
         Args:
             host: A name or an address.
             port: A port; 0 for any that is free.
 
         Raises:
-            ListenError: Nobody can listen there, or nobody but this machine's own programs may come without users.
+            HttpListenError: The address is in use or unknown, or it is open to other machines and no users are defined.
         """
         if self._security.users is None and not is_loopback(host):
-            raise ListenError(
-                f"Without users nobody but this machine's own programs may come, and {host} is for others too:"
+            raise HttpListenError(
+                f"Without users only programs on this machine may connect, and {host} is open to other machines:"
                 " listen on 127.0.0.1, or give a users file."
             )
         loop = asyncio.get_running_loop()
@@ -112,7 +113,7 @@ class HttpListener:
             family, kind, proto, _, address = found[0]
             bound = socket.socket(family, kind, proto)
         except OSError as error:
-            raise ListenError(f"HTTP cannot listen on {host}:{port}: {error.strerror or error}{_ADVICE}") from error
+            raise HttpListenError(f"HTTP cannot listen on {host}:{port}: {error.strerror or error}{_ADVICE}") from error
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind(address)
@@ -120,7 +121,7 @@ class HttpListener:
             bound.setblocking(False)  # noqa: FBT003  the socket's own signature
         except OSError as error:
             bound.close()
-            raise ListenError(f"HTTP cannot listen on {host}:{port}: {error.strerror or error}{_ADVICE}") from error
+            raise HttpListenError(f"HTTP cannot listen on {host}:{port}: {error.strerror or error}{_ADVICE}") from error
         name = bound.getsockname()
         self._address = str(name[0]), int(name[1])
         self._config.load()
@@ -132,7 +133,7 @@ class HttpListener:
         self._dating = loop.create_task(server.main_loop())
 
     async def _listening(self, server: Server, bound: socket.socket) -> asyncio.Server:
-        """What uvicorn's own start does, with a limit on the time for a TLS handshake."""
+        """Do what uvicorn's own start does, with a time limit for the TLS handshake."""
         config, tls = self._config, self._security.tls
         handshake_s = None if tls is None else self._limits.head_ms / 1_000
         return await asyncio.get_running_loop().create_server(
@@ -141,7 +142,7 @@ class HttpListener:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where it listens, or has listened: address and port.
+        """The address and port on which it listens or has listened.
 
         Raises:
             RuntimeError: It never has.
@@ -152,13 +153,13 @@ class HttpListener:
 
     @property
     def url(self) -> str:
-        """Where it listens, as a URL."""
+        """The URL on which it listens."""
         host, port = self.address
         scheme = "http" if self._security.tls is None else "https"
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     async def drain(self) -> None:
-        """Take nobody in any more, wait a while for the requests under way, and close; twice is once."""
+        """Accept no more clients, wait for the requests under way up to the limit, and close. Idempotent."""
         self._draining = True
         server = self._server
         if server is None or self._closed:
@@ -173,7 +174,7 @@ class HttpListener:
         await self.close()
 
     async def close(self) -> None:
-        """Close at once, whatever is under way; twice is once."""
+        """Close at once, whatever requests are under way. Idempotent."""
         self._draining = True
         server = self._server
         if server is None or self._closed:
@@ -199,7 +200,7 @@ def _line_of(config: Config, server: Server) -> asyncio.Protocol:
 
 
 def _protocol(limits: HttpLimits) -> type[asyncio.Protocol]:
-    """The protocol of uvicorn, with limits on how many connect and how long they may take."""
+    """Return uvicorn's protocol class with limits on connections and times."""
     open_lines: set[_Line] = set()
 
     class Line(_Line):
@@ -219,14 +220,14 @@ def _protocol(limits: HttpLimits) -> type[asyncio.Protocol]:
 
 
 class _Line(H11Protocol):
-    """One connection, with an alarm: for its head first, then for the whole exchange."""
+    """One connection with a time limit, first for the request's head, then for the whole exchange."""
 
     limits: HttpLimits
     open_lines: set[_Line]
     _alarm: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Somebody connects."""
+        """Start the time limit, or refuse the client if too many are connected."""
         if len(self.open_lines) >= self.limits.connections:
             transport.abort()
             return
@@ -235,14 +236,14 @@ class _Line(H11Protocol):
         self._set_alarm(self.limits.head_ms)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The line is gone."""
+        """Handle the end of the connection."""
         self._stop_alarm()
         if self in self.open_lines:
             self.open_lines.discard(self)
             super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Octets come; a new request's head has its own time, and so has the exchange that follows."""
+        """Take octets, and start the time limit of a new request's head or of its exchange."""
         if self not in self.open_lines:
             return
         before = self.cycle
@@ -253,7 +254,7 @@ class _Line(H11Protocol):
             self._set_alarm(self.limits.exchange_ms)
 
     def on_response_complete(self) -> None:
-        """An exchange is over, or its last octets are on their way."""
+        """Start the time limit for the next request."""
         before = self.cycle
         super().on_response_complete()
         if self.transport.get_write_buffer_size():

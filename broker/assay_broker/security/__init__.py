@@ -1,4 +1,4 @@
-"""Who may log in, and what nobody can listen in to: users, TLS, and what listeners ask."""
+"""Users, passwords and TLS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which addresses are this machine's own."""
+"""Loopback addresses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ipaddress
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can reach an address, or come from it.
+    """Whether only this machine can use an address.
 
     Args:
         host: A numeric address, or ``localhost``; any other name might lead anywhere.

@@ -1,4 +1,4 @@
-"""Checks passwords on threads, because each check is costly on purpose and nobody else may wait for it.
+"""Password checks on threads, because each check is costly on purpose and must not block the loop.
 
 OpenSSL's PBKDF2 runs without the interpreter's lock, so the loop that moves messages goes on meanwhile.
 """
@@ -12,7 +12,7 @@ from assay_broker.security.users import Users
 
 
 class PasswordChecks:
-    """Checks the passwords of one listener's clients; those that find no free thread wait in the order they came.
+    """The password checks of one listener. Checks without a free thread wait in the order they were started.
 
     Args:
         users: Who may log in.
@@ -56,5 +56,5 @@ class PasswordChecks:
         return take_back
 
     def close(self) -> None:
-        """Begin no more checks; the threads end with what they are doing."""
+        """Start no more checks. Checks under way end on their threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)

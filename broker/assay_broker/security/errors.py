@@ -1,20 +1,20 @@
-"""What is wrong with how a server is secured: one sentence that says what, where, and what to do.
+"""Errors in users' files, certificates and addresses: one sentence that says what, where, and what to do.
 
 SecurityError
 ├── UsersError    the file of users
 ├── TlsError      certificate and key
-└── ExposedError  an address that nobody may listen at without users
+└── ExposedError  an address that needs users
 """
 
 from __future__ import annotations
 
 
 class SecurityError(Exception):
-    """A server cannot be secured as it was asked to be."""
+    """A server cannot be secured as asked."""
 
 
 class UsersError(SecurityError):
-    """A file of users cannot be used; or a user cannot be added."""
+    """A users' file cannot be used, or a user cannot be added."""
 
 
 class TlsError(SecurityError):
@@ -22,4 +22,4 @@ class TlsError(SecurityError):
 
 
 class ExposedError(SecurityError):
-    """Without users only clients of this machine are let in."""
+    """Without users the server takes clients of this machine only."""

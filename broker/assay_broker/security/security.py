@@ -1,4 +1,4 @@
-"""What listeners ask: who is let in, in which ways, and where one may listen."""
+"""What listeners ask: whether clients must log in, by which mechanisms, and which addresses are allowed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SCRAM = MECHANISM
 
 
 class Security(Struct, frozen=True):
-    """How a server is secured.
+    """Users and TLS of a server.
 
-    Without users everybody is let in who comes from this machine, and nobody else.  With users everybody says who he
-    is, and that name is the user whom the queue manager's authority records are about.
+    Without users only clients on this machine may connect.  With users every client must log in, and the
+    queue manager's authority records are about the user's name.
 
     Args:
-        users: Who may log in; None when nobody needs to.
+        users: The users; None if clients need not log in.
         tls: What encrypts; None for clear text.
         clear_passwords: Whether passwords may come in clear text from other machines too, as in a network of
             containers.
@@ -34,22 +34,22 @@ class Security(Struct, frozen=True):
 
     @property
     def anonymous(self) -> bool:
-        """Whether a client need not say who it is."""
+        """Whether clients need not log in."""
         return self.users is None
 
     def mechanisms(self, *, private: bool) -> tuple[str, ...]:
         """The SASL mechanisms to offer, the best first.
 
         Args:
-            private: Whether nobody can listen in: the client is on this machine, or the line is encrypted.  Only then
-                may a password be sent (PLAIN); SCRAM sends none.
+            private: Whether a clear-text password is safe: the client is on this machine or the
+                socket uses TLS.  Otherwise PLAIN is not offered; SCRAM sends no password.
         """
         if self.users is None:
             return (ANONYMOUS,)
         return (SCRAM, PLAIN) if private else (SCRAM,)
 
     def check_place(self, host: str) -> None:
-        """Refuse to listen where strangers could come in.
+        """Refuse an address that other machines can reach, if no users are defined.
 
         Args:
             host: The address to listen at.
@@ -64,7 +64,7 @@ class Security(Struct, frozen=True):
             )
 
     def is_private(self, peer: str, *, encrypted: bool) -> bool:
-        """Whether nobody can listen in to a connection, or is thought to.
+        """Whether a password may be sent in clear text on a connection.
 
         Args:
             peer: The client's numeric address.
@@ -73,7 +73,7 @@ class Security(Struct, frozen=True):
         return encrypted or self.clear_passwords or is_loopback(peer)
 
     def authenticate(self, user: str, password: str) -> bool:
-        """Whether a name and a password that came as they are let somebody in (HTTP basic authentication).
+        """Whether a user and a clear-text password are right (HTTP basic authentication).
 
         Without users there is nothing to check, so anybody is.
         """

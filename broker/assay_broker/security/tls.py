@@ -1,4 +1,4 @@
-"""Encryption: a server's context from a certificate and its key in PEM files."""
+"""TLS: a server's context from a certificate and its key in PEM files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay_broker.security.errors import TlsError
 
 
 def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """What a server encrypts with: TLS 1.2 or later, the client is not asked for a certificate.
+    """Return a server's context: TLS 1.2 or later, without client certificates.
 
     Args:
         certificate: The server's certificate in PEM, followed by those that lead to a known authority.
@@ -27,7 +27,7 @@ def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
 
-    def no_passphrase() -> NoReturn:  # a server that starts by itself has nobody to ask
+    def no_passphrase() -> NoReturn:  # a server cannot ask for a passphrase
         raise TlsError(f"the key {key} is protected by a passphrase; give a key without one.")
 
     try:

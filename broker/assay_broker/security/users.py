@@ -1,4 +1,4 @@
-"""Who may log in: a TOML file with what SCRAM-SHA-256 keeps of each password (RFC 5802, RFC 7677), never the password.
+"""A users' file: TOML with SCRAM-SHA-256 keys made from passwords (RFC 5802, RFC 7677), never the passwords.
 
 .. code-block:: toml
 
@@ -8,8 +8,8 @@
     stored_key = "…"
     server_key = "…"
 
-Salt and keys are base64.  From a stored key a password can be guessed, though not read: the file should be readable
-for the server only (`Users.exposed`), and one that anybody may write to is refused.
+Salt and keys are base64.  A password can be guessed from a stored key, so the file should be readable for the server
+only (`Users.exposed`).  A file that all users may write to is refused.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _KEY_BYTES = 32
 
 
 class ScramKeys(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a server keeps of a password.
+    """The keys that a server keeps instead of a password.
 
     Args:
         salt: Random octets, of this user alone.
@@ -60,12 +60,12 @@ class ScramKeys(Struct, frozen=True, forbid_unknown_fields=True):
     server_key: bytes
 
     def __repr__(self) -> str:
-        """Never the keys."""
+        """Return a text without the keys."""
         return f"ScramKeys(iterations={self.iterations})"
 
 
 class Users:
-    """Who may log in.
+    """The users of a server.
 
     Args:
         keys: What is kept of each user's password, by name.
@@ -81,11 +81,11 @@ class Users:
         self._counts = tuple(kept.iterations for kept in self._keys.values()) or (ITERATIONS,)
         self._seen: dict[str, bytes] = {}
         self.exposed = exposed
-        """Whether other users of this machine can read the file; worth a warning."""
+        """Whether other users of this machine can read the file, which deserves a warning."""
 
     @classmethod
     def read(cls, path: Path) -> Users:
-        """Users from a file.
+        """Read a users' file.
 
         Raises:
             UsersError: It cannot be read, or says something that makes no sense.
@@ -98,9 +98,9 @@ class Users:
                 f"the file of users {path} cannot be read ({error.strerror}); correct its path."
             ) from error
         except UnicodeDecodeError as error:
-            raise UsersError(f"the file of users {path} is no text in UTF-8; write it anew.") from error
+            raise UsersError(f"the file of users {path} is not UTF-8; save it as UTF-8.") from error
         if mode & stat.S_IWOTH:
-            raise UsersError(f"anybody may write to the file of users {path}; take that right away (chmod o-w).")
+            raise UsersError(f"all users may write to the file of users {path}; remove that permission (chmod o-w).")
         try:
             found = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
@@ -108,7 +108,7 @@ class Users:
         return cls(_entries(path, found), exposed=bool(mode & stat.S_IROTH))
 
     def check(self, user: str, password: str) -> bool:
-        """Whether this is the user's password; an unknown user costs as much as a wrong password.
+        """Whether this is the user's password. An unknown user takes as long as a wrong password.
 
         A password that was right is remembered as a keyed hash, so that a client which logs in again and again costs
         the hashing once.  May be called from any thread.
@@ -124,16 +124,16 @@ class Users:
         return False
 
     def remembers(self, user: str, password: str) -> bool:
-        """Whether `check` has found this password right before; costs microseconds."""
+        """Whether `check` has accepted this password before; takes microseconds."""
         user = prepared(user)
         return hmac.compare_digest(self._seen.get(user, b""), self._proof(user, password))
 
     def scram(self, user: str) -> ScramKeys | None:
-        """What is kept of a user's password; None for nobody."""
+        """Return a user's keys; None for an unknown user."""
         return self._keys.get(user)
 
     def decoy(self, user: str) -> ScramKeys:
-        """What a user who is none seems to have: always the same, so that nobody learns who is one.
+        """Return keys for an unknown user, always the same, so that a client cannot find out which users exist.
 
         Its iterations are those of some user: one fixed count would differ from those of other users.
         """
@@ -144,7 +144,7 @@ class Users:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Who there is."""
+        """The names of all users."""
         return tuple(self._keys)
 
     def _proof(self, user: str, password: str) -> bytes:
@@ -152,7 +152,7 @@ class Users:
 
 
 def keys_of(password: str, iterations: int = ITERATIONS) -> ScramKeys:
-    """What to keep of a password.
+    """Make the keys of a password.
 
     Args:
         password: The password.
@@ -173,7 +173,7 @@ def keys_of(password: str, iterations: int = ITERATIONS) -> ScramKeys:
 
 
 def entry(user: str, password: str, iterations: int = ITERATIONS) -> str:
-    """The lines of a file of users for one user.
+    """Return a user's lines for a users' file.
 
     Args:
         user: The name.
@@ -190,7 +190,7 @@ def entry(user: str, password: str, iterations: int = ITERATIONS) -> str:
 
 
 def prepared(name: str) -> str:
-    """A user's name in the one form that counts (RFC 4013); empty for a name that no client may send."""
+    """Return a user's name in its normal form (RFC 4013); empty for one that no client may send."""
     try:
         return str(saslprep(name))
     except ScramException:
@@ -205,7 +205,7 @@ def _usable(name: str) -> str:
 
 
 def _stored_key(password: str, kept: ScramKeys) -> bytes:
-    """What would be kept of a password with this salt; one that no client may send is like a wrong one."""
+    """Return the stored key of a password with this salt; one that no client may send gets a wrong one."""
     try:
         octets = str(saslprep(password)).encode()
     except ScramException:
@@ -231,12 +231,11 @@ def _entry(path: Path, name: str, fields: object) -> ScramKeys:
     except msgspec.ValidationError as error:
         raise UsersError(f"{where} is no entry of a user ({error}); let `assay broker` write it.") from error
     if len(keys.stored_key) != _KEY_BYTES or len(keys.server_key) != _KEY_BYTES:
-        raise UsersError(f"{where} has a key that is not {_KEY_BYTES} octets long; write the entry anew.")
+        raise UsersError(f"{where} has a key that is not {_KEY_BYTES} octets long; write a new entry.")
     if len(keys.salt) < _LEAST_SALT_BYTES:
-        raise UsersError(f"{where} has a salt shorter than {_LEAST_SALT_BYTES} octets; write the entry anew.")
+        raise UsersError(f"{where} has a salt shorter than {_LEAST_SALT_BYTES} octets; write a new entry.")
     if not LEAST_ITERATIONS <= keys.iterations <= MOST_ITERATIONS:
         raise UsersError(
-            f"{where} has {keys.iterations} iterations, not {LEAST_ITERATIONS} to {MOST_ITERATIONS}; "
-            "write the entry anew."
+            f"{where} has {keys.iterations} iterations, not {LEAST_ITERATIONS} to {MOST_ITERATIONS}; write a new entry."
         )
     return keys

@@ -1,4 +1,4 @@
-"""Writing into a users' file: what is kept of a password stands there, never the password."""
+"""Write users' files: they hold SCRAM keys made from passwords, never the passwords."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MODE = 0o600
 
 
 def add_user(path: Path, user: str, password: str, iterations: int = ITERATIONS) -> bool:
-    """Write a user into a file, which is made where there is none; what else it says stays as it is.
+    """Write a user into a file, which is created if it is missing; other entries stay unchanged.
 
     Args:
         path: The file.
@@ -48,7 +48,7 @@ def add_user(path: Path, user: str, password: str, iterations: int = ITERATIONS)
 
 
 def users_text(passwords: Mapping[str, str], iterations: int = ITERATIONS) -> str:
-    """A users' file.
+    """Read a users' file.
 
     Args:
         passwords: By the users' names.
@@ -61,7 +61,7 @@ def users_text(passwords: Mapping[str, str], iterations: int = ITERATIONS) -> st
 
 
 def _without(text: str, user: str) -> str:
-    """The text without the table of a user, remarks and other tables as they are."""
+    """Return the text without a user's table; comments and other tables stay unchanged."""
     kept: list[str] = []
     keeping = True
     for line in text.splitlines():
@@ -73,13 +73,13 @@ def _without(text: str, user: str) -> str:
 
 
 def _user_of(header: str) -> str | None:
-    """Whose table a line begins; None for one that is nobody's."""
+    """Return the user whose table a line begins; None for any other line."""
     users = tomllib.loads(header).get("users")
     return next(iter(users), None) if isinstance(users, dict) else None
 
 
 def _write(path: Path, text: str) -> None:
-    """Write all of the file or none of it; others than its owner cannot read what is new."""
+    """Write the file atomically. Only its owner can read a new one."""
     beginning = path.with_name(f".{path.name}.{os.getpid()}")
     mode = path.stat().st_mode & 0o777 if path.exists() else _MODE
     descriptor = os.open(beginning, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE)

@@ -1,4 +1,4 @@
-"""Where a server listens."""
+"""Addresses on which a server listens."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class HostPort(Struct, frozen=True):
 
     @classmethod
     def read(cls, text: str) -> HostPort:
-        """Read ``HOST:PORT``; an IPv6 address stands in brackets.
+        """Read ``HOST:PORT``; an IPv6 address is in brackets.
 
         Args:
             text: What was written.
@@ -44,7 +44,7 @@ class HostPort(Struct, frozen=True):
 
     @property
     def loopback(self) -> bool:
-        """Whether only this machine reaches it."""
+        """Whether only this machine can reach it."""
         if self.host.lower() == "localhost":
             return True
         try:

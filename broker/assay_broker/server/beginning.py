@@ -1,4 +1,4 @@
-"""What a fresh queue manager of a server begins with."""
+"""The initial objects and settings of a server's queue manager."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay_broker.server.options import FACTORY, ServerOptions
 
 
 def settings_of(options: ServerOptions) -> Settings:
-    """The settings of a server's queue manager: `default.mqsc`, or nothing, and then the scripts asked for.
+    """Return the settings: those of `default.mqsc` or factory settings, then of the scripts given.
 
     A queue manager that is there already keeps what was changed in it since.
 

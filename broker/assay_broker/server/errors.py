@@ -1,4 +1,4 @@
-"""Why a server does not run; the text of each is one sentence for whoever started it.
+"""Errors that stop a server; the text of each is one sentence for the administrator.
 
 ::
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 
 class ServerError(Exception):
-    """A server cannot do what was asked.
+    """A server cannot run as asked.
 
     Args:
         text: What is wrong, where, and what to do.
@@ -19,8 +19,8 @@ class ServerError(Exception):
 
 
 class OptionsError(ServerError):
-    """What was asked for cannot be meant."""
+    """The options are invalid or contradict each other."""
 
 
 class MachineError(ServerError):
-    """What was asked for is right, and cannot be done on this machine now."""
+    """The options are valid, but cannot be carried out on this machine now."""

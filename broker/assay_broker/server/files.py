@@ -1,4 +1,4 @@
-"""A server's TOML file and its command's flags: the same names, and a flag wins."""
+"""A server's TOML file and its command's flags: they have the same names, and a flag precedes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay_broker.server.errors import OptionsError
 from assay_broker.server.options import FACTORY, ZOS_NAME, ServerOptions, check, check_word
 
 NOWHERE = "none"
-"""The word for a listener that is not wanted."""
+"""The word for a listener that is switched off."""
 
 LogForm = Literal["json", "console"]
 LOG_FORMS: tuple[LogForm, ...] = ("json", "console")
@@ -29,7 +29,7 @@ _HIGHEST_LIMIT = 2**31 - 1
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """A server, and how the command runs it.
+    """A server's options, and how the command runs it.
 
     Args:
         server: What it is asked to be.
@@ -43,7 +43,7 @@ class Launch(Struct, frozen=True, kw_only=True):
 
 
 class Asked(Struct, frozen=True, kw_only=True, rename="kebab"):
-    """What a file or the flags ask for; the names are those of the flags.
+    """The options in a file or in flags, by the flags' names.
 
     Args:
         data: See `ServerOptions`; texts are read as the flags' are.
@@ -84,7 +84,7 @@ _NAMES = {one.encode_name: one.name for one in fields(Asked)}
 
 
 def read_file(path: Path) -> Asked:
-    """Read a server's TOML file; paths in it are seen from its folder.
+    """Read a server's TOML file; paths in it are relative to its folder.
 
     Args:
         path: The file.
@@ -109,7 +109,7 @@ def read_file(path: Path) -> Asked:
 
 
 def asked(table: Mapping[str, Any]) -> Asked:
-    """What a table asks for.
+    """Read the options of a table.
 
     Args:
         table: Of a file, or of flags.
@@ -126,7 +126,7 @@ def asked(table: Mapping[str, Any]) -> Asked:
 
 
 def _worded(table: Mapping[str, Any], error: msgspec.ValidationError) -> str:
-    """What is wrong with a table; within a table of limits msgspec does not say which of them it is."""
+    """Return what is wrong with a table; for limits it names the one, which msgspec does not."""
     for name in ("limits", "amqp-limits", "http-limits"):
         inner = table.get(name)
         for key, value in inner.items() if isinstance(inner, dict) else ():
@@ -137,7 +137,7 @@ def _worded(table: Mapping[str, Any], error: msgspec.ValidationError) -> str:
 
 
 def launch(flags: Asked, file: Asked | None = None) -> Launch:
-    """What the command runs.
+    """Return the server's options and how the command runs it.
 
     Args:
         flags: What the command's flags ask for.
@@ -167,7 +167,7 @@ def launch(flags: Asked, file: Asked | None = None) -> Launch:
 
 
 def _limits(given: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """The tables of limits among what is given, by the names of the code.
+    """Return the tables of limits, by their names in the code.
 
     Raises:
         OptionsError: There is no such limit, or it allows nothing.
@@ -183,7 +183,7 @@ def _limits(given: Mapping[str, Any]) -> dict[str, dict[str, int]]:
 
 
 def _check_http(limits: Mapping[str, int]) -> None:
-    """Refuse limits of HTTP of which one could never be reached for the other."""
+    """Refuse HTTP limits that contradict each other."""
     from assay_broker.http.limits import HttpLimits
 
     meant = HttpLimits(**limits)
@@ -224,7 +224,7 @@ _KNOWN_LIMITS: Mapping[str, Callable[[], tuple[str, ...]]] = {
     "amqp_limits": _amqp_limits,
     "http_limits": _http_limits,
 }
-"""By the tables of a file; the listeners' are loaded where a file has some."""
+"""Limits by the tables of a file; the listeners' are loaded only for a file that has some."""
 
 
 def _set(one: Asked) -> dict[str, Any]:
@@ -236,7 +236,7 @@ def _several(value: str | list[str]) -> list[str]:
 
 
 def _seen_from(folder: Path, one: Asked) -> Asked:
-    """The same with paths as they are seen from another folder."""
+    """Return the options with paths relative to another folder."""
     seen: dict[str, Any] = {
         name: str(folder / value) for name in _PATHS if isinstance(value := getattr(one, name), str)
     }

@@ -1,8 +1,8 @@
-"""A server's log: one event a line on standard error, for people or for machines.
+"""A server's log: one event a line on standard error, as text or as JSON.
 
-The modules of this package log through the standard library; structlog writes what they say, and what asyncio and
-uvicorn have to complain about.  What clients have sent never stands in it but for names, and those are shortened and
-made printable, so that nobody can write lines of his own.
+The modules of this package log through the standard library; structlog writes their events and the warnings of asyncio
+and uvicorn.  Of what clients send only names are logged, shortened and made printable, so that no client can forge a
+line.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ import structlog
 from assay_broker.server.files import LogForm
 
 LONGEST = 500
-"""How many characters of a value are written."""
+"""The longest value, in characters."""
 
 SECRET = frozenset({"authorization", "body", "content", "cookie", "credentials", "key", "octets", "password", "token"})
-"""What a value is never written under, whoever tries."""
+"""Keys whose values are never logged."""
 
 _OURS = ("assay_broker", "assay_sdk")
 _OTHERS = ("asyncio", "uvicorn.error")
-"""Of these only warnings are of interest."""
+"""Libraries of which only warnings are logged."""
 
 _Event = MutableMapping[str, Any]
 
 
 def set_up(form: LogForm | None = None, stream: TextIO | None = None) -> logging.Handler:
-    """Write this process's log.
+    """Configure this process's log.
 
     Args:
         form: How; None for people on a terminal and for machines elsewhere.
@@ -63,7 +63,7 @@ def set_up(form: LogForm | None = None, stream: TextIO | None = None) -> logging
 
 
 def take_down(handler: logging.Handler) -> None:
-    """Write no more.
+    """Undo `set_up`.
 
     Args:
         handler: What `set_up` has returned.
@@ -77,7 +77,7 @@ def take_down(handler: logging.Handler) -> None:
 
 
 def get_logger(name: str) -> structlog.stdlib.BoundLogger:
-    """What a module logs events with their values by.
+    """Return a logger that takes events with values.
 
     Args:
         name: The module's name.
@@ -95,7 +95,7 @@ def get_logger(name: str) -> structlog.stdlib.BoundLogger:
 
 
 def printable(value: object) -> object:
-    """A value as it may stand in a line: short, and without control characters.
+    """Return a value for a line: short, and without control characters.
 
     Args:
         value: What is to be written; numbers are left alone.

@@ -1,4 +1,4 @@
-"""What a server is asked to be."""
+"""The options of a server."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ AMQP_ADDRESS = HostPort("127.0.0.1", 5672)
 HTTP_ADDRESS = HostPort("127.0.0.1", 9443)
 
 FACTORY = "none"
-"""The word for factory settings, in a script's place."""
+"""The word for factory settings, in place of a script."""
 
 ZOS_NAME = "MQ01"
-"""What a queue manager on z/OS is called whom nobody gives a name: names have four characters there."""
+"""The default name of a queue manager on z/OS, where names have four characters."""
 
 PLATFORMS: tuple[Platform, ...] = ("distributed", "zos")
 OPMODES: tuple[Opmode, ...] = ("NEWFUNC", "COMPAT")
@@ -35,13 +35,13 @@ _SHOWN = 12
 
 
 class ServerOptions(Struct, frozen=True, kw_only=True):
-    """What a server is asked to be.
+    """The options of a server.
 
     Args:
         data: The folder of its store; None keeps everything in memory.
         amqp: Where it listens for AMQP 1.0; None for nowhere.
         http: Where it listens for its administrators; None for nowhere.
-        users: The users' file; None lets everybody in, from this machine only.
+        users: The users' file; None for clients of this machine only, without a login.
         tls_certificate: A certificate chain in PEM; None for no TLS.
         tls_key: The certificate's private key in PEM.
         clear_passwords: Whether passwords may come in clear text from other machines too, as in a network of
@@ -79,7 +79,7 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
 
 
 def check(options: ServerOptions) -> None:
-    """Refuse what cannot be meant, as far as that shows without touching the machine.
+    """Refuse options that are invalid or contradict each other, without touching the machine.
 
     Args:
         options: What is asked.
@@ -98,7 +98,9 @@ def check(options: ServerOptions) -> None:
     if options.defect is not None:
         check_word("defect", options.defect, DEFECTS)
     if options.amqp is None and options.http is None:
-        raise OptionsError("nobody could reach a server without AMQP and without HTTP: leave one of the two in place")
+        raise OptionsError(
+            "no client could reach a server without AMQP and without HTTP: leave one of the two in place"
+        )
     if options.amqp is not None and options.amqp.port and options.amqp == options.http:
         raise OptionsError(f"AMQP and HTTP cannot both listen on {options.amqp}: give one of them another port")
     if (options.tls_certificate is None) != (options.tls_key is None):
@@ -107,13 +109,13 @@ def check(options: ServerOptions) -> None:
     for address in (options.amqp, options.http):
         if address is not None and not address.loopback and options.users is None:
             raise OptionsError(
-                f"{address} can be reached from other machines, and without a users' file everybody would be let in: "
+                f"{address} can be reached from other machines, and without a users' file every client could connect: "
                 "name one (assay broker --users FILE --add-user NAME makes it), or listen on 127.0.0.1"
             )
 
 
 def check_word(what: str, word: str, known: Iterable[str]) -> None:
-    """Refuse a word that nobody knows, and name the nearest that is known.
+    """Refuse an unknown word, and name the closest known one.
 
     Args:
         what: What it names.

@@ -1,4 +1,4 @@
-"""What a server is put together from, as it sees it: its gates."""
+"""What a server needs of its listeners and security."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from assay_broker.shell import QueueManager
 from assay_sdk.time import Runner
 
 if TYPE_CHECKING:
-    from assay_broker.http.requests import ConnectionView
+    from assay_broker.http.requests.request import ConnectionView
 
 
-class Gate(Protocol):
-    """Lets clients or administrators in."""
+class ListenerPort(Protocol):
+    """A listener for clients or administrators."""
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where it listens."""
+        """The host and port on which it listens."""
         ...
 
     async def start(self, host: str, port: int) -> None:
-        """Listen.
+        """Start to listen.
 
         Raises:
             ServerError: It cannot.
@@ -30,7 +30,7 @@ class Gate(Protocol):
         ...
 
     async def drain(self) -> None:
-        """Take nobody in any more, ask everybody to go, and wait for that within a bound."""
+        """Accept no more clients, ask those connected to leave, and wait for that up to a limit."""
         ...
 
     async def close(self) -> None:
@@ -38,16 +38,16 @@ class Gate(Protocol):
         ...
 
 
-class AmqpGate(Gate, Protocol):
-    """Lets AMQP clients in."""
+class AmqpListenerPort(ListenerPort, Protocol):
+    """A listener for AMQP clients."""
 
     def views(self) -> Sequence[ConnectionView]:
-        """Who is connected, as a status page shows it."""
+        """Return the connections, for the status page."""
         ...
 
 
 class Parts(Protocol):
-    """Makes what a server is put together from; each is made once, in this order."""
+    """Creates the parts of a server, each once and in this order."""
 
     def secure(self, options: ServerOptions) -> None:
         """Read users and certificates.
@@ -57,8 +57,8 @@ class Parts(Protocol):
         """
         ...
 
-    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> AmqpGate:
-        """Make the gate for AMQP clients."""
+    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> AmqpListenerPort:
+        """Create the listener for AMQP clients."""
         ...
 
     def http(
@@ -67,6 +67,6 @@ class Parts(Protocol):
         queue_manager: QueueManager,
         runner: Runner,
         views: Callable[[], Sequence[ConnectionView]],
-    ) -> Gate:
-        """Make the gate for administrators, who see the connections of clients."""
+    ) -> ListenerPort:
+        """Create the listener for administrators, who see the connections of clients."""
         ...

@@ -1,4 +1,4 @@
-"""Whether a server's addresses can be had, asked before anything is made on the disk."""
+"""Check a server's addresses before anything is created on the disk."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from assay_broker.server.errors import MachineError
 from assay_broker.server.options import ServerOptions
 
 _ADVICE = {
-    errno.EADDRINUSE: "end whoever listens there, or name another port",
+    errno.EADDRINUSE: "end the program that listens there, or name another port",
     errno.EACCES: "name a port from 1024 on",
 }
 
 
 async def check_addresses(options: ServerOptions) -> None:
-    """See that nobody else has the addresses; nothing listens there yet.
+    """Check that the addresses are free, without listening on them.
 
     Args:
         options: What the server is asked to be.

@@ -1,4 +1,4 @@
-"""A server as the process of a command: signals, and what says that it is ready."""
+"""A server as the process of a command: signals, limits of the process, and the ready file."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from assay_broker.stores import Store
 _LOG = logging.getLogger(__name__)
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _YOUNG = 50_000
-"""Objects that are made, less those that have gone, before the collector looks at them."""
+"""The garbage collector's threshold: objects created less objects freed."""
 _FILES = 256
-"""Open files besides those of clients."""
+"""Open files besides the clients' sockets."""
 _LONGEST_WORD = 65_536
 """Octets of a ready file."""
 _KILLED = 128
-"""What a shell adds to the number of the signal that has ended a process."""
+"""Added to a signal's number for the exit status, as shells do."""
 
 
 class Ready(Struct, frozen=True, kw_only=True):
-    """What says that a server is ready; as JSON, what a ready file holds.
+    """That a server is ready, and its addresses; a ready file holds it as JSON.
 
     Args:
         name: The queue manager's name.
@@ -55,7 +55,7 @@ class Ready(Struct, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """The same for people."""
+        """The same as a sentence."""
         kept = (
             "keeps everything in memory, which ends with it" if self.data is None else f"keeps its data in {self.data}"
         )
@@ -69,7 +69,7 @@ async def run(
     parts: Parts | None = None,
     store: Callable[[ServerOptions], Store] = open_store,
 ) -> None:
-    """Run a server until SIGTERM or SIGINT, which stop it in order; a second one ends the process at once.
+    """Run a server until SIGTERM or SIGINT, which stop it in order. A second one ends the process at once.
 
     Args:
         launch: What to run.
@@ -98,7 +98,7 @@ async def _live(
     store: Callable[[ServerOptions], Store],
     leave: asyncio.Event,
 ) -> None:
-    """Run a server until it is to leave."""
+    """Run a server until it is told to stop."""
     _check_ready_file(launch)
 
     def opened(options: ServerOptions) -> Store:
@@ -126,7 +126,7 @@ async def _live(
 
 @contextmanager
 def _heeded(signalled: Callable[[int], None]) -> Generator[None]:
-    """Have signals answered; not those that a shell keeps away from what it starts in the background."""
+    """Handle signals, except those that a shell has set to be ignored for background processes."""
     loop = asyncio.get_running_loop()
     heeded = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     for number in heeded:
@@ -139,7 +139,7 @@ def _heeded(signalled: Callable[[int], None]) -> Generator[None]:
 
 
 def _affordable(options: ServerOptions) -> ServerOptions:
-    """Let in no more connections than files may be open: to run out of them would hurt those who are there already."""
+    """Limit connections to the open files allowed: running out of them would affect clients that are connected."""
     connections = int(options.amqp_limits.get("connections", AmqpLimits().connections))
     files = _open_files(connections + _FILES)
     if files is None or files >= connections + _FILES:
@@ -151,9 +151,9 @@ def _affordable(options: ServerOptions) -> ServerOptions:
 
 
 def _open_files(wanted: int) -> int | None:
-    """How many files this process may have open, having asked for so many; None where there is no limit.
+    """Raise the limit of open files to this number, and return it; None for no limit.
 
-    Systems begin with some thousand, which programs of old could not go beyond; who knows better may raise that.
+    Most systems begin with about a thousand, for old programs that cannot use more; a process may raise it.
     """
     try:
         import resource  # not on every system
@@ -171,7 +171,7 @@ def _open_files(wanted: int) -> int | None:
 
 
 def _spare_collector() -> None:
-    """Have the collector of cycles look less often, and never at what was there before the first message.
+    """Run the garbage collector less often, and never on objects from before the first message.
 
     A broker allocates for each message, and messages that wait are many objects: with Python's own thresholds the
     collector takes a fifth of its time.  Nothing here relies on it: what a message needs is let go by its last user.
@@ -182,7 +182,7 @@ def _spare_collector() -> None:
 
 
 def _check_ready_file(launch: Launch) -> None:
-    """Refuse a ready file that cannot be written, before anything is made for a server that would have to end again."""
+    """Refuse a ready file that cannot be written, before anything else is created."""
     path, data = launch.ready_file, launch.server.data
     if path is None:
         return
@@ -198,9 +198,9 @@ def _check_ready_file(launch: Launch) -> None:
 
 
 def _forget_dead(path: Path | None, options: ServerOptions) -> None:
-    """Remove the word of a server that was killed: whoever waits for this one must not read it.
+    """Remove the ready file of a server that was killed, so that a script does not take it for this one's.
 
-    It is one of this folder's, which is ours now, so that nobody can be behind it any more.
+    The file belongs to this folder, which this process has locked, so that no other server can be running.
     """
     if path is None or options.data is None or not path.is_file():
         return
@@ -221,14 +221,14 @@ def _unwritable(path: Path, why: str | None) -> OptionsError:
 
 @contextmanager
 def _announced(ready: Ready, path: Path | None) -> Generator[None]:
-    """Have a file say that the server is ready, as long as it is."""
+    """Keep the ready file for the length of a block."""
     if path is None:
         yield
         return
     beginning = path.with_name(f"{path.name}.{ready.pid}")
     try:
         beginning.write_bytes(msgspec.json.encode(ready) + b"\n")
-        beginning.replace(path)  # whoever waits for it never sees half of it
+        beginning.replace(path)  # a reader never sees a partial file
     except OSError as error:
         raise _unwritable(path, error.strerror) from error
     try:

@@ -1,4 +1,4 @@
-"""One server: a store, a queue manager on it, and its listeners, in one asyncio loop."""
+"""One server: a store, a queue manager and its listeners, in one asyncio loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay_broker.server.beginning import settings_of
 from assay_broker.server.errors import MachineError, OptionsError
 from assay_broker.server.logs import get_logger
 from assay_broker.server.options import ServerOptions, check
-from assay_broker.server.parts import AmqpGate, Gate, Parts
+from assay_broker.server.parts import AmqpListenerPort, ListenerPort, Parts
 from assay_broker.server.ports import check_addresses
 from assay_broker.shell import QueueManager
 from assay_broker.stores import Store, StoreError
@@ -26,7 +26,7 @@ from assay_broker.stores.sqlite import SqliteStore
 from assay_sdk.runners.asynchronous import AsyncioRunner
 
 if TYPE_CHECKING:
-    from assay_broker.http.requests import ConnectionView
+    from assay_broker.http.requests.request import ConnectionView
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ def open_store(options: ServerOptions) -> Store:
 
 
 class BrokerServer:
-    """One server; it is started once, and stopped once.
+    """One server, which is started once and stopped once.
 
     Args:
         options: What it is asked to be.
@@ -65,15 +65,15 @@ class BrokerServer:
         self._store: Store | None = None
         self._queue_manager: QueueManager | None = None
         self._aside = ThreadPoolExecutor(1, "disk")
-        """Waits for the disk when there is much to flush."""
-        self.amqp: AmqpGate | None = None
-        """Where AMQP clients come in; None for nowhere."""
-        self.http: Gate | None = None
-        """Where administrators come in; None for nowhere."""
+        """The thread that waits for the disk when there is much to flush."""
+        self.amqp: AmqpListenerPort | None = None
+        """The AMQP listener; None for none."""
+        self.http: ListenerPort | None = None
+        """The HTTP listener; None for none."""
 
     @property
     def queue_manager(self) -> QueueManager:
-        """The queue manager; everything with it is to be done on the server's loop.
+        """The queue manager; use it on the server's loop only.
 
         Raises:
             RuntimeError: The server has not been started.
@@ -84,20 +84,20 @@ class BrokerServer:
 
     @property
     def amqp_url(self) -> str:
-        """Where AMQP clients connect; empty for nowhere."""
+        """The URL for AMQP clients; empty for none."""
         return self._url(self.amqp, self.options.amqp, "amqp")
 
     @property
     def http_url(self) -> str:
-        """Where administrators do; empty for nowhere."""
+        """The URL for administrators; empty for none."""
         return self._url(self.http, self.options.http, "http")
 
     async def start(self) -> None:
-        """Start, and return when clients can come; where that fails, nothing is left behind.
+        """Start, and return when clients can connect. If that fails, undo what was done.
 
         Raises:
             OptionsError: What is asked cannot be meant.
-            MachineError: The machine stands in the way.
+            MachineError: The folder or an address is in use, or the machine fails otherwise.
         """
         check(self.options)
         self._parts.secure(self.options)
@@ -119,7 +119,7 @@ class BrokerServer:
         )
 
     async def stop(self, *, drain: bool = True) -> None:
-        """Stop in order: units of work are backed out, and what was written is flushed.
+        """Stop in order: back out units of work, and flush what was written.
 
         Args:
             drain: Whether clients are asked to go, and have a moment to do so.
@@ -132,7 +132,7 @@ class BrokerServer:
         _LOG.info("stopped", queue_manager=self.options.name)
 
     async def ask(self, job: Callable[[QueueManager], T]) -> T:
-        """Do something with the queue manager.
+        """Call a function with the queue manager.
 
         Args:
             job: What; it is called on the server's loop.
@@ -140,7 +140,7 @@ class BrokerServer:
         return job(self.queue_manager)
 
     def call(self, job: Callable[[QueueManager], T]) -> T:
-        """Do something with the queue manager, from another thread, and wait for it.
+        """Call a function with the queue manager from another thread, and wait for its result.
 
         Args:
             job: What; it is called on the server's loop.
@@ -178,7 +178,7 @@ class BrokerServer:
         _LOG.warning(trace.text, queue_manager=self.options.name, objects=list(trace.objects))
 
     async def _open(self) -> None:
-        """Let clients in first, and then administrators, who see them."""
+        """Start the AMQP listener, then the HTTP listener, which shows the former's connections."""
         options, queue_manager, runner = self.options, self.queue_manager, self._runner
         if runner is None:
             raise RuntimeError("the server has not been started")
@@ -192,32 +192,32 @@ class BrokerServer:
     def _views(self) -> Sequence[ConnectionView]:
         return () if self.amqp is None else self.amqp.views()
 
-    def _url(self, gate: Gate | None, asked: HostPort | None, scheme: str) -> str:
-        if gate is None or asked is None:
+    def _url(self, listener: ListenerPort | None, asked: HostPort | None, scheme: str) -> str:
+        if listener is None or asked is None:
             return ""
-        return HostPort(asked.host, gate.address[1]).url(scheme + ("s" if self.options.tls_certificate else ""))
+        return HostPort(asked.host, listener.address[1]).url(scheme + ("s" if self.options.tls_certificate else ""))
 
     async def _end(self, *, drain: bool) -> None:
-        gates = [gate for gate in (self.amqp, self.http) if gate is not None]
+        listeners = [listener for listener in (self.amqp, self.http) if listener is not None]
         self.amqp = self.http = None
         try:
             for trouble in await asyncio.gather(
-                *(self._shut(gate, drain=drain) for gate in gates), return_exceptions=True
+                *(self._shut(listener, drain=drain) for listener in listeners), return_exceptions=True
             ):
                 if trouble is not None:
                     _LOG.error("a listener has failed to close", exc_info=trouble)
         finally:
             self._finish()
 
-    async def _shut(self, gate: Gate, *, drain: bool) -> None:
+    async def _shut(self, listener: ListenerPort, *, drain: bool) -> None:
         try:
             if drain:
                 async with asyncio.timeout(self.options.drain_ms / 1000):
-                    await gate.drain()
+                    await listener.drain()
         except TimeoutError:
-            _LOG.warning("clients have not gone in time", waited_ms=self.options.drain_ms)
+            _LOG.warning("clients did not disconnect in time", waited_ms=self.options.drain_ms)
         finally:
-            await gate.close()
+            await listener.close()
 
     def _finish(self) -> None:
         queue_manager, store, runner = self._queue_manager, self._store, self._runner

@@ -1,4 +1,4 @@
-"""A server in a thread of its own, for tests and whoever else is not in a loop himself."""
+"""A server in a thread of its own, for tests and programs without an event loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay_broker.server.server import BrokerServer
 
 @contextmanager
 def serving(options: ServerOptions, parts: Parts | None = None) -> Generator[BrokerServer]:
-    """A server for the length of a block; at its end it is stopped in order.
+    """Run a server for the length of a block, and stop it in order.
 
     Args:
         options: What it is asked to be; with port 0 it takes ports that are free.

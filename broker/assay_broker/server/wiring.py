@@ -1,4 +1,4 @@
-"""What a real server is put together from."""
+"""The real parts of a server: listeners, users and TLS."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ import logging
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
-from msgspec import Struct
-
 from assay_broker.amqp.limits import AmqpLimits
-from assay_broker.amqp.listener import AmqpListener
-from assay_broker.amqp.listener import ListenError as AmqpListenError
+from assay_broker.amqp.listener import AmqpConnectionView, AmqpListener, AmqpListenError
 from assay_broker.http.limits import HttpLimits
-from assay_broker.http.listener import HttpListener
-from assay_broker.http.listener import ListenError as HttpListenError
-from assay_broker.http.requests import ConnectionView
+from assay_broker.http.listener import HttpListener, HttpListenError
+from assay_broker.http.requests.request import ConnectionView
 from assay_broker.security import Security, SecurityError, Users, server_context
 from assay_broker.server.errors import MachineError, OptionsError
 from assay_broker.server.options import ServerOptions
@@ -22,25 +18,6 @@ from assay_broker.shell import QueueManager
 from assay_sdk.time import Runner
 
 _LOG = logging.getLogger(__name__)
-_NS_PER_MS = 1_000_000
-
-
-class Shown(Struct, frozen=True, kw_only=True):
-    """An AMQP connection, as the status page shows it.
-
-    Args:
-        container_id: What the client calls itself.
-        user: Who has logged in; None for nobody.
-        peer: The other end's address.
-        links: How many links are open.
-        since_ms: Since when, in milliseconds since the epoch.
-    """
-
-    container_id: str
-    user: str | None
-    peer: str
-    links: int
-    since_ms: int
 
 
 class Wiring:
@@ -61,16 +38,16 @@ class Wiring:
             if options.tls_certificate is not None and options.tls_key is not None:
                 tls = server_context(options.tls_certificate, options.tls_key)
         if users is not None and users.exposed:
-            _LOG.warning("everybody on this machine can read %s; take that right away (chmod o-r)", options.users)
+            _LOG.warning("all users of this machine can read %s; remove that permission (chmod o-r)", options.users)
         unencrypted = _unencrypted(options)
         if unencrypted is not None:
             _LOG.warning(unencrypted)
         self._security = Security(users, tls, options.clear_passwords)
 
-    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> AmqpGate:
-        """Make the gate for AMQP clients."""
+    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> ServerAmqpListener:
+        """Create the listener for AMQP clients."""
         limits = AmqpLimits(**options.amqp_limits)
-        return AmqpGate(queue_manager, runner, security=self._security, limits=limits)
+        return ServerAmqpListener(queue_manager, runner, security=self._security, limits=limits)
 
     def http(
         self,
@@ -78,9 +55,9 @@ class Wiring:
         queue_manager: QueueManager,
         runner: Runner,
         views: Callable[[], Sequence[ConnectionView]],
-    ) -> HttpGate:
-        """Make the gate for administrators, who see the connections of clients."""
-        return HttpGate(
+    ) -> ServerHttpListener:
+        """Create the listener for administrators, who see the connections of clients."""
+        return ServerHttpListener(
             queue_manager,
             runner,
             security=self._security,
@@ -90,8 +67,8 @@ class Wiring:
         )
 
 
-class AmqpGate(AmqpListener):
-    """The listener of AMQP clients, whose complaints are a server's."""
+class ServerAmqpListener(AmqpListener):
+    """The AMQP listener, whose errors are a server's."""
 
     async def start(self, host: str, port: int) -> None:
         """Listen.
@@ -102,22 +79,13 @@ class AmqpGate(AmqpListener):
         with complaints():
             await super().start(host, port)
 
-    def views(self) -> tuple[Shown, ...]:
-        """Who is connected, as the status page shows it."""
-        return tuple(
-            Shown(
-                container_id=one.container,
-                user=one.user,
-                peer=one.peer,
-                links=one.links,
-                since_ms=one.since_ns // _NS_PER_MS,
-            )
-            for one in self.connections
-        )
+    def views(self) -> tuple[AmqpConnectionView, ...]:
+        """Return the connections, for the status page."""
+        return self.connections
 
 
-class HttpGate(HttpListener):
-    """The listener of administrators, whose complaints are a server's."""
+class ServerHttpListener(HttpListener):
+    """The HTTP listener, whose errors are a server's."""
 
     async def start(self, host: str, port: int) -> None:
         """Listen.
@@ -130,7 +98,7 @@ class HttpGate(HttpListener):
 
 
 def _unencrypted(options: ServerOptions) -> str | None:
-    """Say which listeners other machines can reach without TLS; None when there is none.
+    """Return a warning about listeners that other machines can reach without TLS; None for none.
 
     Without users the server listens on this machine only (`options.check`), so only a server with users can be meant.
     """
@@ -148,11 +116,11 @@ def _unencrypted(options: ServerOptions) -> str | None:
 
 @contextmanager
 def complaints() -> Generator[None]:
-    """Say in a server's own way why a listener cannot listen.
+    """Turn the errors of a listener into a server's.
 
     Raises:
-        OptionsError: It was asked for what it must not do.
-        MachineError: The machine stands in the way.
+        OptionsError: The address needs users or TLS.
+        MachineError: The address is in use or unknown.
     """
     try:
         yield

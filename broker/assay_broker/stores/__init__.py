@@ -1,6 +1,7 @@
-"""Where records are kept.
+"""Stores: where a queue manager's records are kept.
 
-A store is written to at once and flushed later; what was written and not flushed is lost when the machine dies.
+Records are written at once and flushed later. Records that were written and not flushed are lost when the machine
+fails.
 """
 
 from __future__ import annotations
@@ -11,24 +12,24 @@ from typing import Literal, Protocol, runtime_checkable
 from assay_broker.core.records import Record
 
 Operation = Literal["write", "flush", "drop"]
-"""What a disk does with records."""
+"""An operation of a disk on records."""
 Observer = Callable[[Operation, tuple[Record, ...]], None]
-"""Told each write (one record each), flush and drop (all records covered), as it happens."""
+"""Called with each write (one record), flush and drop (all records it covers), as it happens."""
 
 
 class StoreError(Exception):
-    """A store could not do its work.
+    """A store has failed.
 
     Args:
-        why: One sentence for whoever waits for the store.
+        why: One sentence for the user.
     """
 
 
 class Store(Protocol):
-    """A place for records."""
+    """Keeps records."""
 
     def write(self, records: Sequence[Record]) -> None:
-        """Take records, all of them or none, after those taken before; they are durable after the next `flush`.
+        """Write records, all or none, in order; they are durable after the next `flush`.
 
         Raises:
             StoreError: They cannot be taken.
@@ -44,27 +45,27 @@ class Store(Protocol):
         ...
 
     def drop(self) -> None:
-        """Lose everything that was written and not flushed: the machine dies."""
+        """Lose everything not flushed, as when the machine fails."""
         ...
 
     def load(self) -> tuple[Record, ...]:
-        """What is durable, fit to be replayed: records that others have made void may be left out."""
+        """Return the durable records for recovery; superseded ones may be left out."""
         ...
 
     def holds(self, octets: bytes) -> bool:
-        """Whether these octets are anywhere in what is stored, flushed or not (PD-31)."""
+        """Whether these octets are anywhere in the store, flushed or not (PD-31)."""
         ...
 
 
 @runtime_checkable
 class PartedStore(Store, Protocol):
-    """A store whose flush has a part that only waits for the disk: another thread can do that.
+    """A store whose flush has a part that only waits for the disk, for another thread.
 
     Between `begin_flush` and `end_flush` nothing of the store is called but `write`.
     """
 
     def begin_flush(self) -> Callable[[], None] | None:
-        """Give the disk everything written.
+        """Give everything written to the disk; return the part that waits.
 
         Returns:
             Waits until the disk has it, on whatever thread, and raises `StoreError` when that cannot be; None when
@@ -76,7 +77,7 @@ class PartedStore(Store, Protocol):
         ...
 
     def end_flush(self, failed: StoreError | None = None) -> None:
-        """The wait is over.
+        """Conclude the flush after the wait.
 
         Args:
             failed: What it has raised: then what was written meanwhile is dropped, too.

@@ -1,6 +1,6 @@
-"""Long bodies: they leave their records, and stand in pieces of their own, so that nothing holds them a second time.
+"""Long message bodies: they are taken out of their records and stored in pieces, so that memory holds them once.
 
-A piece is cut from the body when it is written, and added to what is put together when it is read.
+A piece is cut from the body when it is written, and appended to the body when it is read.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from assay_broker.core.records import MessageStored, Record, RetainedSet, UnitPr
 from assay_sdk.model.message import Message
 
 PIECE_BYTES = 65_536
-"""No piece is longer, and nothing that is longer stays in its record."""
+"""The longest piece, and the longest body that stays in its record, in octets."""
 _PIECE_CHARACTERS = PIECE_BYTES // 4
-"""UTF-8 takes four octets for a character at most."""
+"""UTF-8 takes at most four octets for a character."""
 
 Field = Literal["body", "encoded"]
 _BRINGING = (MessageStored, RetainedSet)
-"""The records that bring one message."""
+"""Record types that contain one message."""
 _ERRORS = "surrogatepass"
-"""What can be in a text can be in its pieces."""
+"""Lone surrogates are allowed, since a text may be cut between pieces anywhere."""
 
 
 class Long(Struct, frozen=True, array_like=True):
-    """What has left a record.
+    """A body that was taken out of its record.
 
     Args:
         message: In which of the record's messages it stood, counted from 0.
@@ -44,7 +44,7 @@ class Long(Struct, frozen=True, array_like=True):
 
 
 class Light(Struct, frozen=True, eq=False):
-    """A record without what is long in it.
+    """A record without its long bodies.
 
     Args:
         record: The record.
@@ -58,11 +58,11 @@ class Light(Struct, frozen=True, eq=False):
 
     @property
     def size(self) -> int:
-        """Octets or characters that have left the record."""
+        """Octets or characters that were taken out of the record."""
         return sum(len(self._value(long)) for long in self.longs)
 
     def pieces(self) -> Iterator[memoryview | bytes]:
-        """What has left the record, piece by piece; each is made when it is asked for."""
+        """Iterate over the pieces; each is created on demand."""
         for long in self.longs:
             yield from _cut(self._value(long))
 
@@ -75,7 +75,7 @@ class Light(Struct, frozen=True, eq=False):
 
 
 def lighten(record: Record) -> Light | None:
-    """Take out of a record what is long.
+    """Take long bodies out of a record.
 
     Args:
         record: The record; it stays as it is.
@@ -98,7 +98,7 @@ def lighten(record: Record) -> Light | None:
 
 
 def complete(record: Record, longs: tuple[Long, ...], pieces: Iterator[bytes]) -> Record:
-    """Put back into a record what had left it.
+    """Put long bodies back into a record.
 
     Args:
         record: The record without it.
@@ -117,7 +117,7 @@ def complete(record: Record, longs: tuple[Long, ...], pieces: Iterator[bytes]) -
 
 
 def _messages(record: Record) -> tuple[Message, ...]:
-    """The messages that a record brings."""
+    """Return the messages in a record."""
     if isinstance(record, UnitPrepared):
         return tuple(one.message for one in record.kept)
     if isinstance(record, _BRINGING) and record.message is not None:
@@ -126,7 +126,7 @@ def _messages(record: Record) -> tuple[Message, ...]:
 
 
 def _with(record: Record, messages: tuple[Message, ...]) -> Record:
-    """A record that brings other messages."""
+    """Return a record with other messages."""
     if isinstance(record, UnitPrepared):
         kept = zip(record.kept, messages, strict=True)
         return replace(record, kept=tuple(replace(one, message=message) for one, message in kept))
@@ -145,12 +145,12 @@ def _put_back(message: Message, field: Field, value: str | bytes | None) -> Mess
 
 
 def _is_short(value: str | bytes | None) -> bool:
-    """Whether it is short whatever it consists of, as most are."""
+    """Whether a body is certainly short, as most are."""
     return value is None or len(value) <= _PIECE_CHARACTERS
 
 
 def _is_long(value: str | bytes) -> bool:
-    """Whether it might need more room than a piece has."""
+    """Whether a body might need more than one piece."""
     return len(value) > (PIECE_BYTES if isinstance(value, bytes) or value.isascii() else _PIECE_CHARACTERS)
 
 
@@ -174,7 +174,10 @@ def _cut(value: str | bytes) -> Iterator[memoryview | bytes]:
 
 
 def _join(long: Long, pieces: Iterator[bytes]) -> str | bytes:
-    """A text grows where it stands as long as nobody else has it, and a buffer hands out its octets uncopied."""
+    """Join pieces.
+
+    A text grows in place while nothing else refers to it, and a buffer gives its octets without a copy.
+    """
     if long.text:
         text = ""
         for _ in range(long.pieces):

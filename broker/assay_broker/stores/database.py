@@ -1,4 +1,4 @@
-"""The open database of a folder: transactions, its log, and the room that it gives back."""
+"""A folder's open database: transactions, the write-ahead log, and reclaiming free pages."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from assay_broker.stores.tables import Row, Tables
 _FRAME_BYTES = schema.PAGE_BYTES + 24
 _FREE_PAGES = 256
 _FREE_SHARE = 4
-"""So many free pages, and one page of so many, are worth giving back."""
+"""Free pages are reclaimed if they are `_FREE_PAGES` or more, and one page of this many."""
 _VACUUM_PAGES = 4096
-"""So many at once, so that nobody waits for long."""
+"""Pages reclaimed at once, so that no flush takes long."""
 
 
 class Database:
@@ -43,7 +43,7 @@ class Database:
         self._log_pages = log_bytes // _FRAME_BYTES
         self._pages = 0
         self.trouble: StoreError | None = None
-        """Why its log could lately not be copied into it; None when all is well."""
+        """Why its log could not be copied lately; None if all is well."""
         try:
             with self._reported():
                 self._connection.set_wal_hook(self._logged)
@@ -60,7 +60,7 @@ class Database:
     # transactions ------------------------------------------------------------------------------------------------
 
     def begin(self, newest: Newest[Row]) -> None:
-        """Make a change, which `commit` makes durable.
+        """Apply a change, which `commit` makes durable.
 
         Args:
             newest: What slots hold from then on.
@@ -80,7 +80,7 @@ class Database:
                 raise
 
     def commit(self) -> None:
-        """Make durable what has begun, and see to the room; on any thread, as long as no other uses the database.
+        """Commit, and reclaim pages. Any thread may call it while no other uses the database.
 
         Raises:
             StoreError: It cannot be made durable; nothing of it is there, after a crash neither.
@@ -103,11 +103,10 @@ class Database:
             self._connection.execute("ROLLBACK")
 
     def _settle_doubt(self) -> None:
-        """Make sure that nothing comes back of a transaction that has failed, or that a crash has left in pieces.
+        """Ensure that nothing of a failed or interrupted transaction comes back.
 
-        Its end may stand in the log although its flush has failed, and a crash would make it true; or it would be taken
-        for one that followed what is written now.  So the log begins anew, which voids all that is in it, before
-        anything else is written.
+        Its end may be in the log although its flush has failed, and after a crash it would count as committed, or as
+        following what is written now.  So the log is restarted, which voids its content, before anything is written.
         """
         self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
         self._connection.execute(f"PRAGMA user_version={schema.VERSION}")
@@ -116,7 +115,7 @@ class Database:
     # room --------------------------------------------------------------------------------------------------------
 
     def _tidy(self) -> None:
-        """Copy the log into the database when it has become long, and give back what much removing has left free."""
+        """Copy a long log into the database, and reclaim pages after many removals."""
         try:
             with self._reported():
                 freed = self._give_back()
@@ -136,7 +135,7 @@ class Database:
         return True
 
     def _copy_log(self) -> bool:
-        """Whether all of it has been copied."""
+        """Copy the log into the database. Return whether all of it was copied."""
         pages, copied = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         self._pages = 0
         return pages == copied
@@ -144,7 +143,7 @@ class Database:
     # reading -----------------------------------------------------------------------------------------------------
 
     def load(self) -> tuple[Record, ...]:
-        """What is committed.
+        """Return the committed records.
 
         Raises:
             DamagedError: A row is not as it was written.
@@ -157,7 +156,7 @@ class Database:
                 raise DamagedError(self._folder.database, str(error)) from error
 
     def holds(self, octets: bytes) -> bool:
-        """Whether these octets stand anywhere in its files, or where pieces of a body meet.
+        """Whether these octets are anywhere in its files, or across two pieces of a body.
 
         Raises:
             StoreError: It cannot be read.
@@ -169,7 +168,7 @@ class Database:
     # the end -----------------------------------------------------------------------------------------------------
 
     def close(self, keep: Keep) -> None:
-        """An orderly end: everything is in the database itself, and the log says nothing.
+        """Close in order: the database has everything, and the log is empty.
 
         Args:
             keep: Flushes a file by its descriptor.
@@ -188,7 +187,7 @@ class Database:
             self._folder.void_log(keep)
 
     def abandon(self) -> None:
-        """An end as a killed process makes it: nothing more is written."""
+        """Close as a killed process does, without writing."""
         self._connection.close(True)  # noqa: FBT003 - apsw knows this parameter by its place only
 
     @contextmanager

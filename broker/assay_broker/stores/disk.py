@@ -1,4 +1,4 @@
-"""The disk below a store."""
+"""The disk under a store, real or simulated."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Protocol
 
 
 class Disk(Protocol):
-    """What a store has to know of the disk below it."""
+    """What a store needs of the disk."""
 
     @property
     def vfs(self) -> str | None:
-        """What SQLite reaches it by; None for the system's own way."""
+        """The name of SQLite's VFS; None for the system's own."""
         ...
 
     def keep(self, descriptor: int) -> None:
-        """Flush what is written beside SQLite: a file or a folder, by its descriptor."""
+        """Flush a file or folder that is written without SQLite, by its descriptor."""
         ...
 
     def free_bytes(self, folder: Path) -> int:
-        """How much may still be written to a folder."""
+        """Return how many octets can still be written to a folder."""
         ...
 
     def synced(self, path: Path) -> bool:
@@ -28,30 +28,30 @@ class Disk(Protocol):
         ...
 
     def crash(self) -> None:
-        """The machine dies: what was not flushed is gone."""
+        """Simulate a failure of the machine: unflushed data is lost."""
         ...
 
 
 class SystemDisk:
-    """The disk of this machine; a process that dies leaves it all that was written."""
+    """The disk of this machine. What a dying process has written stays."""
 
     @property
     def vfs(self) -> None:
-        """SQLite reaches it in its own way."""
+        """None: SQLite uses the system's own VFS."""
         return
 
     def keep(self, descriptor: int) -> None:
-        """Flush what is written beside SQLite: a file or a folder, by its descriptor."""
+        """Flush a file or folder that is written without SQLite, by its descriptor."""
         os.fsync(descriptor)
 
     def free_bytes(self, folder: Path) -> int:
-        """How much may still be written to a folder."""
+        """Return how many octets can still be written to a folder."""
         status = os.statvfs(folder)
         return status.f_bavail * status.f_frsize
 
     def synced(self, path: Path) -> bool:
-        """SQLite has flushed what it has committed: `synchronous` is FULL, and what the system refuses is an error."""
+        """Return True: SQLite flushes each commit (`synchronous` is FULL), and reports failures as errors."""
         return path.exists()
 
     def crash(self) -> None:
-        """The machine lives on."""
+        """Do nothing: the machine does not fail."""

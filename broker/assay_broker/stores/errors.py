@@ -1,4 +1,4 @@
-"""What is wrong with a store on a disk: each in one sentence that says what, where, and what to do."""
+"""Errors of a store on a disk: one sentence each that says what, where, and what to do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class RefusedError(StoreError):
 
 
 class DamagedError(RefusedError):
-    """A file has been cut or altered behind the store's back.
+    """A file was cut or altered by another program.
 
     Args:
         path: The file.
@@ -27,7 +27,7 @@ class DamagedError(RefusedError):
 
 
 class NoDatabaseError(RefusedError):
-    """What stands in the folder's place or in the database's is none of ours.
+    """The folder or its database is something else.
 
     Args:
         path: The file, or the folder.
@@ -71,7 +71,7 @@ class ForeignError(RefusedError):
 
 
 class InUseError(RefusedError):
-    """Another process has the folder.
+    """Another process uses the folder.
 
     Args:
         folder: The folder.
@@ -86,7 +86,7 @@ class InUseError(RefusedError):
 
 
 class ReadOnlyError(RefusedError):
-    """The store may not write.
+    """The store has no permission to write.
 
     Args:
         path: Where it may not write.
@@ -98,7 +98,7 @@ class ReadOnlyError(RefusedError):
 
 
 class FullError(StoreError):
-    """There is no room.
+    """The disk is full.
 
     Args:
         folder: Where there is none.
@@ -109,7 +109,7 @@ class FullError(StoreError):
 
 
 class GoneError(StoreError):
-    """A file has been taken away while the store was at work.
+    """A file was removed while the store was open.
 
     Args:
         path: The file that is gone, or is another one now.
@@ -120,7 +120,7 @@ class GoneError(StoreError):
 
 
 class DiskError(StoreError):
-    """The disk could not do something.
+    """The disk has failed.
 
     Args:
         path: The file.

@@ -1,4 +1,4 @@
-"""The folder of one queue manager: who has it, how its files begin, and whether they are still there."""
+"""The folder of one queue manager: its lock, its files' creation and headers, and checks that they still exist."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _JOURNAL = "assay.db-journal"
 
 _FOLDER_MODE = 0o700
 _FILE_MODE = 0o600
-"""Bodies of messages stand in them, and are nobody else's business on this machine."""
+"""Only the owner may read the files, because they contain message bodies."""
 
 _MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
 _APPLICATION = slice(68, 72)
-"""Where the header says whose the file is (SQLite file format, 1.3.10)."""
+"""Where the header has the application id (SQLite file format, 1.3.10)."""
 LOG_HEADER_BYTES = 32
 """SQLite file format, 4.1."""
 Keep = Callable[[int], None]
@@ -62,10 +62,10 @@ class Folder:
         self._made_folders: tuple[Path, ...] = ()
         self._identities: dict[Path, tuple[int, int]] = {}
 
-    # who has it --------------------------------------------------------------------------------------------------
+    # lock -----------------------------------------------------------------------------------------------------
 
     def claim(self) -> None:
-        """Take the folder; another process that has it is left alone.
+        """Lock the folder; refuse it if another process has it.
 
         Raises:
             NoDatabaseError: It is no folder, or something in it is no file.
@@ -91,7 +91,7 @@ class Folder:
             os.pwrite(lock, f"process {os.getpid()}\n".encode(), 0)
 
     def release(self, *, refused: bool = False) -> None:
-        """Give the folder back.
+        """Unlock the folder.
 
         Args:
             refused: It was never opened: what was made for that goes again.
@@ -99,14 +99,14 @@ class Folder:
         if self._lock is not None:
             if refused and self._made_lock:
                 self._lock_path.unlink(missing_ok=True)
-                with suppress(OSError):  # somebody has put something there since
+                with suppress(OSError):  # it is no longer empty
                     for folder in self._made_folders:
                         folder.rmdir()
             os.close(self._lock)
             self._lock = None
 
     def _check_kinds(self) -> None:
-        """Nothing is made beside what is of another kind than it should be."""
+        """Refuse a path that is no folder, or a folder with other kinds of files under our names."""
         for path in (self.path, *self.path.parents):
             if path.exists():
                 if not path.is_dir():
@@ -124,7 +124,7 @@ class Folder:
     # how its files begin -----------------------------------------------------------------------------------------
 
     def prepare(self, blank: Callable[[], bytes], log_bytes: int, keep: Keep) -> None:
-        """See to it that the files are there, and look at them from outside; none that is there is touched.
+        """Create missing files, and check existing ones without changing them.
 
         Args:
             blank: Makes the octets of a database that holds nothing yet.
@@ -153,7 +153,7 @@ class Folder:
             self._check_writable(path)
 
     def _begin(self, octets: bytes, log_bytes: int, keep: Keep) -> None:
-        """The database appears when all of it is there.
+        """Create the database atomically.
 
         The log has its length from the start: a log that has been cut is then too short, and on a full disk there still
         is some for what makes room.
@@ -179,14 +179,14 @@ class Folder:
             raise
 
     def _check_writable(self, path: Path) -> None:
-        """Whoever may write anything is still asked not to."""
+        """Refuse files without write permission, also for a superuser."""
         with told(path):
             os.close(os.open(path, os.O_RDWR | os.O_CLOEXEC))
             if not path.stat().st_mode & _WRITABLE:
                 raise ReadOnlyError(path, "its mode forbids it")
 
     def void_log(self, keep: Keep) -> None:
-        """Make the log say nothing: all of it is in the database.
+        """Empty the log, after all of it is in the database.
 
         Args:
             keep: Flushes a file or a folder, by its descriptor.
@@ -202,11 +202,11 @@ class Folder:
     # whether they are still there --------------------------------------------------------------------------------
 
     def remember(self) -> None:
-        """Note which files these are."""
+        """Remember the files' identities."""
         self._identities = {path: _identity(path) for path in self.files}
 
     def check(self) -> None:
-        """Look whether the files are still the same.
+        """Check that the files are still the same.
 
         Raises:
             GoneError: One was deleted or replaced.
@@ -222,7 +222,7 @@ class Folder:
 
 @contextmanager
 def told(path: Path) -> Generator[None]:
-    """Say what the system refuses in a sentence.
+    """Return a sentence for an error of the operating system.
 
     Args:
         path: What it is about.
@@ -244,7 +244,7 @@ def told(path: Path) -> Generator[None]:
 
 
 def _opened(path: str | Path, flags: int) -> int:
-    """A file for its owner alone, should it be made."""
+    """Open a file; a new one is the owner's alone."""
     return os.open(path, flags, _FILE_MODE)
 
 

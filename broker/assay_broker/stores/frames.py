@@ -1,8 +1,8 @@
-"""The write-ahead log, read from outside: whether it breaks off where a crash would break it off.
+"""Check SQLite's write-ahead log: it may end only where a crash would end it.
 
-Every transaction is flushed before the next one is written.  So a crash leaves at most the log's last transaction in
-pieces; where one is broken and another is complete after it, somebody has altered the log.  And a log is never shorter
-than it was made; where it is, somebody has cut it.  SQLite alone would drop what follows a broken frame without a word.
+Every transaction is flushed before the next is written, so a crash leaves at most the last transaction incomplete. A
+broken frame with a complete transaction after it was altered, and a log shorter than it was created was cut. SQLite
+alone would silently drop everything after a broken frame.
 
 Source: SQLite file format, 4 (The Write-Ahead Log).
 """
@@ -18,18 +18,18 @@ from msgspec import Struct
 _HEADER = struct.Struct(">8I")
 _FRAME = struct.Struct(">6I")
 _MAGIC = 0x377F0682
-"""The checksums' words are little-endian; the number after it says big-endian."""
+"""The checksums' words are little-endian; this number plus one says big-endian."""
 _FORMAT = 3_007_000
 _WORD = 0xFFFFFFFF
 
 
 class Finding(Struct, frozen=True):
-    """What has been found in a log.
+    """The result of a check.
 
     Args:
-        fault: What is wrong with it; None when nothing is.
-        broken: Whether a crash has left its last transaction in pieces.  They count as written after what is there now,
-            so the log has to begin anew before more is written to it.
+        fault: What is wrong with the log; None for nothing.
+        broken: Whether a crash has left its last transaction incomplete.  Its frames would count as following new ones,
+            so the log must be restarted before the next write.
     """
 
     fault: str | None = None
@@ -37,7 +37,7 @@ class Finding(Struct, frozen=True):
 
 
 def examine(path: Path, recovered: int, page_bytes: int, log_bytes: int) -> Finding:
-    """Look at a log.
+    """Check a log.
 
     Args:
         path: The log.
@@ -71,7 +71,7 @@ def examine(path: Path, recovered: int, page_bytes: int, log_bytes: int) -> Find
 
 
 def _is_header(head: bytes) -> bool:
-    """Whether a header is what SQLite has written: it is far too short to be written in part."""
+    """Whether a header is one that SQLite has written; it is too short to be written in part."""
     magic, version, _, _, _, _, first, second = _HEADER.unpack(head)
     if magic not in {_MAGIC, _MAGIC + 1} or version != _FORMAT:
         return False

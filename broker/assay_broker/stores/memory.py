@@ -1,6 +1,6 @@
-"""A simulated disk: everything is kept in memory, with a notion of what was flushed.
+"""A simulated disk: records in memory, flushed or not.
 
-What stands on it stands there serialised, so that asking for an octet string (PD-31) is as honest as searching a file.
+It keeps records serialised, so that a search for octets (PD-31) is as valid as a search in a file.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class MemoryStore:
         self._failing = 0
 
     def observe(self, observer: Observer) -> None:
-        """Tell this observer every write (one record each), flush and drop (all records covered), as it happens."""
+        """Call this observer with each write (one record), flush and drop (all records it covers)."""
         self._observers.append(observer)
 
     def fail(self, flushes: int = 1) -> None:
-        """The next so many flushes cannot be done: the disk has an error, and is well again then (DD-65)."""
+        """Make this many flushes fail, as with a temporary disk error (DD-65)."""
         self._failing = flushes
 
     def write(self, records: Sequence[Record]) -> None:
@@ -79,11 +79,11 @@ class MemoryStore:
         self._tell("drop", tuple(record for record, _ in written))
 
     def load(self) -> tuple[Record, ...]:
-        """What is durable, decoded from what stands on the disk, and which numbers were given."""
+        """Return the durable records, decoded, and the numbers that were given."""
         return (*map(_DECODER.decode, self._durable.values()), *self._numbers.tombs())
 
     def holds(self, octets: bytes) -> bool:
-        """Whether these octets stand anywhere on the disk or in its buffer."""
+        """Whether these octets are anywhere on the disk or in its buffer."""
         return any(octets in stored for stored in self._durable.values()) or any(
             octets in stored for _, stored in self._written
         )

@@ -1,4 +1,4 @@
-"""The opening of a folder's database: what is not whole, not ours or not known is refused, and left as it is."""
+"""Opening a folder's database: one that is damaged, foreign or of an unknown version is refused and left unchanged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from assay_broker.stores.folder import Folder
 from assay_broker.stores.frames import examine
 
 _SYNCHRONOUS = "FULL"
-"""Every transaction is flushed before its commit returns."""
+"""FULL: every transaction is flushed before its commit returns."""
 
 
 class Opened(NamedTuple):
@@ -100,7 +100,7 @@ def _check(connection: apsw.Connection, folder: Folder, owner: str) -> tuple[int
 
 
 def _meta(connection: apsw.Connection, folder: Folder) -> Mapping[str, str]:
-    """What the database says of itself."""
+    """Return the database's metadata."""
     meta: dict[str, str] = {}
     for name, value, checksum in connection.execute("SELECT name, value, checksum FROM meta"):
         if not isinstance(value, str) or checksum != schema.checksum(str(name), value.encode()):
@@ -112,7 +112,7 @@ def _meta(connection: apsw.Connection, folder: Folder) -> Mapping[str, str]:
 
 
 def _migrate(connection: apsw.Connection) -> None:
-    """Bring an older schema up to date, one version after the other, each of them whole or not at all."""
+    """Migrate an older schema version by version, each in one transaction."""
     version = int(connection.pragma("user_version"))
     while version < schema.VERSION:
         with connection:
@@ -124,7 +124,7 @@ def _migrate(connection: apsw.Connection) -> None:
 
 @contextmanager
 def reported(folder: Folder) -> Generator[None]:
-    """Say what SQLite refuses in a sentence.
+    """Return a sentence for an error of SQLite.
 
     Args:
         folder: The folder that it is about.

@@ -1,4 +1,4 @@
-"""The database: its tables, its versions, and the checksum that every row carries."""
+"""The database schema: tables, versions, and the checksum of each row."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from zlib import crc32
 import apsw
 
 APPLICATION_ID = 0x41737361
-"""What the file's header calls its owner (SQLite file format, 1.3.10)."""
+"""The application id in the file's header (SQLite file format, 1.3.10)."""
 VERSION = 1
 """The schema's version, as the header's user version."""
 MIGRATIONS: Mapping[int, tuple[str, ...]] = MappingProxyType({})
-"""By version: the statements that make the next version of it."""
+"""The statements that migrate each version to the next."""
 PAGE_BYTES = 4096
 
 OWNER = "queue manager"
@@ -22,7 +22,7 @@ LOG_BYTES = "log bytes"
 COPIES = "numbers of copies"
 SUBSCRIPTIONS = "numbers of subscriptions"
 SAID = frozenset({OWNER, LOG_BYTES, COPIES, SUBSCRIPTIONS})
-"""What every database says of itself."""
+"""The metadata of every database."""
 
 _TABLES = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID",
@@ -40,7 +40,7 @@ _WAL_VERSIONS_AT = 18
 
 
 def checksum(place: str | int, record: bytes | memoryview, long: bytes | None = None) -> int:
-    """The checksum of a row: over what it holds and over where it stands.
+    """Return the checksum of a row, over its content and its key.
 
     Args:
         place: The row's number or name.
@@ -53,7 +53,7 @@ def checksum(place: str | int, record: bytes | memoryview, long: bytes | None = 
 
 
 def meta_row(name: str, value: str) -> tuple[str, str, int]:
-    """Something that a database says of itself, with its checksum.
+    """Return a row of metadata with its checksum.
 
     Args:
         name: What is said.
@@ -63,7 +63,7 @@ def meta_row(name: str, value: str) -> tuple[str, str, int]:
 
 
 def blank(owner: str, log_bytes: int) -> bytes:
-    """The octets of a database that holds nothing yet.
+    """Return the octets of an empty database.
 
     Args:
         owner: The queue manager's name.
@@ -74,7 +74,7 @@ def blank(owner: str, log_bytes: int) -> bytes:
 
 @lru_cache(maxsize=16)
 def _blank(owner: str, log_bytes: int, version: int, application: int) -> bytes:
-    """Made in memory, which takes no flush, and once for all databases that begin alike."""
+    """Create an empty database in memory, which needs no flush; cached."""
     connection = apsw.Connection(":memory:")
     try:
         connection.execute(f"PRAGMA page_size={PAGE_BYTES}; PRAGMA auto_vacuum=INCREMENTAL; BEGIN")

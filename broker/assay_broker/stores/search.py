@@ -1,8 +1,8 @@
-"""Whether octets stand anywhere in a folder's files, also in what is no longer used, and also cut by a page's end.
+"""Search for octets in all of a folder's files, including unused space and across page boundaries.
 
-SQLite keeps the beginning of a long record in one page, with the number of the page where it goes on behind it; there
-it goes on from the fifth octet (SQLite file format, 1.6).  A record shorter than a page is never cut, and no part but
-the last is shorter than `LONGEST`: a needle that is not longer is cut once at most.
+SQLite keeps the beginning of a long record in one page, after the number of the page where it continues from the
+fifth octet (SQLite file format, 1.6). A record shorter than a page is never cut, and no part but the last is shorter
+than `LONGEST`, so a needle of that length is cut once at most.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import apsw
 from assay_broker.stores.schema import PAGE_BYTES
 
 LONGEST = 480
-"""Octets; of a needle that is longer the beginning is looked for.  Least local payload: file format, 1.6."""
+"""Octets of a needle; of a longer one only the beginning is searched. Least local payload: file format, 1.6."""
 _POINTER = 4
 _LOG_HEADER = 32
 _FRAME_HEADER = 24
 _PIECE = 1 << 20
 
 Page = tuple[bytes, bytes]
-"""A page's number, as pointers have it, and its octets."""
+"""A page's number, as pointers encode it, and its octets."""
 
 
 def pages_of_database(path: Path) -> Iterator[Page]:
-    """Every page of a database file.
+    """Iterate over all pages of a database file.
 
     Args:
         path: The file.
@@ -41,7 +41,7 @@ def pages_of_database(path: Path) -> Iterator[Page]:
 
 
 def pages_of_log(path: Path) -> Iterator[Page]:
-    """Every page in a write-ahead log, whichever transaction it is of, and whether or not that came to its end.
+    """Iterate over all pages in a write-ahead log, whether their transactions were committed or not.
 
     Args:
         path: The log.
@@ -53,7 +53,7 @@ def pages_of_log(path: Path) -> Iterator[Page]:
 
 
 def stands_in_pages(needle: bytes, pages: tuple[Page, ...]) -> bool:
-    """Whether octets stand in some page, or at the end of one and at the beginning of the page that continues it.
+    """Whether octets are in some page, or across the end of one and the page that continues it.
 
     Args:
         needle: The octets looked for.
@@ -73,7 +73,7 @@ def stands_in_pages(needle: bytes, pages: tuple[Page, ...]) -> bool:
 
 
 def stands_in_file(needle: bytes, path: Path) -> bool:
-    """Whether octets stand in a file of any kind.
+    """Whether octets are in a file of any kind.
 
     Args:
         needle: The octets looked for.
@@ -89,5 +89,5 @@ def stands_in_file(needle: bytes, path: Path) -> bool:
 
 
 def _goes_on(octets: bytes, beginning: bytes, number: bytes) -> bool:
-    """Whether a page is all continuation, ends like this and goes on at that page."""
+    """Whether octets begin with this page number and end with this beginning."""
     return octets.startswith(number) and octets.endswith(beginning)

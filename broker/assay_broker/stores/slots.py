@@ -1,4 +1,4 @@
-"""Which slot a record takes, and which slots it leaves empty: what a store keeps is the newest record of each slot."""
+"""Slots: a store keeps the newest record of each slot. A record fills one slot, and may empty others."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from assay_broker.core.records import (
 
 
 class Kind(IntEnum):
-    """Kinds of slots; those of messages and their marks go by numbers, all others by names."""
+    """Kinds of slots; those of messages and their marks have numbers, all others names."""
 
     MESSAGE = 0
     MARK = 1
@@ -47,11 +47,11 @@ T = TypeVar("T")
 NUMBERED = frozenset({Kind.MESSAGE, Kind.MARK})
 _COUNTED = frozenset({Kind.MESSAGE, Kind.UNIT, Kind.SUBSCRIPTION})
 GROWING = frozenset({Kind.MESSAGE, Kind.SUBSCRIPTION, Kind.RETAINED})
-"""What a full disk refuses.  All else is small, or is about what is there: that can be settled on a full disk too."""
+"""Slots that a full disk refuses to fill. Others need little room or settle existing messages."""
 
 
 class Slot(NamedTuple):
-    """Where one record stands.
+    """The place of one record.
 
     Args:
         kind: Which of the store's places.
@@ -63,7 +63,7 @@ class Slot(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What a record does to the slots.
+    """The effect of a record on slots.
 
     Args:
         takes: The slot that holds the record from now on; None for none.
@@ -75,12 +75,12 @@ class Change(NamedTuple):
 
     @property
     def adds(self) -> bool:
-        """Whether it needs room that it does not free."""
+        """Whether it needs more room than it frees."""
         return self.takes is not None and self.takes.kind in GROWING
 
 
 def change_of(record: Record) -> Change:
-    """What a record does to the slots.
+    """Return the effect of a record on slots.
 
     Args:
         record: The record.
@@ -89,25 +89,25 @@ def change_of(record: Record) -> Change:
 
 
 class Newest(Generic[T]):
-    """What slots hold after some records: of each what the newest has put there, None for nothing.
+    """The newest content of slots after some records; None for an empty slot.
 
     Messages come and go so much more often than all else that they and their marks stand here by their numbers alone.
     """
 
     def __init__(self) -> None:
         self.messages: dict[int, T | None] = {}
-        """By their numbers."""
+        """Messages by their numbers."""
         self.marks: dict[int, T | None] = {}
-        """By the numbers of their messages."""
+        """Marks by their messages' numbers."""
         self.named: dict[Slot, T | None] = {}
-        """All else, in the order in which the slots came to hold it."""
+        """All other slots, in the order in which they were filled."""
 
     def __bool__(self) -> bool:
-        """Whether there were any records."""
+        """Whether it has any records."""
         return bool(self.messages or self.marks or self.named)
 
     def add(self, record: Record, held: T | None) -> None:
-        """One more record.
+        """Add a record.
 
         Args:
             record: The record.
@@ -127,7 +127,7 @@ class Newest(Generic[T]):
                 self.named[taken] = held
 
     def values(self) -> Iterator[T]:
-        """Everything that slots hold from now on."""
+        """Return everything that slots now hold."""
         for held in chain(self.messages.values(), self.marks.values(), self.named.values()):
             if held is not None:
                 yield held
@@ -209,7 +209,7 @@ def _parcel(member: str, number: int) -> Slot:
 
 
 class Numbers(NamedTuple):
-    """The highest numbers that were ever given, of what may have gone since: they are never given again.
+    """The highest numbers given, which are never given again even if their objects have gone.
 
     Args:
         copies: Of messages and of branches in doubt, which have their numbers in common.
@@ -220,7 +220,7 @@ class Numbers(NamedTuple):
     subscriptions: int = 0
 
     def after(self, slot: Slot | None) -> Numbers:
-        """The highest numbers once something has this slot.
+        """Return the highest numbers after this slot is filled.
 
         Args:
             slot: The slot; None for none.
@@ -233,7 +233,7 @@ class Numbers(NamedTuple):
         return self if number <= self.copies else Numbers(number, self.subscriptions)
 
     def tombs(self) -> tuple[Record, ...]:
-        """What tells a queue manager that starts that these numbers were given: things behind them, which are gone."""
+        """Return records of removed objects that tell recovery which numbers were given."""
         copies = (MessageRemoved(self.copies + 1),) if self.copies else ()
         return (*copies, SubscriptionRemoved(self.subscriptions + 1)) if self.subscriptions else copies
 

@@ -1,7 +1,7 @@
 """A store in a folder: an SQLite database with a write-ahead log, one for each queue manager.
 
-What is written waits in memory; a flush makes one transaction of it, and returns when the disk has it.  To wait for the
-disk is a part of its own, which another thread can do (`PartedStore`).
+Records wait in memory until a flush commits them in one transaction, and returns when the disk has it. Waiting for
+the disk is separate, so that another thread can do it (`PartedStore`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from assay_broker.stores.slots import Newest
 from assay_broker.stores.tables import Row, row_of
 
 LOG_BYTES = 4 << 20
-"""How long the write-ahead log gets before it is copied into the database, and how long it stays: 1,000 pages."""
+"""The log's length, in octets, from which it is copied into the database: 1,000 pages."""
 RESERVE_BYTES = 8 << 20
-"""What is left free on the disk, so that a full one still has room for removals and for the log's return."""
+"""Octets left free on the disk, so that a full one has room for removals and for copying the log."""
 _COPIES = 2
-"""What is added stands in the log first, and then in the database."""
+"""New data is written twice: to the log, then to the database."""
 
 
 class SqliteStore:
@@ -73,25 +73,25 @@ class SqliteStore:
 
     @property
     def folder(self) -> Path:
-        """Where it is."""
+        """The folder."""
         return self._folder.path
 
     @property
     def trouble(self) -> StoreError | None:
-        """Why the log could lately not be copied into the database; None when all is well."""
+        """Why the log could not be copied lately; None if all is well."""
         return None if self._database is None else self._database.trouble
 
     def observe(self, observer: Observer) -> None:
-        """Tell this observer every write, flush and drop, as it happens.
+        """Call this observer with each write, flush and drop.
 
-        A flush is told when the disk below has flushed the log that holds the records, whoever asked it to.
+        A flush is reported when the disk has flushed the log with the records, whatever caused it.
         """
         self._observers.append(observer)
 
     # the store ---------------------------------------------------------------------------------------------------
 
     def write(self, records: Sequence[Record]) -> None:
-        """Take records, all of them or none.
+        """Write records, all or none.
 
         Raises:
             FullError: There is no room for them on the disk.
@@ -103,7 +103,7 @@ class SqliteStore:
         add = self._newest.add
         for record, row in zip(records, rows, strict=True):
             add(record, row)
-        if self._observers:  # else nobody is told what becomes of them
+        if self._observers:  # otherwise no observer needs them
             self._written += records
             for record in records:
                 self._tell("write", (record,))
@@ -125,7 +125,7 @@ class SqliteStore:
         self.end_flush()
 
     def begin_flush(self) -> Callable[[], None] | None:
-        """Put everything written into a transaction; what is returned waits until the disk has it, on any thread.
+        """Begin a transaction with everything written; return a function that waits for the disk, on any thread.
 
         Raises:
             StoreError: It cannot be made durable; it is dropped.
@@ -142,7 +142,7 @@ class SqliteStore:
         return database.commit
 
     def end_flush(self, failed: StoreError | None = None) -> None:
-        """The disk has everything, or not; then what was written meanwhile is dropped with it."""
+        """Conclude the flush; after a failure, records written meanwhile are dropped too."""
         flushed, self._flushing = self._flushing, []
         if failed is None:
             self._unsynced += flushed
@@ -151,7 +151,7 @@ class SqliteStore:
             self._tell("drop", (*flushed, *self._take()[0]))
 
     def drop(self) -> None:
-        """Lose everything that was written and not flushed; what holds the files begins anew, as a process does."""
+        """Lose everything not flushed, and reopen the files as a new process would."""
         dropped = (*self._unsynced, *self._take()[0])
         self._flushing = []
         self._unsynced = []
@@ -162,7 +162,7 @@ class SqliteStore:
         self._tell("drop", dropped)
 
     def load(self) -> tuple[Record, ...]:
-        """What is durable.
+        """Return the durable records.
 
         Raises:
             DamagedError: A row is not as it was written.
@@ -171,7 +171,7 @@ class SqliteStore:
         return self._opened().load()
 
     def holds(self, octets: bytes) -> bool:
-        """Whether these octets stand anywhere in the folder's files, used or not, or are about to.
+        """Whether these octets are anywhere in the folder's files or waiting to be written.
 
         Args:
             octets: Not more than `search.LONGEST`; of more, the beginning is looked for.
@@ -186,7 +186,7 @@ class SqliteStore:
         return database.holds(octets) or any(stands_in_file(octets, path) for path in others)
 
     def close(self) -> None:
-        """Give the folder back; everything flushed is in the database itself then.
+        """Release the folder; everything flushed is then in the database itself.
 
         Raises:
             StoreError: The disk refuses; what was flushed is in the log.
@@ -199,7 +199,7 @@ class SqliteStore:
             self._folder.release()
 
     def abandon(self) -> None:
-        """Give the folder back as a killed process does: nothing more is written, and nobody is told."""
+        """Release the folder as a killed process does, without writing."""
         self._observers.clear()
         self.drop()
         self._folder.release()

@@ -1,4 +1,4 @@
-"""The rows of a database: what slots hold, saved and loaded."""
+"""The rows of a database: saving and loading the content of slots."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _DECODER: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(Record)
 _LONGS: msgspec.msgpack.Decoder[tuple[Long, ...]] = msgspec.msgpack.Decoder(tuple[Long, ...])
 
 _AT_ONCE = 1_000
-"""So many numbers are reserved at once."""
+"""Numbers are reserved in portions of this size."""
 _PIECE_BITS = 16
-"""So many low bits of a piece's number count the pieces of one record: 4 GiB of them."""
+"""The low bits of a piece's number that count the pieces of one record: up to 4 GiB."""
 
 
 class Row(Struct, frozen=True, eq=False, gc=False):
-    """A record as it is going to stand in its table.
+    """A record as a row of its table.
 
     Args:
         octets: The record, without what is long in it.
@@ -38,19 +38,19 @@ class Row(Struct, frozen=True, eq=False, gc=False):
     growth: int
 
     def all_octets(self) -> Iterator[bytes | memoryview]:
-        """Everything that is going to stand on the disk, piece by piece."""
+        """Iterate over all octets that are written to the disk."""
         yield self.octets
         if self.light is not None:
             yield from self.light.pieces()
 
     @property
     def long(self) -> bytes | None:
-        """What is said of the pieces."""
+        """Return the description of the pieces."""
         return None if self.light is None else _encode(self.light.longs)
 
 
 def row_of(record: Record) -> Row | None:
-    """A record as it is going to stand in its table; what is long in it is left where it is.
+    """Return a record as a row; long bodies are not copied.
 
     Args:
         record: The record.
@@ -94,7 +94,7 @@ class Tables:
     # saving ------------------------------------------------------------------------------------------------------
 
     def save(self, newest: Newest[Row]) -> None:
-        """Change what slots hold, inside the transaction that is open.
+        """Save changed slots within the open transaction.
 
         Args:
             newest: What they hold from now on.
@@ -143,7 +143,7 @@ class Tables:
             self._marked.update(number for number, _, _ in rows)
 
     def _reserve(self, needed: Numbers) -> None:
-        """Write down that numbers are given, many at once: a start goes on behind all of them."""
+        """Reserve numbers, many at once: recovery continues after all of them."""
         before = self._reserved
         copies = before.copies if needed.copies == before.copies else needed.copies + _AT_ONCE
         subscriptions = before.subscriptions
@@ -154,7 +154,7 @@ class Tables:
         self._connection.executemany("REPLACE INTO meta VALUES (?, ?, ?)", rows)
 
     def saved(self) -> None:
-        """The transaction has come to its end."""
+        """Conclude after the transaction."""
         self._reserved = self._reserving
         self._marked.difference_update(number for (number,) in self._unmarked)
         self._owners -= self._removed
@@ -190,7 +190,7 @@ class Tables:
     # loading -----------------------------------------------------------------------------------------------------
 
     def load(self) -> Iterator[Record]:
-        """What the slots hold: what goes by names in the order in which it came, then messages, then marks.
+        """Load the slots: named ones in the order in which they were filled, then messages, then marks.
 
         Last comes which numbers may have been given.
 
@@ -222,7 +222,7 @@ class Tables:
             yield octets
 
     def seams(self, length: int) -> Iterator[bytes]:
-        """Where one piece of a record goes on in the next: the last octets of one and the first of the other.
+        """Iterate over the boundaries of pieces: the end of one and the beginning of the next.
 
         Args:
             length: How many octets of each.
@@ -235,7 +235,7 @@ class Tables:
 
 
 def _spans(numbers: Collection[int]) -> list[tuple[int, int]]:
-    """First and last of what follows without a gap: what has come in a row mostly goes in a row."""
+    """Group numbers into ranges without gaps, since messages that arrive together often go together."""
     ordered = sorted(numbers)
     if not ordered:
         return []
@@ -246,12 +246,12 @@ def _spans(numbers: Collection[int]) -> list[tuple[int, int]]:
 
 
 def _owner(number: int) -> int:
-    """Whose pieces a message's are."""
+    """Return the owner of a message's pieces."""
     return number << 1
 
 
 def _named_owner(number: int) -> int:
-    """Whose pieces those of what goes by a name are."""
+    """Return the owner of a named slot's pieces."""
     return number << 1 | 1
 
 
@@ -261,7 +261,7 @@ def _range(owner: int) -> tuple[int, int]:
 
 
 def _check(what: str, place: object, octets: object, long: object, found: object) -> None:
-    """Look at a row's checksum; SQLite keeps a value of any type in any column.
+    """Check a row's checksum and types; SQLite stores any type in any column.
 
     Raises:
         ValueError: It is another one.

@@ -1,7 +1,7 @@
-"""A real disk whose weak moments can be had at will: it notes what was not flushed, and takes it back at a crash.
+"""A real disk that can be made to fail: it tracks unflushed writes, and undoes them at a simulated crash.
 
-It is SQLite's way to files (a VFS over the system's own one): writes go through, and until the file is flushed the disk
-knows what stood there before.  Nothing is left to chance, so the same run has the same crash.
+It is an SQLite VFS over the system's own. Writes go through, and it remembers the former content until the file is
+flushed. It is deterministic: the same run has the same crash.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from msgspec import Struct
 from assay_broker.stores.disk import SystemDisk
 
 SyncObserver = Callable[[Path], None]
-"""Told each file that is about to be flushed."""
+"""Called with each file that is about to be flushed."""
 
 
 class Write(Struct, frozen=True):
-    """Something was written to a file, or cut off it.
+    """A write to a file, or a truncation.
 
     Args:
         at: Where.
@@ -41,7 +41,7 @@ _names = count(1)
 
 
 class Extent:
-    """What a disk knows of one file.
+    """The state of one file.
 
     Args:
         size: Its length in octets.
@@ -54,7 +54,7 @@ class Extent:
 
 
 class WatchedDisk:
-    """The disk of this machine, seen and disturbed by a test.
+    """The disk of this machine, observed and disturbed by a test.
 
     Args:
         through: Whether a flush goes on to the disk itself: it need not where nothing but `crash` is going to happen.
@@ -62,11 +62,11 @@ class WatchedDisk:
 
     def __init__(self, *, through: bool = True) -> None:
         self.before_sync: list[SyncObserver] = []
-        """Told each flush before it happens: what one of them does takes as long as it takes."""
+        """Called before each flush, which waits until they return."""
         self.survives: Callable[[int], bool] = lambda _: False
-        """Which of the writes that were not flushed a crash leaves, by their numbers: a disk is free to."""
+        """Chooses which unflushed writes survive a crash, by their numbers, as a real disk may keep any."""
         self.syncs: Counter[str] = Counter()
-        """Flushes that have happened, by the file's name."""
+        """The number of flushes by file name."""
         self._system = SystemDisk()
         self._extents: dict[Path, Extent] = {}
         self._through = through
@@ -79,14 +79,14 @@ class WatchedDisk:
 
     @property
     def vfs(self) -> str:
-        """What SQLite reaches it by."""
+        """The name of its VFS."""
         return self._vfs.name
 
     def keep(self, descriptor: int) -> None:
-        """What is written beside SQLite no crash of this disk touches, so it need not be flushed."""
+        """Do nothing: a crash of this disk affects SQLite's files only."""
 
     def free_bytes(self, folder: Path) -> int:
-        """How much may still be written to a folder."""
+        """Return how many octets can still be written to a folder."""
         return self._system.free_bytes(folder) if self._room is None else self._room
 
     def synced(self, path: Path) -> bool:
@@ -95,7 +95,7 @@ class WatchedDisk:
         return extent is None or not extent.undo
 
     def crash(self) -> None:
-        """Take back what was not flushed, but for what `survives`; no file is open any more."""
+        """Undo unflushed writes, except those that `survives` keeps; no file may be open."""
         numbers = count()
         for path, extent in self._extents.items():
             if extent.undo:
@@ -105,15 +105,15 @@ class WatchedDisk:
     # what a test asks --------------------------------------------------------------------------------------------
 
     def fail_syncs(self, times: int = 1) -> None:
-        """The next so many flushes fail."""
+        """Make this many flushes fail."""
         self._failing_syncs = times
 
     def fail_writes(self, times: int = 1) -> None:
-        """The next so many writes fail."""
+        """Make this many writes fail."""
         self._failing_writes = times
 
     def fill(self, room_bytes: int | None = 0) -> None:
-        """Somebody else's files take up the disk.
+        """Pretend that other files take up the disk.
 
         Args:
             room_bytes: How much they leave; None gives back what they took.
@@ -121,13 +121,13 @@ class WatchedDisk:
         self._room = room_bytes
 
     def close(self) -> None:
-        """No database is opened by it any more."""
+        """Unregister the VFS."""
         self._vfs.unregister()
 
     # what its files ask ------------------------------------------------------------------------------------------
 
     def extent(self, path: Path, size: int) -> Extent:
-        """What it knows of a file that is being opened.
+        """Return the state of a file that is being opened.
 
         Args:
             path: The file.
@@ -138,11 +138,11 @@ class WatchedDisk:
         return extent
 
     def forget(self, path: Path) -> None:
-        """A file has been deleted; it does not come back."""
+        """Forget a deleted file."""
         self._extents.pop(path, None)
 
     def writing(self, extent: Extent, end: int) -> None:
-        """A file is about to be written to.
+        """Note that a file is about to be written.
 
         Args:
             extent: What is known of it.
@@ -165,7 +165,7 @@ class WatchedDisk:
         extent.allocated = end
 
     def cut(self, extent: Extent, size: int) -> None:
-        """A file has been cut.
+        """Note that a file was truncated.
 
         Args:
             extent: What is known of it.
@@ -178,7 +178,7 @@ class WatchedDisk:
         extent.size = size
 
     def syncing(self, path: Path) -> bool:
-        """A file is about to be flushed.
+        """Note that a file is about to be flushed.
 
         Args:
             path: The file.

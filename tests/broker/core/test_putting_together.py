@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from tests.broker.core.harness import QUEUE, Bench, alias, limited, message, queue
 
-from assay_broker.amqp.messages import read
+from assay_broker.amqp.messages.transcoding import read
 from assay_broker.core.administration.changes import SetAuthority
 from assay_broker.core.effects import Persist
 from assay_sdk.amqp import codec

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from tests.broker.http.conftest import CSRF, ORDERS, KnownUsers, Serve, Served, basic
-from tests.broker.http.test_messaging import send_later
+from tests.broker.http.handlers.test_messaging import send_later
 from tests.waiting import until
 
 from assay_broker.http import HttpLimits

@@ -12,7 +12,7 @@ import pytest
 from tests.broker.http.conftest import CSRF, ORDERS, Guards, KnownUsers, Serve, Served, basic
 from tests.waiting import until
 
-from assay_broker.http import HttpLimits, HttpListener, ListenError
+from assay_broker.http import HttpLimits, HttpListener, HttpListenError
 
 
 def listener(served: Served, security: Guards) -> HttpListener:
@@ -24,7 +24,7 @@ def start(served: Served, host: str, port: int, security: Guards) -> str:
         made = listener(served, security)
         try:
             await made.start(host, port)
-        except ListenError as error:
+        except HttpListenError as error:
             return str(error)
         url = made.url
         await made.close()
@@ -35,7 +35,7 @@ def start(served: Served, host: str, port: int, security: Guards) -> str:
 
 def test_a_port_in_use_is_told_in_one_sentence(served: Served) -> None:
     said = start(served, "127.0.0.1", served.port, Guards())
-    advice = "end whoever listens there, or name another address."
+    advice = "end the program that listens there, or name another address."
     assert said == f"HTTP cannot listen on 127.0.0.1:{served.port}: Address already in use; {advice}"
 
 

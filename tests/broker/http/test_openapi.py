@@ -9,8 +9,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from tests.broker.http.conftest import KnownUsers, Serve, Served
 
-from assay_broker.http.problems import Fault, Faults
-from assay_broker.http.routes import OPERATIONS
+from assay_broker.http.description.routes import OPERATIONS
+from assay_broker.http.requests.problems import Fault, Faults
 
 OPENAPI = Path(__file__).with_name("openapi-3.1.schema.json")
 """The OpenAPI Initiative's own schema of OpenAPI 3.1 descriptions, 2022-10-07 (Apache License 2.0)."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from assay_broker.core.effects import Answer, CloseLink, Deliver
-from assay_broker.http.requests import ConnectionView
+from assay_broker.http.requests.request import ConnectionView
 from assay_broker.server.errors import MachineError
 from assay_broker.server.options import ServerOptions
 from assay_broker.shell import QueueManager
@@ -15,7 +15,7 @@ from assay_sdk.model.reasons import Refused
 from assay_sdk.time import Runner
 
 
-class PlainGate:
+class PlainListener:
     """Accepts lines and says nothing on them; a drain waits until they have gone.
 
     Args:
@@ -80,19 +80,19 @@ class Doubles:
     """What a server is put together from, in tests.
 
     Args:
-        gate: Lets AMQP clients in.
+        listener: Lets AMQP clients in.
     """
 
-    def __init__(self, gate: PlainGate | None = None) -> None:
-        self._amqp = gate or PlainGate()
-        self._http = PlainGate()
+    def __init__(self, listener: PlainListener | None = None) -> None:
+        self._amqp = listener or PlainListener()
+        self._http = PlainListener()
         self.made: list[str] = []
 
     def secure(self, options: ServerOptions) -> None:
         del options
         self.made.append("security")
 
-    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> PlainGate:
+    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> PlainListener:
         del options, queue_manager, runner
         self.made.append("amqp")
         return self._amqp
@@ -103,7 +103,7 @@ class Doubles:
         queue_manager: QueueManager,
         runner: Runner,
         views: Callable[[], Sequence[ConnectionView]],
-    ) -> PlainGate:
+    ) -> PlainListener:
         del options, queue_manager, runner
         self.made.append("http")
         assert views() == ()

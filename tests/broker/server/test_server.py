@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from msgspec.structs import replace
-from tests.broker.server.doubles import Doubles, Listener, PlainGate
+from tests.broker.server.doubles import Doubles, Listener, PlainListener
 from tests.waiting import until
 
 from assay_broker.core.administration.changes import DefineObject, DisplayObjects
@@ -63,18 +63,18 @@ def test_a_gate_that_is_not_wanted_is_not_made() -> None:
 
 
 def test_an_end_drains_first_and_then_closes() -> None:
-    gate = PlainGate()
-    with serving(OPTIONS, Doubles(gate)):
+    listener = PlainListener()
+    with serving(OPTIONS, Doubles(listener)):
         pass
-    assert gate.calls == ["start", "drain", "close"]
+    assert listener.calls == ["start", "drain", "close"]
 
 
 def test_clients_who_do_not_go_are_waited_for_no_longer_than_is_asked() -> None:
-    gate = PlainGate(deaf=True)
+    listener = PlainListener(deaf=True)
     begin = time.monotonic()
-    with serving(replace(OPTIONS, drain_ms=50), Doubles(gate)):
+    with serving(replace(OPTIONS, drain_ms=50), Doubles(listener)):
         pass
-    assert gate.calls == ["start", "drain", "close"]
+    assert listener.calls == ["start", "drain", "close"]
     assert time.monotonic() - begin < 5
 
 
@@ -172,7 +172,7 @@ def test_a_defect_is_planted(tmp_path: Path) -> None:
         ({"defect": "early-delivry"}, "did you mean 'early-delivery'"),
         ({"name": "QM 1"}, "holds ' '"),
         ({"platform": "zos", "name": "LONGER"}, "at most 4"),
-        ({"amqp": None, "http": None}, "nobody could reach"),
+        ({"amqp": None, "http": None}, "no client could reach"),
         (dict.fromkeys(("amqp", "http"), HostPort("127.0.0.1", 5672)), "cannot both listen on 127.0.0.1:5672"),
         ({"tls_certificate": Path("a.pem")}, "without its key"),
         ({"tls_key": Path("a.pem")}, "without its certificate"),
@@ -189,10 +189,10 @@ def test_what_cannot_be_meant_is_refused_before_anything_begins(change: dict[str
 
 
 def test_an_error_in_the_block_still_stops_the_server() -> None:
-    gate = PlainGate()
-    with pytest.raises(ValueError, match="mine"), serving(OPTIONS, Doubles(gate)):
+    listener = PlainListener()
+    with pytest.raises(ValueError, match="mine"), serving(OPTIONS, Doubles(listener)):
         raise ValueError("mine")
-    assert gate.calls[-1] == "close"
+    assert listener.calls[-1] == "close"
 
 
 def test_a_server_that_is_not_started_says_so() -> None:

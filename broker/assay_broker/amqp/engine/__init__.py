@@ -1,11 +1,13 @@
-"""Proton's engine for the server's side of one connection: octets in, events out, and back.
+"""Proton's engine, as the AMQP server uses it.
 
-The one package that touches proton.  It calls the C engine through its cffi functions: proton's Python classes cost
-twenty times as much for each message.  What an attach says is not the engine's affair: the peer's is read from its
-frame (`assay_broker.amqp.screen`), and ours is written by hand (`EngineLink.open`), because proton's engine knows
-neither a link's desired and offered capabilities nor a source's default outcome (OASIS AMQP 1.0, 2.7.3, 3.5.3).
+The only package that calls proton.  It calls the C engine through its cffi functions, because proton's Python classes
+cost twenty times as much for each message.
 
-Nothing here raises for what the peer does.  What has been freed stays a Python object on which every call does nothing.
+The engine does not know a link's desired and offered capabilities, nor a source's default outcome (OASIS AMQP 1.0,
+2.7.3, 3.5.3).  So the client's attach is read from its frame (`assay_broker.amqp.frames.validation`), and ours is
+written by hand (`EngineLink.open`).
+
+Nothing here raises for what a client sends.  A freed object stays a Python object whose calls do nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from assay_broker.amqp.engine._connection import Engine, Events
 from assay_broker.amqp.engine._data import Problem
 from assay_broker.amqp.engine._deliveries import (
     Delivery,
-    State,
+    DeliveryState,
     accept,
     answer,
     is_aborted,
@@ -33,13 +35,13 @@ from assay_broker.amqp.engine._links import SHORT, EngineLink, EngineSession, Se
 __all__ = [
     "SHORT",
     "Delivery",
+    "DeliveryState",
     "Engine",
     "EngineLink",
     "EngineSession",
     "Events",
     "Problem",
     "SettleMode",
-    "State",
     "accept",
     "answer",
     "is_aborted",

@@ -8,70 +8,70 @@ from typing import Protocol
 
 from cproton import ffi, lib
 
-from assay_broker.amqp import flows
-from assay_broker.amqp.attaches import AttachEnd
-from assay_broker.amqp.completing import NOTHING, Incomplete, OpenEnd, completed
 from assay_broker.amqp.engine._data import Problem, fresh, set_condition, text, with_condition
 from assay_broker.amqp.engine._deliveries import Delivery
 from assay_broker.amqp.engine._links import SHORT, EngineLink, EngineSession
+from assay_broker.amqp.frames import flows
+from assay_broker.amqp.frames.attaches import AttachReply
+from assay_broker.amqp.frames.completion import NOTHING, Incomplete, OpenReply, completed
 from assay_sdk.amqp.frames import Splitter, whole
 
 
 class Events(Protocol):
-    """Who hears what the peer does.
+    """The receiver of the client's events: `assay_broker.amqp.connections.connection.AmqpConnection`.
 
-    `assay_broker.amqp.connection.Connection` is it.
+    `assay_broker.amqp.connections.connection.AmqpConnection` is it.
     """
 
     def connection_opened(self) -> None:
-        """The peer has opened the connection."""
+        """Handle the client's open."""
         ...
 
     def connection_closed(self) -> None:
-        """The peer has closed the connection."""
+        """Handle the client's close."""
         ...
 
     def session_opened(self, session: EngineSession) -> None:
-        """The peer has begun a session."""
+        """Handle the client's begin."""
         ...
 
     def session_closed(self, session: EngineSession) -> None:
-        """The peer has ended a session."""
+        """Handle the client's end of a session."""
         ...
 
     def link_opened(self, link: EngineLink) -> None:
-        """The peer has attached a link."""
+        """Handle the client's attach."""
         ...
 
     def link_closed(self, link: EngineLink, *, closed: bool) -> None:
-        """The peer has detached a link, for good (`closed`) or to come back."""
+        """Handle the client's detach, which is a close or not."""
         ...
 
     def link_flowed(self, link: EngineLink) -> None:
-        """The peer has given or taken credit, or wants it drained."""
+        """Handle a flow: credit was given, taken or is to be drained."""
         ...
 
     def delivery_changed(self, link: EngineLink, delivery: Delivery) -> None:
-        """A delivery has come, in whole or in part, or the peer has said what became of one."""
+        """Handle a new delivery, a further part of one, or its new state."""
         ...
 
     def engine_failed(self) -> None:
-        """The peer has broken the protocol; the engine has said so and ends the connection."""
+        """Handle a protocol error of the client; the engine closes the connection."""
         ...
 
 
 _STANDARD = {"amqp:session:invalid-field": "amqp:invalid-field", "amqp:not allowed": "amqp:not-allowed"}
-"""Conditions of the engine's that the specification does not know (2.8.15 to 2.8.18), and those that it has."""
+"""Conditions of the engine that the specification does not know (2.8.15 to 2.8.18), and the ones it has instead."""
 
 _LOG = logging.getLogger(__name__)
 _MOST_PORTION, _FRAME_HEAD = 1 << 18, 128
-"""Octets of a long message at a time, where frames may have more, and what a frame has besides."""
+"""Octets of a long message given at a time if frames may be longer, and octets that a frame has besides."""
 _delivery_of, _link_of = lib.pn_event_delivery, lib.pn_delivery_link
-"""Looked up once: for each message."""
+"""Cached at import: this runs for every message."""
 
 
 def _hear(_transport: object, said: object) -> None:
-    """What the engine would write to standard error: a peer could fill a log with it."""
+    """Log what the engine would write to standard error at debug level: a client could fill a log with it."""
     _LOG.debug("the engine says: %s", text(said))
 
 
@@ -105,29 +105,29 @@ class Engine:
         self._flowed: dict[EngineLink, None] = {}
         self._cut_out = bytearray()
         self._incomplete = NOTHING
-        """What the engine writes next of which it cannot say all."""
+        """The frames to be completed in the engine's next output."""
         self._beginning: EngineSession | None = None
         self._attaching: EngineLink | None = None
-        """Whose begin and attach that is."""
+        """The session and link whose begin and attach these are."""
         self.mute = False
-        """Whether the engine says nothing more."""
+        """Whether the engine gives no more output."""
         self.alive = True
 
     @property
     def portion(self) -> int:
-        """Octets of a long message that the engine is given at a time: about what fits into a frame of the peer's."""
+        """Octets of a long message that the engine is given at a time: about one frame of the client's."""
         frame = self.max_frame or _MOST_PORTION
         return min(max(frame - _FRAME_HEAD, SHORT), _MOST_PORTION)
 
     @property
     def max_frame(self) -> int:
-        """Octets of a frame that the peer takes; 0 for any."""
+        """Octets of a frame that the client takes; 0 for any."""
         return int(lib.pn_transport_get_remote_max_frame(self._transport))
 
     # --- octets
 
     def push(self, octets: bytes) -> bool:
-        """Take octets from the peer; the events that they make wait for `dispatch`.
+        """Take octets from the client; their events wait for `dispatch`.
 
         Returns:
             Whether the engine took all of them; if not, it has ended its side.
@@ -145,7 +145,7 @@ class Engine:
         return at == size
 
     def pull(self) -> bytes:
-        """Everything there is to say to the peer now."""
+        """Return all output for the client."""
         if self._cut_out:
             out = self._cut_out
             self._cut_out = bytearray()
@@ -167,7 +167,7 @@ class Engine:
         self._incomplete, self._beginning, self._attaching = NOTHING, None, None
 
     def _take_out(self) -> None:
-        """Have the engine write what it was told so far, since it would write some of what comes next before it."""
+        """Take the engine's output so far, because the engine would write later frames before some of it."""
         self._cut_out += self._pull()
 
     def _written(self) -> bytes:
@@ -184,7 +184,7 @@ class Engine:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def tick(self, now_ms: int) -> int:
-        """Let the engine say that it is there, and notice a silent peer.
+        """Let the engine send a heartbeat and notice a silent client.
 
         Returns:
             When it wants to be asked again, in milliseconds; 0 for never.
@@ -194,7 +194,7 @@ class Engine:
     # --- events
 
     def dispatch(self) -> None:
-        """Tell what has happened, until nothing is left; what the listener does meanwhile is told too.
+        """Report all events, including those that their handlers cause.
 
         Credit comes last: the engine says what it is now and not what it was, and what the peer has released before it
         gave credit is to be there by then.
@@ -211,7 +211,7 @@ class Engine:
         collector, peek, pop, kind = self._collector, lib.pn_collector_peek, lib.pn_collector_pop, lib.pn_event_type
         while self.alive and (event := peek(collector)):
             handler = _HANDLERS.get(kind(event))
-            if handler is None:  # two of three
+            if handler is None:  # two events of three
                 pop(collector)
                 continue
             try:
@@ -269,7 +269,10 @@ class Engine:
             self._events.session_closed(session)
 
     def on_error(self, event: object) -> None:
-        """The engine has ended the connection; its close waits to be pulled, and what was to begin is not written."""
+        """Note that the engine closes the connection.
+
+        Its close waits to be pulled, and frames to be completed are dropped.
+        """
         del event
         self._nothing_begins()
         said = text(lib.pn_condition_get_name(lib.pn_transport_condition(self._transport)))
@@ -281,7 +284,7 @@ class Engine:
 
     @property
     def container(self) -> str:
-        """The peer's container id."""
+        """The client's container id."""
         return text(lib.pn_connection_remote_container(self._connection)) if self.alive else ""
 
     def open(self, container: str, *, offered: bytes, properties: bytes) -> None:
@@ -295,7 +298,7 @@ class Engine:
         if self.alive:
             lib.pn_connection_set_container(self._connection, container.encode())
             lib.pn_connection_open(self._connection)
-            self._incomplete = Incomplete(OpenEnd(offered, properties))
+            self._incomplete = Incomplete(OpenReply(offered, properties))
 
     def close(self, problem: Problem | None = None) -> None:
         """Close our side."""
@@ -305,7 +308,7 @@ class Engine:
             lib.pn_connection_close(self._connection)
 
     def end(self, frame: bytes) -> None:
-        """Say a last frame that the engine would not say: it closes nothing that the peer has not opened.
+        """Append a last frame that the engine would not write: it closes nothing that the client has not opened.
 
         Args:
             frame: A close.
@@ -315,7 +318,7 @@ class Engine:
 
     @property
     def failure(self) -> tuple[str, str]:
-        """Why the engine has ended the connection: a condition and a text; empty ones when it has not."""
+        """The condition and description with which the engine has closed the connection; empty if it has not."""
         if not self.alive:
             return "", ""
         condition = lib.pn_transport_condition(self._transport)
@@ -325,7 +328,7 @@ class Engine:
     # --- what links and sessions need
 
     def begin(self, session: EngineSession, capacity: int) -> None:
-        """Begin a session; the first may leave with our open."""
+        """Begin a session; the first may be written with our open."""
         joins = self._incomplete.open is not None and self._beginning is None
         if not joins:
             self._take_out()
@@ -336,8 +339,8 @@ class Engine:
         if not joins:
             self._take_out()
 
-    def attach(self, link: EngineLink, end: AttachEnd) -> None:
-        """Attach a link; the first may leave with our open, unless messages may follow in the same piece."""
+    def attach(self, link: EngineLink, end: AttachReply) -> None:
+        """Attach a link; the first may be written with our open, unless messages may follow at once."""
         joins = self._beginning is link.session and self._attaching is None and not link.is_sender
         if not joins:
             self._take_out()
@@ -348,7 +351,7 @@ class Engine:
             self._take_out()
 
     def tell(self, link: EngineLink) -> None:
-        """Say how a link stands, whether that has changed or not."""
+        """Write a flow for a link, whether its state has changed or not."""
         self._take_out()
         if link.is_sender:
             self._cut_out += flows.of_link(
@@ -364,13 +367,13 @@ class Engine:
         lib.pn_link_set_drain(link.pointer, 0)
 
     def tell_session(self, session: EngineSession) -> None:
-        """Say how a session stands."""
+        """Write a flow for a session."""
         if session.alive:
             self._take_out()
             self._cut_out += flows.of_session(self._session_flow(session))
 
     def open_window(self, session: EngineSession) -> int:
-        """Have a session take as many transfers as it ever does, and say so; how many these are."""
+        """Open a session's incoming window fully and write a flow. Return its size in transfers."""
         if not session.alive:
             return 0
         self._take_out()
@@ -379,19 +382,19 @@ class Engine:
         return flows.window(frames)
 
     def _session_flow(self, session: EngineSession) -> list[bytes]:
-        """What the engine says when the window of a session may have changed."""
+        """Return the engine's output after the window of a session may have changed."""
         capacity = lib.pn_session_get_incoming_capacity(session.pointer)
         lib.pn_session_set_incoming_capacity(session.pointer, capacity)
         return list(whole(self._pull()))
 
     def forget_link(self, link: EngineLink) -> None:
-        """A link is gone on both sides."""
+        """Forget a link that is detached on both sides."""
         if link is self._attaching:
-            self._take_out()  # what is freed is not written any more
+            self._take_out()  # frames of a freed link would not be written
         self._links.pop(link.pointer, None)
 
     def free_session(self, session: EngineSession) -> None:
-        """Both sides of a session have ended; its links go with it."""
+        """Free a session that has ended on both sides, with its links."""
         if session.alive:
             if session is self._beginning:
                 self._take_out()  # as in `forget_link`
@@ -404,7 +407,7 @@ class Engine:
             lib.pn_session_free(session.pointer)
 
     def free(self) -> None:
-        """Give everything back."""
+        """Free the engine."""
         if not self.alive:
             return
         self.alive = False
@@ -420,10 +423,10 @@ class Engine:
         lib.pn_transport_unbind(self._transport)
         lib.pn_collector_release(self._collector)
         lib.pn_connection_release(self._connection)
-        lib.pn_decref(self._connection)  # what it was made with, which a release does not give back
+        lib.pn_decref(self._connection)  # the reference of its creation, which a release does not drop
         lib.pn_collector_free(self._collector)
         lib.pn_decref(self._transport)
-        del self._events  # who hears of nothing more is not kept until the collector of cycles comes by
+        del self._events  # without the cycle, memory is freed at once
 
 
 _HANDLERS: Mapping[int, Callable[[Engine, object], None]] = {
@@ -438,4 +441,4 @@ _HANDLERS: Mapping[int, Callable[[Engine, object], None]] = {
     int(lib.PN_CONNECTION_REMOTE_CLOSE): Engine.on_close,
     int(lib.PN_TRANSPORT_ERROR): Engine.on_error,
 }
-"""Who sees to an event, by its type; the others are of no interest."""
+"""The handlers by event type; other events are ignored."""

@@ -14,11 +14,11 @@ from assay_sdk.amqp.frames import frame
 NO_OCTETS = b""
 _CLOSE, _ERROR = 0x18, 0x1D
 fresh: Callable[[int], Any] = partial(ffi.new_allocator(should_clear_after_alloc=False), ffi.typeof("char[]"))
-"""So many octets of memory, to be written before they are read."""
+"""Allocates octets without clearing them."""
 
 
 class Problem(Protocol):
-    """An error condition with all that goes with it."""
+    """An error condition."""
 
     @property
     def name(self) -> str:
@@ -27,12 +27,12 @@ class Problem(Protocol):
 
     @property
     def description(self) -> str:
-        """Text for people."""
+        """A text for the user."""
         ...
 
     @property
     def info(self) -> bytes:
-        """An encoded map with more; empty for none."""
+        """An encoded map with details; empty for none."""
         ...
 
 
@@ -60,12 +60,12 @@ def set_condition(condition: object, problem: Problem) -> None:
 
 
 def text(pointer: object) -> str:
-    """A C string of the peer's; what is no UTF-8 in it is replaced."""
+    """Read a C string of the client's; octets that are no UTF-8 are replaced."""
     return "" if pointer == ffi.NULL else cast("bytes", ffi.string(pointer)).decode(errors="replace")
 
 
 def with_condition(frames: Iterable[bytes], error: tuple[str, str]) -> bytes:
-    """Frames, of which the close, if one is among them, gets another condition and description."""
+    """Return frames with another condition and description in the close, if it is among them."""
     name, description = error
     fields = types.fields((types.symbol(name), types.string(description)))
     close = frame(types.described(_CLOSE, types.fields((types.described(_ERROR, fields),))))

@@ -1,4 +1,4 @@
-"""Deliveries: what the peer says of one, and what we say."""
+"""Deliveries and their states, the client's and ours."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from cproton import ffi, lib
 from assay_broker.amqp.engine._data import NO_OCTETS, Problem, data, set_condition, set_data
 
 Delivery = NewType("Delivery", object)
-"""One delivery, as the engine knows it; of use until it is settled or its link is gone."""
+"""One delivery of the engine; valid until it is settled or its link is gone."""
 
 
-class State(IntEnum):
+class DeliveryState(IntEnum):
     """Descriptor codes of delivery states (3.4, 4.5); `NONE` where there is none."""
 
     NONE = 0
@@ -27,39 +27,39 @@ class State(IntEnum):
     TRANSACTIONAL = 0x34
 
 
-# Proton's own functions: a call around each would cost every message as much again.
+# Proton's own functions: a Python call around each would double their cost for every message.
 
 is_partial: Callable[[Delivery], bool] = lib.pn_delivery_partial
-"""Whether more of it is to come."""
+"""Whether more transfers follow."""
 is_aborted: Callable[[Delivery], bool] = lib.pn_delivery_aborted
-"""Whether the peer has given it up before its end."""
+"""Whether the client has aborted it."""
 is_settled: Callable[[Delivery], bool] = lib.pn_delivery_settled
-"""Whether the peer has settled it."""
+"""Whether the client has settled it."""
 is_updated: Callable[[Delivery], bool] = lib.pn_delivery_updated
-"""Whether the peer has said something of it that was not looked at."""
+"""Whether it has a new state of the client's."""
 state_of: Callable[[Delivery], int] = lib.pn_delivery_remote_state
-"""The code of the state that the peer has given it."""
+"""The code of the client's state."""
 settle: Callable[[Delivery], None] = lib.pn_delivery_settle
-"""Settle our side as it is."""
+"""Settle it on our side."""
 
-_ACCEPTED = State.ACCEPTED.value
+_ACCEPTED = DeliveryState.ACCEPTED.value
 _update = lib.pn_delivery_update
 
 
 def state_fields(delivery: Delivery) -> bytes:
-    """The encoded fields of the peer's state, where proton does not know that kind of state."""
+    """Return the encoded fields of the client's state, for kinds of state that proton does not know."""
     return data(lib.pn_disposition_data(lib.pn_delivery_remote(delivery)))
 
 
 def modified(delivery: Delivery) -> tuple[bool, bool, bytes]:
-    """Of the peer's modified outcome: whether the delivery has failed, is undeliverable here, and an encoded map."""
+    """Return the fields of the client's modified outcome: failed, undeliverable here, and an encoded map."""
     remote = lib.pn_delivery_remote(delivery)
     annotations = data(lib.pn_disposition_annotations(remote))
     return bool(lib.pn_disposition_is_failed(remote)), bool(lib.pn_disposition_is_undeliverable(remote)), annotations
 
 
 def tag_of(delivery: Delivery) -> bytes:
-    """Its tag; no octets where its sender has left it out."""
+    """Return its tag; empty if its sender has left it out."""
     tag = lib.pn_delivery_tag(delivery)
     octets: bytes = ffi.unpack(tag.start, tag.size) if tag.size else NO_OCTETS
     return octets
@@ -74,16 +74,16 @@ def accept(delivery: Delivery) -> None:
 def reject(delivery: Delivery, problem: Problem) -> None:
     """Reject and settle."""
     set_condition(lib.pn_disposition_condition(lib.pn_delivery_local(delivery)), problem)
-    lib.pn_delivery_update(delivery, State.REJECTED)
+    lib.pn_delivery_update(delivery, DeliveryState.REJECTED)
     lib.pn_delivery_settle(delivery)
 
 
-def answer(delivery: Delivery, state: State, fields: bytes) -> None:
-    """Settle with a state of the transactions' kind (4.5.5, 4.5.8).
+def answer(delivery: Delivery, state: DeliveryState, fields: bytes) -> None:
+    """Settle with a transactional state or a declared outcome (4.5.5, 4.5.8).
 
     Args:
         delivery: The delivery.
-        state: `State.DECLARED` or `State.TRANSACTIONAL`.
+        state: `DeliveryState.DECLARED` or `DeliveryState.TRANSACTIONAL`.
         fields: Its fields, an encoded list.
     """
     set_data(lib.pn_disposition_data(lib.pn_delivery_local(delivery)), fields)

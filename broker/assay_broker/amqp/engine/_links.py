@@ -8,17 +8,17 @@ from typing import Any, Final, Protocol
 from cproton import ffi, lib
 from msgspec import Struct
 
-from assay_broker.amqp.attaches import AttachEnd
 from assay_broker.amqp.engine._data import NO_OCTETS, Problem, fresh, set_condition, text
 from assay_broker.amqp.engine._deliveries import Delivery
+from assay_broker.amqp.frames.attaches import AttachReply
 
 _new_delivery, _send, _advance = lib.pn_delivery, lib.pn_link_send, lib.pn_link_advance
 _pending, _receive = lib.pn_delivery_pending, lib.pn_link_recv
-"""Looked up once: for each message."""
+"""Cached at import: this runs for every message."""
 
 
 class SettleMode(IntEnum):
-    """What a sender of a link does (2.8.2)."""
+    """Settlement modes of a sender (2.8.2)."""
 
     UNSETTLED = 0
     SETTLED = 1
@@ -26,50 +26,52 @@ class SettleMode(IntEnum):
 
 
 SHORT = 16_384
-"""Octets of a message that the engine is given at once.  Of what the peer's window has no room for, the engine moves
-all with each frame: with a long message that would take more time than there is."""
+"""Octets of a message that is given to the engine at once.
+
+The engine moves all that the client's window has no room for with each frame, which is too slow for a long message.
+"""
 
 
-class Owner(Protocol):
+class LinkOwner(Protocol):
     """What a session or link needs of its connection's engine."""
 
     @property
     def portion(self) -> int:
-        """Octets of a long message that the engine is given at a time: about what fits into a frame."""
+        """Octets of a long message that the engine is given at a time: about one frame."""
         ...
 
     @property
     def max_frame(self) -> int:
-        """Octets of a frame that the peer takes; 0 for any."""
+        """Octets of a frame that the client takes; 0 for any."""
         ...
 
     def begin(self, session: EngineSession, capacity: int) -> None:
         """Begin a session."""
         ...
 
-    def attach(self, link: EngineLink, end: AttachEnd) -> None:
+    def attach(self, link: EngineLink, end: AttachReply) -> None:
         """Attach a link."""
         ...
 
     def tell(self, link: EngineLink) -> None:
-        """Say how a link stands, whether that has changed or not."""
+        """Write a flow for a link, whether its state has changed or not."""
         ...
 
     def forget_link(self, link: EngineLink) -> None:
-        """A link is gone on both sides."""
+        """Forget a link that is detached on both sides."""
         ...
 
 
-class Listener(Protocol):
-    """Who hears of the deliveries of a link: `assay_broker.amqp.links.LinkEnd`."""
+class DeliveryListener(Protocol):
+    """The receiver of a link's delivery events: `assay_broker.amqp.links.link.LinkEnd`."""
 
     def changed(self, delivery: Delivery) -> None:
-        """A delivery has come, in whole or in part, or the peer has said what became of one."""
+        """Handle a new delivery, a further part of one, or its new state."""
         ...
 
 
 class _Sending(Struct):
-    """A long message on its way.
+    """A long message that is being sent.
 
     Args:
         delivery: Its delivery, which is not over.
@@ -83,54 +85,54 @@ class _Sending(Struct):
 
 
 class Tag:
-    """A tag of four octets, to be written anew for each delivery: the engine takes a copy."""
+    """A tag of four octets, overwritten for each delivery, because the engine copies it."""
 
     __slots__ = ("_octets", "_owner", "_place", "_shown")
 
     def __init__(self) -> None:
-        self._place: object = ffi.new("char[4]")  # owns what the others show
+        self._place: object = ffi.new("char[4]")  # owns the memory of the others
         self._octets: Any = ffi.buffer(self._place)
         self._owner: Any = ffi.new("pn_bytes_t *", (4, self._place))
         self._shown: object = self._owner[0]
 
     def of(self, number: int) -> object:
-        """The tag of a delivery's number."""
+        """Return the tag for a delivery's number."""
         self._octets[:] = number.to_bytes(4)
         return self._shown
 
 
-class _Basket:
-    """Where a link's messages are read to, one after the other, unless they are long."""
+class _ReadBuffer:
+    """The buffer into which a link's short messages are read, one after the other."""
 
     SIZE: Final = 2_048
 
     __slots__ = ("octets", "place")
 
     def __init__(self) -> None:
-        self.place: object = ffi.new(f"char[{self.SIZE}]")  # owns what the other shows
+        self.place: object = ffi.new(f"char[{self.SIZE}]")  # owns the memory of the other
         self.octets: Any = ffi.buffer(self.place)
 
 
 _NO_TAG = Tag()
-"""Of receivers, which make no deliveries."""
+"""The tag of receivers' links, which send no deliveries."""
 
 
 class EngineSession:
     """One session.
 
     Args:
-        engine: Where it belongs.
-        pointer: Proton's.
+        engine: The engine of its connection.
+        pointer: Proton's pointer.
     """
 
-    def __init__(self, engine: Owner, pointer: object) -> None:
+    def __init__(self, engine: LinkOwner, pointer: object) -> None:
         self._engine = engine
         self.pointer = pointer
         self.alive = True
         self.links: dict[EngineLink, None] = {}
 
     def open(self, capacity: int) -> None:
-        """Begin our side.
+        """Begin the session on our side.
 
         Args:
             capacity: Octets of unread deliveries that it takes: its incoming window, in frames.
@@ -139,7 +141,7 @@ class EngineSession:
             self._engine.begin(self, capacity)
 
     def close(self, problem: Problem | None = None) -> None:
-        """End our side."""
+        """End the session on our side."""
         if self.alive:
             if problem is not None:
                 set_condition(lib.pn_session_condition(self.pointer), problem)
@@ -147,7 +149,7 @@ class EngineSession:
 
     @property
     def unsent(self) -> int:
-        """Octets that wait for the peer's window."""
+        """Octets that wait for the client's window."""
         return int(lib.pn_session_outgoing_bytes(self.pointer)) if self.alive else 0
 
 
@@ -155,13 +157,13 @@ class EngineLink:
     """One link.
 
     Args:
-        engine: Where it belongs.
-        pointer: Proton's.
+        engine: The engine of its connection.
+        pointer: Proton's pointer.
         session: The session it belongs to.
     """
 
     __slots__ = (
-        "_basket",
+        "_buffer",
         "_sending",
         "alive",
         "end",
@@ -177,30 +179,30 @@ class EngineLink:
         "tag",
     )
 
-    def __init__(self, engine: Owner, pointer: object, session: EngineSession) -> None:
+    def __init__(self, engine: LinkOwner, pointer: object, session: EngineSession) -> None:
         self.engine = engine
         self.pointer = pointer
         self.session = session
-        self.end: Listener | None = None
-        """Who hears of its deliveries; None where nobody does."""
+        self.end: DeliveryListener | None = None
+        """The receiver of its delivery events; None for none."""
         self.alive = True
         self.opened = False
         self.handle = 0
-        """What we call it in its session, once it is attached."""
+        """Our handle in its session, once it is attached."""
         self.sent = 0
-        """Of a sender: the deliveries that were handed to the engine."""
+        """Of a sender: the number of deliveries given to the engine."""
         self.given_back = 0
         """Of a sender: credit that drains have used up."""
         self.is_sender = bool(lib.pn_link_is_sender(pointer))
         self.name = text(lib.pn_link_name(pointer))
         self.tag = Tag() if self.is_sender else _NO_TAG
-        self._basket: _Basket | None = None
+        self._buffer: _ReadBuffer | None = None
         self._sending: _Sending | None = None
 
     # --- attaching
 
-    def open(self, end: AttachEnd) -> None:
-        """Attach our side.
+    def open(self, end: AttachReply) -> None:
+        """Attach the link on our side.
 
         Args:
             end: What the attach says.
@@ -213,13 +215,13 @@ class EngineLink:
                 lib.pn_link_set_max_message_size(self.pointer, end.max_message_size)
             self.engine.attach(self, end)
 
-    def takes(self, end: AttachEnd) -> bool:
-        """Whether our attach fits into a frame that the peer takes."""
+    def takes(self, end: AttachReply) -> bool:
+        """Whether our attach fits into the client's max-frame-size."""
         most = self.engine.max_frame
         return not most or end.longest <= most
 
     def close(self, problem: Problem | None = None) -> None:
-        """Detach our side for good."""
+        """Detach the link with a close."""
         self._sending = None
         if self.alive:
             if problem is not None:
@@ -227,13 +229,13 @@ class EngineLink:
             lib.pn_link_close(self.pointer)
 
     def detach(self) -> None:
-        """Detach our side; the peer may come back to it."""
+        """Detach the link; the client may attach it again."""
         self._sending = None
         if self.alive:
             lib.pn_link_detach(self.pointer)
 
     def free(self) -> None:
-        """Both sides are detached."""
+        """Free a link that is detached on both sides."""
         if self.alive:
             self.alive = False
             self.session.links.pop(self, None)
@@ -244,17 +246,17 @@ class EngineLink:
 
     @property
     def credit(self) -> int:
-        """Of a sender: deliveries that the peer still takes.  Of a receiver: those that it may still send."""
+        """Of a sender: deliveries that the client still takes. Of a receiver: those that the client may still send."""
         return int(lib.pn_link_credit(self.pointer)) if self.alive else 0
 
     @property
     def draining(self) -> bool:
-        """Of a sender: whether the peer wants its credit used or given back."""
+        """Of a sender: whether the client drains its credit."""
         return self.alive and bool(lib.pn_link_get_drain(self.pointer))
 
     @property
     def overdrawn(self) -> bool:
-        """Of a receiver: whether the peer has sent, or says that it has sent, more than it had credit for."""
+        """Of a receiver: whether the client has sent more than its credit, or says so in a flow."""
         return self.alive and int(lib.pn_link_credit(self.pointer)) < int(lib.pn_link_queued(self.pointer))
 
     @property
@@ -264,7 +266,7 @@ class EngineLink:
 
     @property
     def credit_left(self) -> int:
-        """Of a sender: credit as the peer knows it."""
+        """Of a sender: the credit as the client knows it."""
         return max(0, self.credit + self.queued)
 
     @property
@@ -273,31 +275,31 @@ class EngineLink:
         return self.sent - self.queued + self.given_back
 
     def drained(self) -> None:
-        """Of a sender: give back what credit is left, and say so even if that is none; nothing is queued then."""
+        """Of a sender: give the remaining credit back and write a flow, even if none remains. Nothing may be queued."""
         if self.alive and self.credit > 0:
             self.given_back += int(lib.pn_link_drained(self.pointer))
         elif self.alive:
             self.tell()
 
     def tell(self) -> None:
-        """Say how the link stands, unless the engine will: it does at the end of a drain, behind what is queued."""
+        """Write a flow, unless the engine will do so at the end of a drain, after the queued deliveries."""
         if self.alive and not (self.is_sender and self.draining and self.queued):
             self.engine.tell(self)
 
     def flow(self, credit: int) -> None:
-        """Of a receiver: allow this many more deliveries."""
+        """Of a receiver: give credit for this many more deliveries."""
         if self.alive and credit > 0:
             lib.pn_link_flow(self.pointer, credit)
 
     # --- sending
 
     def send(self, number: int, octets: bytes, *, settled: bool) -> Delivery | None:
-        """Transfer a message that is not long.
+        """Send a message of up to `SHORT` octets.
 
         Args:
-            number: What its tag is made of.
+            number: The number from which its tag is made.
             octets: The message, of no more than `SHORT` octets.
-            settled: Whether that is all.
+            settled: Whether it is sent settled.
 
         Returns:
             The delivery; None when it is settled with that, or the link is gone.
@@ -315,13 +317,13 @@ class EngineLink:
         return delivery
 
     def send_long(self, number: int, head: bytes, rest: memoryview, *, settled: bool) -> Delivery | None:
-        """Transfer the beginning of a message, or all of it; `send_on` goes on with it as long as it is `unfinished`.
+        """Send the beginning of a message, or all of it. While `unfinished`, `send_on` continues it.
 
         Args:
-            number: What its tag is made of.
+            number: The number from which its tag is made.
             head: Its first octets: sections before the bare message.
             rest: All others.
-            settled: Whether that is all.
+            settled: Whether it is sent settled.
 
         Returns:
             The delivery; None when the link is gone.
@@ -336,18 +338,18 @@ class EngineLink:
 
     @property
     def unfinished(self) -> bool:
-        """Of a sender: whether a message is on its way of which there is more."""
+        """Of a sender: whether a message was sent in part."""
         return self._sending is not None
 
     def send_on(self) -> bool:
-        """Go on with a message if the peer has taken what it was sent of it; whether that was all."""
+        """Continue a message if the client has taken the part sent. Return whether it is complete."""
         sending = self._sending
         if sending is not None and self.alive and not _pending(sending.delivery):
             self._give(sending)
         return self._sending is None
 
     def give_up(self, delivery: Delivery) -> bool:
-        """Send no more of a message if this is the one on its way; it is settled with that.  Whether it was."""
+        """Abort a delivery if it was sent in part, which settles it. Return whether it was."""
         sending = self._sending
         if sending is None or sending.delivery != delivery:
             return False
@@ -371,29 +373,29 @@ class EngineLink:
     # --- receiving
 
     def read(self, delivery: Delivery) -> bytes:
-        """What has come of a delivery and has not been read."""
+        """Return the octets of a delivery that have arrived and were not read."""
         size = _pending(delivery)
         if not self.alive or size <= 0:
             return NO_OCTETS
         octets: bytes
-        if size > _Basket.SIZE:
+        if size > _ReadBuffer.SIZE:
             buffer = fresh(size)
             read = _receive(self.pointer, buffer, size)
             octets = ffi.unpack(buffer, read) if read > 0 else NO_OCTETS
             return octets
-        basket = self._basket
-        if basket is None:
-            basket = self._basket = _Basket()
-        read = _receive(self.pointer, basket.place, size)
-        octets = basket.octets[:read] if read > 0 else NO_OCTETS
+        reading = self._buffer
+        if reading is None:
+            reading = self._buffer = _ReadBuffer()
+        read = _receive(self.pointer, reading.place, size)
+        octets = reading.octets[:read] if read > 0 else NO_OCTETS
         return octets
 
     def is_current(self, delivery: Delivery) -> bool:
-        """Whether this is the delivery that is being received."""
+        """Whether this delivery is being received."""
         return self.alive and bool(lib.pn_link_current(self.pointer) == delivery)
 
     def drop(self, delivery: Delivery) -> None:
-        """Read nothing of a delivery that nobody wants any more."""
+        """Discard a delivery."""
         if self.is_current(delivery):
             self.read(delivery)
             if not lib.pn_delivery_partial(delivery):
@@ -401,6 +403,6 @@ class EngineLink:
                 lib.pn_delivery_settle(delivery)
 
     def advance(self) -> None:
-        """Go on to the next delivery."""
+        """Advance to the next delivery."""
         if self.alive:
             _advance(self.pointer)

@@ -39,11 +39,11 @@ from tests.broker.amqp.serving import (
     target,
 )
 
-from assay_broker.amqp.connection import Connection
+from assay_broker.amqp.connections.connection import AmqpConnection
+from assay_broker.amqp.connections.sockets import AmqpSocket
 from assay_broker.amqp.engine import Engine, EngineLink, EngineSession
 from assay_broker.amqp.limits import AmqpLimits
-from assay_broker.amqp.line import Line
-from assay_broker.amqp.links import LinkEnd
+from assay_broker.amqp.links.link import LinkEnd
 from assay_broker.amqp.listener import AmqpListener
 from assay_broker.core.administration.changes import DefineObject
 from assay_broker.core.commands import Administer
@@ -60,7 +60,7 @@ ROUND = 250
 GROWTH = 32 << 20
 """Octets that the process may grow by after its first rounds: what is left is the allocator's, not the peers'."""
 SETTLED_ROUNDS = 4
-_KEPT = (Connection, Engine, EngineLink, EngineSession, Line, LinkEnd)
+_KEPT = (AmqpConnection, Engine, EngineLink, EngineSession, AmqpSocket, LinkEnd)
 _LIMITS = AmqpLimits(
     login_ms=2_000, close_ms=1_000, sessions=8, links=12, max_frame=1 << 17, max_message=200_000, credit=20, window=10
 )

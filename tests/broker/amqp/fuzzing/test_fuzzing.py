@@ -14,7 +14,7 @@ from tests.broker.amqp.fuzzing.mutation import Mutator
 from tests.broker.amqp.fuzzing.scenes import GUARDED, SCENES
 from tests.broker.amqp.fuzzing.trees import parse
 
-from assay_broker.amqp.incoming import IncomingEnd
+from assay_broker.amqp.links.incoming import IncomingEnd
 from assay_sdk.amqp import types
 
 SHARE = 300

@@ -28,11 +28,11 @@ from tests.broker.amqp.serving import (
 )
 from tests.waiting import until
 
-from assay_broker.amqp.connection import Connection
+from assay_broker.amqp.connections.connection import AmqpConnection
+from assay_broker.amqp.connections.sockets import AmqpSocket
 from assay_broker.amqp.engine import Engine, EngineLink, EngineSession
 from assay_broker.amqp.limits import AmqpLimits
-from assay_broker.amqp.line import Line
-from assay_broker.amqp.links import LinkEnd
+from assay_broker.amqp.links.link import LinkEnd
 from assay_broker.security import Security
 from assay_sdk.amqp.frames import PROTOCOL_HEADER
 from assay_sdk.amqp.types import DecodeError
@@ -40,7 +40,7 @@ from assay_sdk.amqp.types import DecodeError
 SLOW_S = 5.0
 """How long one round trip of the probe may take on a busy machine; a probe that is not served takes `LIMIT_S`."""
 
-_KEPT = (Connection, Engine, EngineLink, EngineSession, Line, LinkEnd)
+_KEPT = (AmqpConnection, Engine, EngineLink, EngineSession, AmqpSocket, LinkEnd)
 
 
 class Probe:

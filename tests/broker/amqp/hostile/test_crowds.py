@@ -83,7 +83,7 @@ def test_more_connections_than_there_may_be_are_turned_away() -> None:
         assert gone == 35
         for one in crowd:
             one.close()
-        with_room = lambda: len(server.do(lambda: dict(server.listener._lines))) <= 1  # noqa: E731
+        with_room = lambda: len(server.do(lambda: dict(server.listener._clients))) <= 1  # noqa: E731
         until(with_room, "there is room again")
         with raw(server) as client:
             client.close()
@@ -168,7 +168,7 @@ def test_a_reader_that_never_reads_does_not_stay_when_it_has_closed() -> None:
 
 
 def _containers(server: Serving) -> list[str]:
-    return [view.container for view in server.do(lambda: server.listener.connections)]
+    return [view.container_id for view in server.do(lambda: server.listener.connections)]
 
 
 def test_a_session_whose_window_stays_shut_does_not_fill_the_memory() -> None:

@@ -146,8 +146,8 @@ def test_passwords_are_checked_a_few_at_a_time_and_not_for_those_who_have_gone()
     ):
         until(lambda: len(users.begun) == 2, "two passwords are being checked")
         with asking(server, "alice", "guess 3"), asking(server, "alice", "guess 4"):
-            until(lambda: server.do(lambda: len(server.listener._lines)) == 4, "four clients are there")
-        until(lambda: server.do(lambda: len(server.listener._lines)) == 2, "the server has seen that two have gone")
+            until(lambda: server.do(lambda: len(server.listener._clients)) == 4, "four clients are there")
+        until(lambda: server.do(lambda: len(server.listener._clients)) == 2, "the server has seen that two have gone")
         with asking(server, "alice", "secret") as last:
             users.go.set()
             assert [client.wait(0x44).at(0) for client in (first, second, last)] == [1, 1, 0]
@@ -159,7 +159,7 @@ def test_a_client_that_goes_while_its_password_is_checked_leaves_nothing_behind(
     with serving(security=Security(users)) as server:
         with asking(server, "alice", "secret"):
             until(lambda: bool(users.begun), "the password is being checked")
-        until(lambda: server.do(lambda: not server.listener._lines), "the server has seen that the client has gone")
+        until(lambda: server.do(lambda: not server.listener._clients), "the server has seen that the client has gone")
         users.go.set()
         with asking(server, "bob", "hidden") as other:
             assert other.wait(0x44).at(0) == 0
@@ -283,7 +283,7 @@ def test_who_is_in_the_tls_handshake_counts_against_the_limit_of_connections() -
         assert [hung_up(one) for one in crowd[3:]] == [True] * 5
         assert time.monotonic() - began < 0.9
         assert [hung_up(one) for one in crowd[:3]] == [True] * 3
-        assert not server.do(lambda: dict(server.listener._lines))
+        assert not server.do(lambda: dict(server.listener._clients))
         for one in crowd:
             one.close()
         client = ssl.create_default_context(cafile=CERTIFICATES / "certificate.pem")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay_broker.amqp.messages import read
+from assay_broker.amqp.messages.transcoding import read
 from assay_broker.core.messages.altering import with_ids, with_number, without_property
 from assay_broker.core.messages.bodies import body_of, body_size, opened
 from assay_sdk.amqp import codec, sections, types

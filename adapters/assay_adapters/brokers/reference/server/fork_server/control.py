@@ -30,14 +30,14 @@ from assay_adapters.brokers.reference.server.fork_server.messages import (
 from assay_adapters.clients.events import KID
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.server.options import ServerOptions
-from assay_broker.server.parts import AmqpGate, Gate, Parts
+from assay_broker.server.parts import AmqpListenerPort, ListenerPort, Parts
 from assay_broker.shell import QueueManager
 from assay_broker.stores import Operation, StoreError
 from assay_broker.stores.sqlite import SqliteStore
 from assay_sdk.time import Runner
 
 if TYPE_CHECKING:
-    from assay_broker.http.requests import ConnectionView
+    from assay_broker.http.requests.request import ConnectionView
 
 _READ_SIZE = 1 << 16
 _KIDS_A_LINE = 16
@@ -99,7 +99,7 @@ class ServerControl:
         """Read users and certificates."""
         self._parts.secure(options)
 
-    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> AmqpGate:
+    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> AmqpListenerPort:
         """Make the AMQP listener, and begin to read controls."""
         self._queue_manager = queue_manager
         asyncio.get_running_loop().add_reader(self._control, self._listen)
@@ -111,7 +111,7 @@ class ServerControl:
         queue_manager: QueueManager,
         runner: Runner,
         views: Callable[[], Sequence[ConnectionView]],
-    ) -> Gate:
+    ) -> ListenerPort:
         """Make the HTTP listener for administrators."""
         return self._parts.http(options, queue_manager, runner, views)
 

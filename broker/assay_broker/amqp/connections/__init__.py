@@ -1,0 +1,1 @@
+"""Sockets, logins, connections and their sessions."""

@@ -1,0 +1,384 @@
+"""One client's socket: first the login, then octets between the socket and the engine.
+
+It knows no links and no messages; `AmqpConnection` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from typing import Protocol, cast
+
+from assay_broker.amqp.conditions import FORCED, Condition
+from assay_broker.amqp.connections.connection import AmqpConnection
+from assay_broker.amqp.connections.deadlines import Deadline, Deadlines
+from assay_broker.amqp.connections.sasl import Phase, SaslServer
+from assay_broker.amqp.engine import Engine, Events
+from assay_broker.amqp.frames.attaches import Attach
+from assay_broker.amqp.frames.errors import ProtocolError
+from assay_broker.amqp.frames.validation import FrameValidator
+from assay_broker.amqp.limits import AmqpLimits
+from assay_broker.security import PasswordChecks, Security
+from assay_broker.shell import QueueManager
+from assay_sdk.time import Cancel, Runner
+
+_LOG = logging.getLogger(__name__)
+_NS_PER_MS = 1_000_000
+
+READ = 32_768
+"""Octets read from one client before the others have their turn: about a hundred short messages, a few milliseconds."""
+
+
+class SocketOwner(Protocol):
+    """What a socket needs of the listener."""
+
+    queue_manager: QueueManager
+    runner: Runner
+    security: Security
+    passwords: PasswordChecks | None
+    """Checks passwords; None if no login is needed."""
+    limits: AmqpLimits
+    idle_timeout_ms: int
+    login: Deadlines
+    """Time limits for the client's open."""
+    closing: Deadlines
+    """Time limits for the client's close."""
+    buffer: memoryview
+    """The buffer that all sockets of the loop read into, one after the other. A memoryview, because asyncio's TLS fills
+    it piece by piece, and slices of anything else would be copies."""
+
+    def add(self, line: AmqpSocket, /) -> bool:
+        """Add a new socket. Return False if the listener has no room for it."""
+        ...
+
+    def remove(self, line: AmqpSocket, /) -> None:
+        """Remove a socket that has closed."""
+        ...
+
+    def memory_is_short(self) -> bool:
+        """Return whether senders get no new credit for lack of memory."""
+        ...
+
+    def same_container(self, container: str) -> dict[AmqpSocket, None]:
+        """Return the sockets of one container id; the socket adds and removes itself."""
+        ...
+
+    def forget_container(self, container: str) -> None:
+        """Remove a container id whose last socket has closed."""
+        ...
+
+
+class AmqpSocket(asyncio.BufferedProtocol):
+    """One client's socket.
+
+    Args:
+        owner: The listener.
+    """
+
+    def __init__(self, owner: SocketOwner) -> None:
+        self.peer = "no client"
+        self.user: str | None = None
+        self.connection: AmqpConnection | None = None
+        self._owner = owner
+        self._limits = owner.limits
+        self._runner = owner.runner
+        self._transport: asyncio.Transport | None = None
+        self._sasl: SaslServer | None = None
+        self._engine: Engine | None = None
+        self._screen = FrameValidator(
+            max_frame=owner.limits.max_frame,
+            channels=owner.limits.sessions,
+            max_performative=owner.limits.max_performative,
+            session_frames=owner.limits.session_frames,
+        )
+        self.congested = False
+        """Whether too much output waits for the client to read."""
+        self._paused = False
+        self._tick: Cancel | None = None
+        self._beats = False
+        self._limit: Deadline | None = None
+        self._checking: Cancel | None = None
+        self._finished = False
+        self._answer = b""
+        """Output of the login that goes with the next write."""
+        self._container = ""
+        self._same_container: dict[AmqpSocket, None] = {}
+
+    # --- `SocketPort`, for the connection
+
+    @property
+    def desired(self) -> tuple[str, ...]:
+        """Desired capabilities of the client's open."""
+        return self._screen.desired
+
+    def next_begin(self) -> int:
+        """Return the channel of the session that the engine reports next."""
+        return self._screen.begins.popleft()
+
+    def next_attach(self) -> Attach:
+        """Return the fields of the attach that the engine reports next."""
+        return self._screen.attaches.popleft()
+
+    def known(self, container: str) -> None:
+        """Take the client's container id."""
+        self._container = container
+        self._same_container = self._owner.same_container(container)
+        self._same_container[self] = None
+
+    def same_container(self) -> Iterator[AmqpConnection]:
+        """Iterate over the other connections of the same container."""
+        for one in tuple(self._same_container):
+            if one is not self and one.connection is not None:
+                yield one.connection
+
+    def flush(self) -> None:
+        """Write the engine's output. Close the socket once everything is written and the connection has ended."""
+        transport, connection, engine = self._transport, self.connection, self._engine
+        if transport is None or connection is None or engine is None:
+            return
+        octets = self._answer + engine.pull()
+        self._answer = b""
+        more = engine.pull() if connection.resumed() else b""
+        octets += more
+        if octets and not transport.is_closing():
+            transport.write(octets)
+            self._pause_if_stuck(transport)
+        connection.flushed(resumed=bool(more))
+        if engine.mute and connection.is_open:
+            _LOG.error("the engine of the connection of %s has failed; it is cut off", self.peer)
+            transport.abort()
+        elif connection.ended and not self._finished:
+            self._finish(transport, parted=connection.parted)
+
+    def drop(self) -> None:
+        """Cut the client off."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _finish(self, transport: asyncio.Transport, *, parted: bool) -> None:
+        """Write nothing more. Cut off a client that does not close or read, but leave it time to read the reason.
+
+        Args:
+            transport: The transport.
+            parted: Whether the client sends nothing more. Closing with unread input would reset the TCP connection.
+        """
+        self._finished = True
+        if transport.is_closing():
+            return
+        if parted or not transport.can_write_eof():
+            transport.close()
+            if transport.get_write_buffer_size():
+                self._limit_to(self._owner.closing, self.drop)
+            return
+        try:
+            transport.write_eof()
+        except OSError:  # the client has reset the connection, and asyncio has not noticed yet
+            transport.abort()
+        else:
+            self._limit_to(self._owner.closing, self.drop)
+
+    # --- asyncio's protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin the login, or refuse the client if the listener is full."""
+        stream = cast("asyncio.Transport", transport)
+        self._transport = stream
+        place = cast("tuple[object, ...] | str | None", stream.get_extra_info("peername"))
+        host = str(place[0]) if isinstance(place, tuple) else ""
+        self.peer = f"{host}:{place[1]}" if isinstance(place, tuple) else "a client"
+        if not self._owner.add(self):
+            _LOG.warning("%s was refused: too many connections", self.peer)
+            stream.abort()
+            return
+        stream.set_write_buffer_limits(high=self._limits.unsent)
+        encrypted = stream.get_extra_info("ssl_object") is not None
+        security = self._owner.security
+        private = security.anonymous or security.is_private(host, encrypted=encrypted)
+        self._sasl = SaslServer(security, private=private)
+        self._limit_to(self._owner.login, self._too_late)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Handle the end of the socket."""
+        del exc
+        self._owner.remove(self)
+        if self._same_container.pop(self, self) is None and not self._same_container:
+            self._owner.forget_container(self._container)
+        for job in (self._tick, self._limit):
+            if job is not None:
+                job()
+        self._tick = self._limit = None
+        self._forget_check()
+        connection, self.connection = self.connection, None  # without the cycle, memory is freed at once
+        if connection is not None:
+            connection.gone()
+
+    def eof_received(self) -> bool:
+        """Close the socket when the client closes its side."""
+        return False
+
+    def pause_writing(self) -> None:
+        """Note that too much output waits for the client to read."""
+        self.congested = True
+
+    def resume_writing(self) -> None:
+        """Note that the client has read."""
+        self.congested = False
+        if self._paused:
+            self._paused = False
+            self._read_on()
+        if self.connection is not None:
+            self.connection.freed()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Return the buffer to read into, of `READ` octets."""
+        del sizehint
+        return self._owner.buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take the octets that asyncio has read into the buffer."""
+        self.received(bytes(self._owner.buffer[:nbytes]))
+        transport = self._transport
+        if nbytes == READ and transport is not None and not self._paused and not transport.is_closing():
+            transport.pause_reading()  # uvloop would go on reading and starve other connections
+            self._runner.call_soon(self._read_on)
+
+    def _read_on(self) -> None:
+        transport = self._transport
+        if transport is not None and not self._paused and not transport.is_closing():
+            transport.resume_reading()
+
+    def received(self, data: bytes) -> None:
+        """Take octets of the client."""
+        sasl = self._sasl
+        if self._finished or sasl is None:
+            return
+        if self.connection is not None:
+            self._feed(data)
+            return
+        self._log_in(sasl, sasl.receive(data))
+
+    def _log_in(self, sasl: SaslServer, answer: bytes) -> None:
+        """Act on the phase of the login."""
+        if sasl.phase is Phase.DONE:
+            self._answer = answer  # written with our protocol header
+            self.user = sasl.user
+            self._begin()
+            self._feed(sasl.rest)
+            return
+        if answer and self._transport is not None:
+            self._transport.write(answer)
+        if sasl.phase is Phase.REFUSED:
+            self._forget_check()
+            _LOG.warning("%s was refused: %s", self.peer, sasl.refusal)
+            if self._transport is not None:
+                self._finish(self._transport, parted=False)
+        elif sasl.asked is not None and self._checking is None and self._owner.passwords is not None:
+            self._checking = self._owner.passwords.start(sasl.asked.user, sasl.asked.password, self._checked)
+
+    def _checked(self, right: bool) -> None:
+        """Take the result of the password check."""
+        self._checking = None
+        if self._sasl is not None and self._transport is not None and not self._transport.is_closing():
+            self._log_in(self._sasl, self._sasl.checked(right))
+
+    def _forget_check(self) -> None:
+        if self._checking is not None:
+            self._checking()
+            self._checking = None
+
+    # --- AMQP
+
+    def _begin(self) -> None:
+        owner = self._owner
+
+        def engine(events: Events) -> Engine:
+            made = self._engine = Engine(
+                events,
+                max_frame=self._limits.max_frame,
+                channels=self._limits.sessions,
+                idle_timeout_ms=owner.idle_timeout_ms,
+            )
+            return made
+
+        self.connection = AmqpConnection(
+            self, engine, owner.queue_manager, self._runner, self._limits, owner.memory_is_short
+        )
+
+    def _feed(self, data: bytes) -> None:
+        connection, engine = self.connection, self._engine
+        if connection is None or engine is None:
+            return
+        if self._screen.may_exceed_windows(data):
+            self._screen.limit(connection.windows())
+        try:
+            octets = self._screen.feed(data)
+        except ProtocolError as error:
+            connection.broken(Condition(error.condition, f"The connection cannot go on: {error.text}."))
+            self.flush()
+            return
+        if octets:
+            engine.push(octets)
+            connection.fed()
+        while self._screen.faults:
+            connection.fault(self._screen.faults.popleft())
+        while self._screen.echoes:
+            connection.echo(self._screen.echoes.popleft())
+        if not self._beats and connection.is_open:
+            self._beats = True  # the client's idle time-out is known only now; the login's limit holds until then
+            self._beat()
+        self.flush()
+
+    def _beat(self) -> None:
+        """Let the engine send heartbeats and notice a silent client, now and whenever the engine asks for it."""
+        if self._tick is not None:
+            self._tick()
+            self._tick = None
+        engine, connection = self._engine, self.connection
+        if engine is None or connection is None or self._finished:
+            return
+        now_ns = self._runner.clock.monotonic_ns()
+        due_ns = engine.tick(now_ns // _NS_PER_MS) * _NS_PER_MS
+        if self._limit is not None and connection.is_open:
+            if not 0 < due_ns < self._limit.due_ns:
+                return  # the login's limit is earlier and calls again: most connections reach neither
+            self._forget_limit()
+        if due_ns:
+            self._tick = self._runner.call_at(max(due_ns, now_ns + _NS_PER_MS), self._time_passed)
+
+    def _time_passed(self) -> None:
+        self._beat()
+        if self.connection is not None:
+            self.connection.fed()
+            self.flush()
+
+    def _pause_if_stuck(self, transport: asyncio.Transport) -> None:
+        """Stop reading from a client that lets too much output wait."""
+        if not self._paused and transport.get_write_buffer_size() > self._limits.stuck:
+            self._paused = True
+            transport.pause_reading()
+
+    def _too_late(self) -> None:
+        self._limit = None
+        if self._beats:
+            self._time_passed()
+            return
+        _LOG.info("%s did not open a connection within %s ms", self.peer, self._limits.login_ms)
+        if self.connection is None:
+            self.drop()
+        else:
+            self.connection.broken(Condition(FORCED, "The connection was not opened in time."))
+
+    def _limit_to(self, deadlines: Deadlines, job: Callable[[], None]) -> None:
+        self._forget_limit()
+        self._limit = deadlines.set(job)
+
+    def _forget_limit(self) -> None:
+        if self._limit is not None:
+            self._limit()
+            self._limit = None
+
+    def ending(self) -> None:
+        """Start the time limit for the client's close, after the server has closed."""
+        self._screen.await_close()
+        self._limit_to(self._owner.closing, self.drop)

@@ -1,0 +1,106 @@
+"""Complete the engine's open, begin and attach frames (OASIS AMQP 1.0, 2.7.1 to 2.7.3).
+
+The engine does not know the capabilities and properties that we offer, nor the fields of sources and targets.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import cast
+
+from msgspec import Struct
+
+from assay_broker.amqp.frames import flows
+from assay_broker.amqp.frames.attaches import HANDLE, NAME, OFFERED_AT, PROPERTIES_AT, SOURCE_AT, TARGET_AT, AttachReply
+from assay_broker.amqp.frames.editing import changed_frame, fields_of
+from assay_sdk.amqp import types
+from assay_sdk.amqp.frames import HEADER_SIZE, PROTOCOL_HEADER, whole
+from assay_sdk.amqp.values import simple
+
+_OPEN, _BEGIN, _ATTACH, _FLOW = (bytes((code,)) for code in range(0x10, 0x14))
+_CODE, _CHANNEL = slice(HEADER_SIZE + 2, HEADER_SIZE + 3), slice(6, 8)
+"""Where an engine's frame has its performative's code and its channel."""
+_OFFERED_OF_OPEN, _PROPERTIES_OF_OPEN = 7, 9
+"""Positions of these fields in an open."""
+_NULL = types.null()
+_SHORT, _REMEMBERED = 512, 1_024
+"""Results for up to so many octets are cached, since clients of one kind get the same; and how many are."""
+
+
+class OpenReply(Struct, frozen=True):
+    """The fields of our open.
+
+    Args:
+        offered: Offered capabilities, an encoded array of symbols; empty for none.
+        properties: An encoded map; empty for none.
+    """
+
+    offered: bytes
+    properties: bytes
+
+
+class Incomplete(Struct, frozen=True):
+    """The frames to be completed in the engine's next output.
+
+    Args:
+        open: What the open among them says; None where there is none.
+        begins: Whether there is a begin.
+        attach: What the one attach among them says; None where there is none.
+    """
+
+    open: OpenReply | None = None
+    begins: bool = False
+    attach: AttachReply | None = None
+
+
+NOTHING = Incomplete()
+
+
+def completed(octets: bytes, what: Incomplete) -> tuple[bytes, int]:
+    """Complete the engine's output.
+
+    Args:
+        octets: Whole frames, and perhaps the protocol header before them.
+        what: What is among them.
+
+    Returns:
+        What is to be said, and the handle that the attach has.
+    """
+    varying = 0 if what.attach is None else what.attach.varying
+    return (_completed_again if len(octets) + varying <= _SHORT else _completed)(octets, what)
+
+
+def _completed(octets: bytes, what: Incomplete) -> tuple[bytes, int]:
+    at = HEADER_SIZE if octets.startswith(PROTOCOL_HEADER) else 0
+    frames, handle, begun = [octets[:at]], 0, b""
+    for frame in whole(octets[at:]):
+        code = frame[_CODE]
+        if code == _OPEN and what.open is not None:
+            frames.append(changed_frame(frame, _fields_of_open(what.open)))
+        elif code == _ATTACH and what.attach is not None:
+            frames.append(changed_frame(frame, _fields_of_attach(what.attach)))
+            handle = cast("int", simple(fields_of(frame)[HANDLE], 0)[0])
+        elif code == _FLOW and frame[_CHANNEL] == begun and flows.is_of_session(frame):
+            pass  # how the session stands has been said in its begin
+        else:
+            frames.append(frame)
+            if code == _BEGIN and what.begins:
+                begun = frame[_CHANNEL]
+    return b"".join(frames), handle
+
+
+_completed_again = lru_cache(_REMEMBERED)(_completed)
+
+
+def _fields_of_open(end: OpenReply) -> dict[int, bytes]:
+    return {_OFFERED_OF_OPEN: end.offered or _NULL, _PROPERTIES_OF_OPEN: end.properties or _NULL}
+
+
+def _fields_of_attach(end: AttachReply) -> dict[int, bytes]:
+    return {
+        NAME: types.string(end.name),
+        SOURCE_AT: end.source or _NULL,
+        TARGET_AT: end.target or _NULL,
+        OFFERED_AT: end.offered or _NULL,
+        PROPERTIES_AT: end.properties or _NULL,
+    }

@@ -1,0 +1,33 @@
+"""Protocol errors of a client, found before the engine sees them."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class ProtocolError(Exception):
+    """A protocol error for which the connection is closed.
+
+    Args:
+        condition: The error condition that says so.
+        text: What is wrong.
+    """
+
+    def __init__(self, condition: str, text: str) -> None:
+        super().__init__(text)
+        self.condition = condition
+        self.text = text
+
+
+class SessionFault(Struct, frozen=True):
+    """A protocol error for which a session is ended.
+
+    Args:
+        channel: The session's.
+        condition: The error condition that says so.
+        text: What is wrong.
+    """
+
+    channel: int
+    condition: str
+    text: str

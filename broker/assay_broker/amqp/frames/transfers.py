@@ -1,0 +1,199 @@
+"""Read the delivery fields of a transfer, and check them (OASIS AMQP 1.0, 2.7.5).
+
+The engine reports neither a delivery's message format nor whether its sender left a field out. Nearly every transfer
+is a whole delivery with a number, a tag and message format 0, which one compiled pattern recognizes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from assay_broker.amqp.frames.fields import HEAD_SIZE, is_short
+from assay_sdk.amqp.types import DecodeError
+from assay_sdk.amqp.values import skip
+
+LONGEST_TAG = 32
+"""Octets of a delivery-tag (2.8.7)."""
+
+_LIST8 = 0xC0
+_HANDLE, _ID, _TAG, _FORMAT, _SETTLED, _MORE, _RCV_MODE, _STATE, _RESUME, _ABORTED, _BATCHABLE = range(11)
+_NUMBERS = frozenset((_HANDLE, _ID, _FORMAT))
+_WIDTHS: Mapping[int, int] = {0x43: 0, 0x52: 1, 0x70: 4}
+"""Octets of an unsigned number after its format code."""
+_FALSE, _TRUE = frozenset((b"\x40", b"\x42", b"\x56\x00")), frozenset((b"\x41", b"\x56\x01"))
+_FIRST_MODE, _SECOND_MODE = frozenset((b"\x40", b"\x50\x00")), frozenset((b"\x50\x01",))
+_NULL, _BINARY8, _BINARY32 = 0x40, 0xA0, 0xB0
+
+_PLAIN_ID = rb"(?:\x43|\x52.|\x70.{4})"
+_PLAIN_TAG = rb"\xa0(?:%b)" % b"|".join(re.escape(bytes((size,))) + b".{%d}" % size for size in range(LONGEST_TAG + 1))
+_PLAIN_FORMAT = rb"(?:\x43|\x52\x00|\x70\x00{4})"
+_NO_MORE = rb"[\x40\x42]"
+_PLAIN = tuple(
+    re.compile(_PLAIN_ID + _PLAIN_TAG + _PLAIN_FORMAT + rest, re.DOTALL).match
+    for rest in (b"", rb"[\x40-\x42]", rb"[\x40-\x42]" + _NO_MORE)
+)
+_PLAIN_HANDLE = re.compile(rb"\x00\x53\x14\xc0.([\x04-\x06])(\x43|\x52.|\x70.{4})", re.DOTALL).match
+
+Match = Callable[[bytes, int, int], object]
+"""Whether octets between two positions begin with the fields of a plain transfer after its handle."""
+
+
+class DeliveryStart(Struct, frozen=True):
+    """A delivery whose last transfer has not arrived.
+
+    Args:
+        number: Its delivery-id.
+        tag: Its delivery-tag.
+        form: Its message-format.
+    """
+
+    number: int | None
+    tag: bytes | None
+    form: int | None
+
+
+class Transfer(Struct, frozen=True):
+    """The fields of a transfer, without its message.
+
+    Args:
+        handle: The link's; None where it is left out.
+        delivery: What it says of its delivery.
+        more: Whether another transfer of the same delivery follows.
+        aborted: Whether the sender gives the delivery up.
+        second: Whether the receiver is to settle it second.
+        resume: Whether the delivery began before the link was attached.
+    """
+
+    handle: int | None
+    delivery: DeliveryStart
+    more: bool = False
+    aborted: bool = False
+    second: bool = False
+    resume: bool = False
+
+
+def plain(count: int) -> Match:
+    """Return a match for the fields after the handle of a plain transfer of 4, 5 or 6 fields."""
+    return _PLAIN[count - _SETTLED]
+
+
+def handle_of_plain(data: bytes, body: int, end: int) -> int | None:
+    """Return the handle of a transfer that is a whole delivery with number, tag and message format 0.
+
+    Args:
+        data: Octets that contain the frame.
+        body: Where its performative begins.
+        end: Where the frame ends.
+
+    Returns:
+        The handle; None for any other transfer.
+    """
+    found = _PLAIN_HANDLE(data, body, end)
+    if found is None or _PLAIN[data[body + HEAD_SIZE + 2] - _SETTLED](data, found.end(), end) is None:
+        return None
+    return int.from_bytes(found[2][1:])
+
+
+def scan(data: bytes, body: int, end: int) -> Transfer | None:
+    """Read a transfer without decoding its state.
+
+    Args:
+        data: Octets that contain the frame.
+        body: Where its performative begins.
+        end: Where the frame ends.
+
+    Returns:
+        What it says; None where it must be decoded, because it is long, malformed, or has a field of a wrong type.
+    """
+    at = body + HEAD_SIZE
+    if end - at < HEAD_SIZE or not is_short(data, at):
+        return None
+    many, at = (data[at + 2], at + 3) if data[at] == _LIST8 else (int.from_bytes(data[at + 5 : at + 9]), at + 9)
+    if many > _BATCHABLE + 1:
+        return None
+    found: list[object] = []
+    try:
+        for position in range(many):
+            begin, at = at, skip(data, at)
+            if at > end:
+                return None
+            found.append(_value(position, data[begin:at]))
+    except (DecodeError, IndexError, KeyError):
+        return None
+    return of(found)
+
+
+def of(fields: Sequence[object]) -> Transfer:
+    """Read a transfer from its decoded fields, whose types were checked."""
+    values = (*fields, *(None,) * (_BATCHABLE + 1 - len(fields)))
+    handle, number, tag, form = (values[one] for one in (_HANDLE, _ID, _TAG, _FORMAT))
+    return Transfer(
+        handle=handle if isinstance(handle, int) else None,
+        delivery=DeliveryStart(
+            number if isinstance(number, int) else None,
+            tag if isinstance(tag, bytes) else None,
+            form if isinstance(form, int) else None,
+        ),
+        more=values[_MORE] is True,
+        aborted=values[_ABORTED] is True,
+        second=bool(values[_RCV_MODE]),
+        resume=values[_RESUME] is True,
+    )
+
+
+def flaw(said: DeliveryStart, begun: DeliveryStart | None) -> str | None:
+    """Return what a transfer leaves out or contradicts of its delivery's fields (2.7.5).
+
+    Args:
+        said: What the transfer says.
+        begun: What the delivery's first transfer said; None where this is the first.
+
+    Returns:
+        A sentence; None where nothing is wrong.
+    """
+    return _missing(said) if begun is None else _contradiction(said, begun)
+
+
+def _missing(said: DeliveryStart) -> str | None:
+    if said.tag is None:
+        return "The first transfer of a delivery has no delivery-tag (2.7.5)."
+    if len(said.tag) > LONGEST_TAG:
+        return f"A delivery-tag has {len(said.tag)} octets, and {LONGEST_TAG} are allowed (2.8.7)."
+    if said.form is None:
+        return "The first transfer of a delivery has no message-format (2.7.5)."
+    return None
+
+
+def _contradiction(said: DeliveryStart, begun: DeliveryStart) -> str | None:
+    if said.tag not in {None, begun.tag}:
+        return "A transfer has another delivery-tag than the first transfer of its delivery (2.7.5)."
+    if said.form not in {None, begun.form}:
+        return f"A transfer has message-format {said.form}, and its delivery began with {begun.form} (2.7.5)."
+    return None
+
+
+def _value(position: int, encoded: bytes) -> object:
+    """Read one encoded field.
+
+    Raises:
+        KeyError: It is of a wrong type.
+    """
+    code = encoded[0]
+    if position == _STATE or code == _NULL:
+        return None
+    if position in _NUMBERS:
+        if len(encoded) != 1 + _WIDTHS[code]:
+            raise KeyError(code)
+        return int.from_bytes(encoded[1:])
+    if position == _TAG:
+        return encoded[{_BINARY8: 2, _BINARY32: 5}[code] :]
+    yes, no = (_SECOND_MODE, _FIRST_MODE) if position == _RCV_MODE else (_TRUE, _FALSE)
+    if encoded not in yes and encoded not in no:
+        raise KeyError(code)
+    return encoded in yes
+
+
+__all__ = ["LONGEST_TAG", "DeliveryStart", "Match", "Transfer", "flaw", "handle_of_plain", "of", "plain", "scan"]

@@ -1,0 +1,1 @@
+"""Link endpoints: what the client sends, receives, browses and asks for, and its transactions."""

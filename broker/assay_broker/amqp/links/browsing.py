@@ -1,0 +1,159 @@
+"""Links that look and take nothing: browsers of a queue, and look-ups of a subscription."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import cast
+
+from assay_broker.amqp import engine
+from assay_broker.amqp.engine import Delivery, EngineLink, SettleMode
+from assay_broker.amqp.frames import attaches
+from assay_broker.amqp.frames.attaches import AttachReply
+from assay_broker.amqp.links import termini
+from assay_broker.amqp.links.link import LinkContext, LinkEnd
+from assay_broker.amqp.links.outgoing import receiving_end
+from assay_broker.amqp.links.states import LinkState
+from assay_broker.amqp.links.termini import Reception
+from assay_broker.amqp.messages import transcoding
+from assay_broker.core import commands
+from assay_broker.core.effects import Answer, Browsed
+from assay_broker.core.topics.subscriptions import Terms
+from assay_sdk.amqp.codec import EncodeError
+from assay_sdk.amqp.types import DecodeError
+
+
+class BrowserEnd(LinkEnd):
+    """A browser: shows the messages that the queue holds when the link is attached (distribution mode copy).
+
+    Args:
+        context: The connection.
+        link: The engine's link.
+        attach: The fields of the client's attach.
+        session: The number of the session that it belongs to.
+        plan: The destination and options of its source.
+    """
+
+    def __init__(
+        self, context: LinkContext, link: EngineLink, attach: attaches.Attach, session: int, plan: Reception
+    ) -> None:
+        super().__init__(context, link, attach, session)
+        self._plan = plan
+        self._settled = attach.snd_settle_mode == SettleMode.SETTLED
+        self._found: deque[Browsed] = deque()
+        self._sent = 0
+
+    def begin(self) -> None:
+        """Ask for the messages of the queue."""
+        token = self.context.expect(self._looked)
+        self.context.handle(commands.Browse(self.context.number, token, self._plan.address, self._plan.selector))
+
+    def end(self, answer: Answer) -> AttachReply:
+        """Return the source as the server understands it."""
+        del answer
+        return receiving_end(self.attach, self._plan.source)
+
+    def opened(self) -> None:
+        """Use credit that arrived with the attach."""
+        self.flow()
+
+    def flow(self) -> None:
+        """Send as many messages as there is credit for, then end a drain."""
+        if self.state is not LinkState.OPEN:
+            return
+        while self._found and self.engine.credit > 0 and not self.is_full:
+            if not self._show(self._found[0]):
+                break
+            self._found.popleft()
+        if self._found and self.engine.credit > 0:
+            self.context.starve(self)
+        if self.wants_drain and (self.engine.credit <= 0 or not self._found) and not self.end_drain():
+            self.context.starve(self)
+
+    def _show(self, found: Browsed) -> bool:
+        """Send a message, or more of it. Return whether it is complete."""
+        if self.engine.unfinished:
+            return self.engine.send_on()
+        try:
+            head, rest = transcoding.pieces(found.message, count=found.count, now_ms=self.context.now_ms())
+        except (EncodeError, DecodeError):
+            return True  # it arrived by another protocol, and AMQP cannot encode it
+        self._sent += 1
+        self.engine.send_long(self._sent, head, rest, settled=self._settled)
+        return not self.engine.unfinished
+
+    def resume(self) -> None:
+        """Go on sending."""
+        self.flow()
+
+    def changed(self, delivery: Delivery) -> None:
+        """Ignore the outcome of a copy, and settle it."""
+        if self.state is not LinkState.OPEN:
+            return
+        if engine.is_settled(delivery) or engine.state_of(delivery) > engine.DeliveryState.RECEIVED:
+            if self.engine.give_up(delivery):
+                self._found.popleft()
+            else:
+                engine.settle(delivery)
+
+    def tell_left(self) -> None:
+        """Do nothing: the queue manager does not know of this link."""
+
+    def leave(self) -> None:
+        """Detach at once: the queue manager does not know of this link."""
+        self.released(Answer(self.context.number, 0))
+
+    def ended(self) -> None:
+        """Drop the remaining messages."""
+        self._found.clear()
+
+    def _looked(self, answer: Answer) -> None:
+        if answer.refused is None:
+            self._found.extend(cast("tuple[Browsed, ...]", answer.value))
+        self.asked(answer)
+
+
+class LookupEnd(LinkEnd):
+    """A receiver without a source: looks up the subscription of its name, and removes it when closed.
+
+    Qpid JMS unsubscribes in this way (``AmqpConnectionSession.unsubscribe``).  The link delivers nothing.
+    """
+
+    _terms: Terms | None = None
+
+    def begin(self) -> None:
+        """Look up the subscription, whatever its topic."""
+        token = self.context.expect(self._found)
+        self.context.handle(
+            commands.FindSubscription(self.context.number, token, self._name, everybodys=self._everybodys)
+        )
+
+    def end(self, answer: Answer) -> AttachReply:
+        """Return the source of the subscription found."""
+        del answer
+        if self._terms is None:
+            raise RuntimeError("a look-up was granted that found nothing")
+        return receiving_end(self.attach, termini.found_source(self._terms))
+
+    def tell_left(self) -> None:
+        """Do nothing: the queue manager does not know of this link."""
+
+    def leave(self) -> None:
+        """Remove the subscription if the client closes the link for good."""
+        if not self.closes:
+            self.released(Answer(self.context.number, 0))
+            return
+        token = self.context.expect(self.released)
+        self.context.handle(commands.Unsubscribe(self.context.number, token, self._name, everybodys=self._everybodys))
+
+    @property
+    def _everybodys(self) -> bool:
+        return termini.looks_for_everybodys(self.attach)
+
+    @property
+    def _name(self) -> str:
+        return termini.subscription_name(self.attach.name, shared=True)
+
+    def _found(self, answer: Answer) -> None:
+        if answer.refused is None:
+            (self._terms,) = cast("tuple[Terms]", answer.value)
+        self.asked(answer)

@@ -1,0 +1,78 @@
+"""The states of a link: attaching, refused, detaching, expelled (OASIS AMQP 1.0, 2.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class LinkState(StrEnum):
+    """The state of a link."""
+
+    ATTACHING = "attaching"
+    """The queue manager has been asked."""
+    LEFT = "left"
+    """The queue manager was asked, and the client has detached meanwhile."""
+    OPEN = "open"
+    LEAVING = "leaving"
+    """The client has detached, and the queue manager was told."""
+    EXPELLED = "expelled"
+    """The server has detached and waits for the client's detach."""
+    GONE = "gone"
+
+
+class LinkInput(StrEnum):
+    """What can happen to a link."""
+
+    GRANTED = "granted"
+    REFUSED = "refused"
+    DETACHED = "detached"
+    RELEASED = "released"
+    EXPELLED = "expelled"
+    CUT = "cut"
+
+
+class LinkAction(StrEnum):
+    """What the link then does."""
+
+    NOTHING = "nothing"
+    OPEN = "open"
+    REFUSE = "refuse"
+    LEAVE = "leave"
+    LEAVE_UNOPENED = "leave-unopened"
+    EXPEL = "expel"
+    WITHDRAW = "withdraw"
+    REFUSE_AND_END = "refuse-and-end"
+    END = "end"
+    END_HERE = "end-here"
+
+
+TABLE: Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAction]] = {
+    (LinkState.ATTACHING, LinkInput.GRANTED): (LinkState.OPEN, LinkAction.OPEN),
+    (LinkState.ATTACHING, LinkInput.REFUSED): (LinkState.EXPELLED, LinkAction.REFUSE),
+    (LinkState.ATTACHING, LinkInput.DETACHED): (LinkState.LEFT, LinkAction.NOTHING),
+    (LinkState.ATTACHING, LinkInput.EXPELLED): (LinkState.EXPELLED, LinkAction.REFUSE),
+    (LinkState.ATTACHING, LinkInput.CUT): (LinkState.GONE, LinkAction.END_HERE),
+    (LinkState.LEFT, LinkInput.GRANTED): (LinkState.LEAVING, LinkAction.LEAVE_UNOPENED),
+    (LinkState.LEFT, LinkInput.REFUSED): (LinkState.GONE, LinkAction.REFUSE_AND_END),
+    (LinkState.LEFT, LinkInput.EXPELLED): (LinkState.LEFT, LinkAction.NOTHING),
+    (LinkState.LEFT, LinkInput.CUT): (LinkState.GONE, LinkAction.END_HERE),
+    (LinkState.OPEN, LinkInput.DETACHED): (LinkState.LEAVING, LinkAction.LEAVE),
+    (LinkState.OPEN, LinkInput.EXPELLED): (LinkState.EXPELLED, LinkAction.EXPEL),
+    (LinkState.OPEN, LinkInput.CUT): (LinkState.GONE, LinkAction.END_HERE),
+    (LinkState.LEAVING, LinkInput.RELEASED): (LinkState.GONE, LinkAction.END),
+    (LinkState.LEAVING, LinkInput.EXPELLED): (LinkState.LEAVING, LinkAction.NOTHING),
+    (LinkState.LEAVING, LinkInput.CUT): (LinkState.GONE, LinkAction.END_HERE),
+    (LinkState.EXPELLED, LinkInput.DETACHED): (LinkState.GONE, LinkAction.END),
+    (LinkState.EXPELLED, LinkInput.EXPELLED): (LinkState.EXPELLED, LinkAction.NOTHING),
+    (LinkState.EXPELLED, LinkInput.GRANTED): (LinkState.EXPELLED, LinkAction.WITHDRAW),
+    (LinkState.EXPELLED, LinkInput.REFUSED): (LinkState.EXPELLED, LinkAction.NOTHING),
+    (LinkState.EXPELLED, LinkInput.CUT): (LinkState.GONE, LinkAction.END_HERE),
+    (LinkState.GONE, LinkInput.GRANTED): (LinkState.GONE, LinkAction.WITHDRAW),
+    (LinkState.GONE, LinkInput.REFUSED): (LinkState.GONE, LinkAction.NOTHING),
+    (LinkState.GONE, LinkInput.RELEASED): (LinkState.GONE, LinkAction.NOTHING),
+    (LinkState.GONE, LinkInput.EXPELLED): (LinkState.GONE, LinkAction.NOTHING),
+    (LinkState.GONE, LinkInput.CUT): (LinkState.GONE, LinkAction.NOTHING),
+}
+"""A missing pair cannot happen: the engine reports each frame once and ends a connection whose frames break the order,
+and the queue manager answers each command once."""

@@ -1,0 +1,1 @@
+"""Messages and their outcomes on the wire."""

@@ -1,0 +1,378 @@
+"""Messages between the wire and the core: passed through, not taken apart.
+
+A message keeps the octets in which it arrived (`Message.encoded`), and the fields that rules use.  Its body is decoded
+on demand only (`assay_broker.core.messages.bodies`).
+
+A message is sent as follows (OASIS AMQP 1.0, 3.2):
+
+1. The header is new, because it belongs to the transfer: durable and priority as the queue manager decided them, the
+   delivery count, and what is left of a time to live (3.2.1).
+2. Delivery annotations are dropped, because the sender addressed them to this node (3.2.2).
+3. Message annotations are kept, but a delay becomes a delivery time: ``x-opt-delivery-delay`` would delay the message
+   again at the next broker.
+4. The bare message is immutable and is sent octet for octet; a missing id stays missing.  If the queue manager changes
+   a message (a retained publication, a staged message), `assay_broker.core.messages.altering` has written a new one.
+
+A message that arrived by another protocol has no octets, and is encoded from its fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+from uuid import UUID
+
+from assay_broker.amqp.messages.addresses import written
+from assay_sdk.amqp import codec, terms, types
+from assay_sdk.amqp.editing import with_entries
+from assay_sdk.amqp.identifiers import identifier_text
+from assay_sdk.amqp.sections import (
+    APPLICATION_PROPERTIES,
+    DELIVERY_ANNOTATIONS,
+    HEADER,
+    MESSAGE_ANNOTATIONS,
+    PROPERTIES,
+    Span,
+    behind,
+    entries,
+    fields,
+    section_at,
+    simple_entries,
+    split,
+)
+from assay_sdk.amqp.types import MAX_DEPTH, DecodeError
+from assay_sdk.amqp.values import Simple, skip
+from assay_sdk.model.message import Address, AddressKind, Message, Property
+
+MAX_HEAD = 1_048_576
+"""Octets that a message may have before its body, which are decoded while others wait.
+
+JMS clients send some hundred; in IBM MQ an administrator limits a message's properties likewise (MAXPROPL).
+"""
+
+DEFAULT_PRIORITY = 4
+"""The priority of a message whose header names none (3.2.1)."""
+
+HIGHEST_PRIORITY = 9
+"""There are ten priorities here, so 10 and above are all like 9 (3.2.1)."""
+
+_LONG_END = 2**63
+"""Times are signed 64-bit numbers."""
+
+Named = Callable[[str, AddressKind | None], Address]
+
+_NOTHING: dict[str, Property] = {}
+_SHORT = 64
+"""Sections up to this length repeat from message to message, and are cached."""
+_REMEMBERED = 1_024
+_SECTION = bytes((0x00, 0x53))
+"""The head of a section, as all clients write it."""
+
+
+class _Header(NamedTuple):
+    durable: bool | None
+    priority: int | None
+    ttl_ms: int | None
+
+
+class _Hints(NamedTuple):
+    """The message annotations that rules use."""
+
+    to: object
+    reply_to: object
+    delivery_ms: int | None
+    delay_ms: int | None
+    priority: object
+
+
+_NO_HEADER = _Header(None, None, None)
+_NO_HINTS = _Hints(None, None, None, None, None)
+_NO_FIELDS: tuple[Simple, ...] = (None,) * 13
+
+
+# --- from the wire
+
+
+def read(
+    octets: bytes,
+    link: Address | None,
+    *,
+    now_ms: int,
+    max_depth: int = MAX_DEPTH,
+    named: Named | None = None,
+) -> Message:
+    """Read a message as it arrived.
+
+    Args:
+        octets: Its sections.
+        link: What the sender was attached to; None for the anonymous relay.
+        now_ms: When it arrived, in milliseconds since the epoch: a delay and a time to live count from here.
+        max_depth: How deep annotations may be nested.
+        named: What a name means, given the kind of destination that annotations say it is, if they say one; without it
+            a name of which nothing is said is of the link's kind.
+
+    Returns:
+        The message, with `octets` as its `Message.encoded` and without its body.
+
+    Raises:
+        DecodeError: It is malformed; the text says where.
+    """
+    if not octets:
+        raise DecodeError("a message without a section")
+    header, hints, values, properties = _NO_HEADER, _NO_HINTS, _NO_FIELDS, _NOTHING
+    for span in split(octets, max_depth):
+        code = span.code
+        if code > APPLICATION_PROPERTIES:
+            break
+        if span.end > MAX_HEAD:
+            raise DecodeError(f"more than {MAX_HEAD} octets before the body")
+        if code == HEADER:
+            header = _recall_header(octets, span)
+        elif code == MESSAGE_ANNOTATIONS:
+            hints = _recall_hints(octets, span, max_depth)
+        elif code == PROPERTIES:
+            values = (*fields(octets, span), *_NO_FIELDS)
+        elif code == APPLICATION_PROPERTIES:
+            properties = _properties(octets, span)
+    if values is _NO_FIELDS and hints is _NO_HINTS:
+        return Message(
+            to=link,
+            durable=header.durable,
+            priority=DEFAULT_PRIORITY if header.priority is None else header.priority,
+            ttl_ms=header.ttl_ms,
+            expiry_ms=now_ms + header.ttl_ms if header.ttl_ms else None,
+            properties=properties,
+            encoded=octets,
+        )
+    absolute_ms, created_ms = _time(values[8], "absolute-expiry-time"), _time(values[9], "creation-time")
+    return Message(
+        message_id=_identifier(values[0]),
+        correlation_id=_identifier(values[5]),
+        to=_address(_text(values[2], "to"), hints.to, link, named) or link,
+        reply_to=_address(_text(values[4], "reply-to"), hints.reply_to, link, named),
+        subject=_text(values[3], "subject"),
+        durable=header.durable,
+        priority=_wanted(header, hints),
+        ttl_ms=header.ttl_ms,
+        creation_ms=created_ms,
+        expiry_ms=_expiry(header.ttl_ms, absolute_ms, created_ms, now_ms),
+        delivery_time_ms=_due(hints, now_ms),
+        group_id=_text(values[10], "group-id"),
+        group_sequence=_number(values[11], "group-sequence", 1 << 32),
+        properties=properties,
+        content_type=_text(values[6], "content-type"),
+        encoded=octets,
+    )
+
+
+def _recall_header(octets: bytes, span: Span) -> _Header:
+    section = octets[span.begin : span.end]
+    return _short_header(section) if len(section) <= _SHORT else _header(section)
+
+
+def _header(section: bytes) -> _Header:
+    (span,) = split(section)
+    values = (*fields(section, span), *_NO_FIELDS)
+    durable = values[0]
+    if durable is not None and not isinstance(durable, bool):
+        raise DecodeError("header: durable is no boolean")
+    priority = _number(values[1], "priority", 1 << 8)
+    _number(values[4], "delivery-count", 1 << 32)
+    return _Header(
+        durable, None if priority is None else min(priority, HIGHEST_PRIORITY), _number(values[2], "ttl", 1 << 32)
+    )
+
+
+_short_header = lru_cache(_REMEMBERED)(_header)
+
+
+def _recall_hints(octets: bytes, span: Span, max_depth: int) -> _Hints:
+    section = octets[span.begin : span.end]
+    return _short_hints(section, max_depth) if len(section) <= _SHORT else _hints(section, max_depth)
+
+
+def _hints(section: bytes, max_depth: int) -> _Hints:
+    (span,) = split(section, max_depth)
+    found = simple_entries(section, span, max_depth)
+    return _Hints(
+        found.get(terms.DESTINATION),
+        found.get(terms.REPLY_TO),
+        _time(found.get(terms.DELIVERY_TIME), terms.DELIVERY_TIME),
+        _number(found.get(terms.DELIVERY_DELAY), terms.DELIVERY_DELAY, _LONG_END),
+        found.get(terms.PRIORITY),
+    )
+
+
+_short_hints = lru_cache(_REMEMBERED)(_hints)
+
+
+def _wanted(header: _Header, hints: _Hints) -> int | None:
+    """Return the sender's priority; None if the sender leaves it to the destination."""
+    if header.priority is None:
+        return None if hints.priority == terms.AS_DEFINED else DEFAULT_PRIORITY
+    return header.priority
+
+
+def _expiry(ttl_ms: int | None, absolute_ms: int | None, created_ms: int | None, now_ms: int) -> int | None:
+    """Return when the message expires: the earlier of the end of its time to live and the absolute expiry.
+
+    Each holds beside the other (3.2.1, 3.2.4), and 0 is neither.  JMS clients say one thing in both ways; that holds by
+    their own clock, as the time of day does at which they want the message delivered.
+    """
+    if not ttl_ms or (absolute_ms and created_ms is not None and absolute_ms == created_ms + ttl_ms):
+        return absolute_ms
+    over_ms = now_ms + ttl_ms
+    return min(absolute_ms, over_ms) if absolute_ms else over_ms
+
+
+def _due(hints: _Hints, now_ms: int) -> int | None:
+    """Return when the message may be delivered; a delivery time precedes a delay."""
+    if hints.delivery_ms is not None or not hints.delay_ms:
+        return hints.delivery_ms
+    return _time(now_ms + hints.delay_ms, terms.DELIVERY_DELAY)
+
+
+def _properties(octets: bytes, span: Span) -> dict[str, Property]:
+    """Read application properties; types unknown to selectors become text (UUID) or octets (decimal)."""
+    return {name: str(value) if isinstance(value, UUID) else value for name, value in entries(octets, span).items()}
+
+
+def _identifier(value: Simple) -> str | None:
+    return value if value is None or isinstance(value, str) else identifier_text(value)
+
+
+def _text(value: Simple, where: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise DecodeError(f"{where} is no text")
+    return value
+
+
+def _number(value: Simple, where: str, end: int) -> int | None:
+    """Check a number from 0 to below `end`."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise DecodeError(f"{where} is no whole number")
+    if not 0 <= value < end:
+        raise DecodeError(f"{where} is {value}, which is not between 0 and {end - 1}")
+    return value
+
+
+def _time(value: Simple, where: str) -> int | None:
+    """Check a time of day; the queue manager decides about negative ones."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise DecodeError(f"{where} is no time of day")
+    if value >= _LONG_END:
+        raise DecodeError(f"{where} is {value}, which is no time of day")
+    return value
+
+
+def _address(name: str | None, kind: object, link: Address | None, named: Named | None) -> Address | None:
+    if name is None:
+        return None
+    known = codec.KINDS.get(kind) if isinstance(kind, int) else None
+    if link is not None and link.name == name and known in (None, link.kind):
+        return link  # one object for all messages of a link
+    if named is not None:
+        return named(name, known)
+    return _read_address(name, known, AddressKind.QUEUE if link is None else link.kind)
+
+
+@lru_cache(_REMEMBERED)
+def _read_address(name: str, kind: AddressKind | None, otherwise: AddressKind) -> Address:
+    return written(name, kind) or Address(otherwise, name)
+
+
+# --- to the wire
+
+
+def write(message: Message, *, count: int, now_ms: int, first: bool = False) -> bytes:
+    """Encode a message for a receiver.
+
+    Args:
+        message: The message, as the queue manager delivers it.
+        count: Earlier deliveries that failed.
+        now_ms: Now, in milliseconds since the epoch.
+        first: Whether no other link has ever had it.
+
+    Returns:
+        All sections; the message's own octets when nothing differs.
+
+    Raises:
+        EncodeError: It came by another way, and AMQP cannot carry a part of it.
+        DecodeError: Its octets were never read by `read`, and are malformed.
+    """
+    octets = message.encoded
+    if octets is not None and message.delivery_time_ms is None:
+        head = _header_of(message, count, now_ms, first)
+        at = len(head)
+        if octets.startswith(head) and octets.startswith(_SECTION, at) and octets[at + 2] > DELIVERY_ANNOTATIONS:
+            return octets  # nearly always: the rest is not examined
+    head, rest = pieces(message, count=count, now_ms=now_ms, first=first)
+    if octets is not None and len(head) + len(rest) == len(octets) and octets.startswith(head):
+        return octets
+    return b"".join((head, rest))
+
+
+def pieces(message: Message, *, count: int, now_ms: int, first: bool = False) -> tuple[bytes, memoryview]:
+    """Encode a message for a receiver in two pieces, so that a long body is not copied: see `write`."""
+    header = _header_of(message, count, now_ms, first)
+    octets = message.encoded
+    if octets is None:
+        return header, memoryview(codec.without_header(message))
+    at = behind(octets, DELIVERY_ANNOTATIONS)
+    if message.delivery_time_ms is None:
+        return header, memoryview(octets)[at:]
+    annotations, at = _with_delivery_time(octets, at, message.delivery_time_ms)
+    return header + annotations, memoryview(octets)[at:]
+
+
+def _header_of(message: Message, count: int, now_ms: int, first: bool) -> bytes:
+    priority = None if message.priority == DEFAULT_PRIORITY else message.priority
+    left_ms = None if message.expiry_ms is None else _left(message, now_ms)
+    return _encoded_header(message.durable is True, priority, left_ms, first, count)
+
+
+def _left(message: Message, now_ms: int) -> int | None:
+    """Return what is left of a time to live, at least 1 and at most the whole: 0 would mean for ever to JMS clients."""
+    if message.expiry_ms is None or not (message.ttl_ms or message.encoded is None):
+        return None
+    left_ms = message.expiry_ms - now_ms
+    if message.ttl_ms:
+        left_ms = min(left_ms, message.ttl_ms)
+    return None if left_ms > codec.MAX_TTL_MS else max(left_ms, 1)
+
+
+@lru_cache(_REMEMBERED)
+def _encoded_header(durable: bool, priority: int | None, ttl_ms: int | None, first: bool, count: int) -> bytes:
+    """Encode a header; ``durable=false`` is explicit, because some clients take a missing one for true."""
+    return types.described(
+        HEADER,
+        types.fields(
+            (
+                types.boolean(durable),
+                types.null() if priority is None else types.ubyte(priority),
+                types.null() if ttl_ms is None else types.uint(ttl_ms),
+                types.boolean(value=True) if first else types.null(),
+                types.uint(count) if count else types.null(),
+            )
+        ),
+    )
+
+
+def _with_delivery_time(octets: bytes, at: int, delivery_ms: int) -> tuple[bytes, int]:
+    """Return message annotations with the delivery time, and where the next section begins."""
+    section, end = b"", at
+    if at < len(octets):
+        code, value = section_at(octets, at)
+        if code == MESSAGE_ANNOTATIONS:
+            end = skip(octets, value)
+            section = octets[at:end]
+            hints = _hints(section, MAX_DEPTH)
+            if hints.delivery_ms == delivery_ms and hints.delay_ms is None:
+                return b"", at
+    added = {terms.DELIVERY_TIME: types.long(delivery_ms)}
+    return with_entries(section, MESSAGE_ANNOTATIONS, added, {terms.DELIVERY_DELAY}, name=types.symbol), end

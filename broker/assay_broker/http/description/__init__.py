@@ -1,0 +1,1 @@
+"""The table of operations, and the OpenAPI description made from it."""

@@ -1,0 +1,1 @@
+"""What the server does for a request: MQSC commands, messages, metrics, the status page."""

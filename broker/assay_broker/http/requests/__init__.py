@@ -1,0 +1,1 @@
+"""Requests: authentication, bodies, descriptors in headers, errors, and the connection to the queue manager."""

@@ -1,0 +1,258 @@
+"""Message descriptors in HTTP headers, with IBM MQ's names and forms.
+
+The forms differ by version of the interface. Before v3, ids are 48 hexadecimal digits and the priority is 4. Since
+v3, ids begin with ``ID:`` (a correlation id may be any text), and priority and properties have headers.
+
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote
+
+from msgspec import Struct
+from starlette.datastructures import Headers
+
+from assay_broker.core.messages.descriptor import ID_BYTES, Described, native_id
+from assay_broker.http.requests.problems import Faults, HttpProblem
+from assay_sdk.model.message import Address, AddressKind, Message, Property
+
+MESSAGE_ID = "ibm-mq-md-messageId"
+CORRELATION_ID = "ibm-mq-md-correlationId"
+EXPIRY = "ibm-mq-md-expiry"
+PERSISTENCE = "ibm-mq-md-persistence"
+PRIORITY = "ibm-mq-md-priority"
+REPLY_TO = "ibm-mq-md-replyTo"
+PROPERTIES = "ibm-mq-usr"
+DELAY = "assay-delivery-delay"
+"""Our extension: the delay of a native put, which the queue manager refuses (DD-20)."""
+
+LONGEST_EXPIRY_MS = 99_999_999_900
+AS_DESTINATION = "asDestination"
+_LONGEST_DELAY_MS = 2**63 - 1
+_DEFAULT_PRIORITY = 4
+_HIGHEST_PRIORITY = 9
+_TENTH_MS = 100
+_HEX_DIGITS = re.compile(r"[0-9a-fA-F]{48}")
+_DIGITS = re.compile(r"[0-9]{1,19}")
+_PERSISTENCE: Mapping[str, bool | None] = {"nonPersistent": False, "persistent": True, AS_DESTINATION: None}
+
+
+class Version(Struct, frozen=True):
+    """A version of the interface.
+
+    Args:
+        name: Its name in paths.
+        prefixed: Whether ids begin with ``ID:``, and priority and properties have headers.
+    """
+
+    name: str
+    prefixed: bool
+
+
+VERSIONS: Mapping[str, Version] = {name: Version(name, prefixed=name == "v3") for name in ("v1", "v2", "v3")}
+
+
+def new_id(manager: str) -> str:
+    """Return a message id in IBM MQ's form: ``AMQ``, the queue manager's name, and eight unique bytes."""
+    octets = b"AMQ " + manager.encode(errors="replace")[:12].ljust(12) + secrets.token_bytes(8)
+    return f"ID:{octets.hex().upper()}"
+
+
+def given_id(version: Version, value: str, what: str) -> bytes:
+    """Read an id from a header or query.
+
+    Args:
+        version: The interface's.
+        value: The id as it is given.
+        what: Where, for the refusal.
+
+    Raises:
+        HttpProblem: It is none.
+    """
+    return native_id(_id_text(version, value, what, Faults.QUERY))
+
+
+def _id_text(version: Version, value: str, what: str, fault: Faults) -> str:
+    digits = value.removeprefix("ID:")
+    if _HEX_DIGITS.fullmatch(digits):
+        return f"ID:{digits.upper()}"
+    if version.prefixed and value and not value.startswith("ID:"):
+        return value
+    raise HttpProblem(fault, f"{what} is {2 * ID_BYTES} hexadecimal digits.")
+
+
+def drafted(
+    version: Version, headers: Headers, to: Address, body: str | bytes, *, manager: str, now_ms: int
+) -> Message:
+    """Return the message that a request puts.
+
+    Args:
+        version: The interface's.
+        headers: The request's.
+        to: Where to.
+        body: The message's body.
+        manager: The queue manager's name.
+        now_ms: The time, in milliseconds since the epoch.
+
+    Raises:
+        HttpProblem: A header has a value that it cannot have.
+    """
+    correlation = headers.get(CORRELATION_ID)
+    if correlation is not None:
+        correlation = _id_text(version, correlation, CORRELATION_ID, Faults.HEADER)
+    return Message(
+        message_id=new_id(manager),
+        correlation_id=correlation,
+        to=to,
+        reply_to=_reply_to(headers.get(REPLY_TO), manager),
+        durable=_persistence(headers.get(PERSISTENCE, "nonPersistent")),
+        priority=_priority(version, headers.get(PRIORITY)),
+        ttl_ms=_expiry(headers.get(EXPIRY, "unlimited")),
+        creation_ms=now_ms,
+        properties=dict(_properties(version, headers)),
+        body=body,
+    )
+
+
+def delay_ms(headers: Headers) -> int | None:
+    """Return the delay of a native put, in milliseconds.
+
+    Raises:
+        HttpProblem: It is none.
+    """
+    given = headers.get(DELAY)
+    if given is None:
+        return None
+    return _number(DELAY, given, 0, _LONGEST_DELAY_MS, "milliseconds")
+
+
+def _number(name: str, given: str, lowest: int, highest: int, what: str) -> int:
+    if _DIGITS.fullmatch(given) is None or not lowest <= int(given) <= highest:
+        raise HttpProblem(Faults.HEADER, f"{name} is {what} from {lowest} to {highest}, not {given[:40]!a}.")
+    return int(given)
+
+
+def _expiry(given: str) -> int | None:
+    if given == "unlimited":
+        return None
+    return _number(EXPIRY, given, 1, LONGEST_EXPIRY_MS, "unlimited, or milliseconds")
+
+
+def _persistence(given: str) -> bool | None:
+    if given not in _PERSISTENCE:
+        raise HttpProblem(Faults.HEADER, f"{PERSISTENCE} is {' or '.join(_PERSISTENCE)}, not {given[:40]!a}.")
+    return _PERSISTENCE[given]
+
+
+def _priority(version: Version, given: str | None) -> int | None:
+    if given is not None and not version.prefixed:
+        raise HttpProblem(Faults.HEADER, f"{PRIORITY} is for v3 of this interface; before it the priority is 4.")
+    if given is None or given == AS_DESTINATION:
+        return None if version.prefixed else _DEFAULT_PRIORITY
+    return _number(PRIORITY, given, 0, _HIGHEST_PRIORITY, f"{AS_DESTINATION}, or a number")
+
+
+def _reply_to(given: str | None, manager: str) -> Address | None:
+    if given is None:
+        return None
+    queue, _, other = given.partition("@")
+    if not queue or other not in {"", manager}:
+        raise HttpProblem(Faults.HEADER, f"{REPLY_TO} is a queue's name, with @{manager} behind it or not.")
+    return Address(AddressKind.QUEUE, queue)
+
+
+# properties ----------------------------------------------------------------------------------------------------------
+
+_PROPERTY = re.compile(
+    r"""\s*(?P<name>[^;,"\s]+)\s*;\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^;,"]*?))\s*;\s*(?P<type>\w+)\s*(?:,|$)"""
+)
+_NAME = re.compile(r"""[^;,"\s]+""")
+_WHOLE = {"byte": 8, "short": 16, "integer": 32, "int": 32, "long": 64, "i1": 8, "i2": 16, "i4": 32, "i8": 64}
+_REAL = frozenset({"float", "double", "r4", "r8"})
+
+
+def _properties(version: Version, headers: Headers) -> Iterator[tuple[str, Property]]:
+    """Read ``name;value;type``, several with commas."""
+    for line in headers.getlist(PROPERTIES):
+        if not version.prefixed:
+            raise HttpProblem(Faults.HEADER, f"{PROPERTIES} is for v3 of this interface.")
+        text, at = line.encode("latin-1").decode("utf-8", "replace"), 0
+        while at < len(text):
+            found = _PROPERTY.match(text, at)
+            if found is None:
+                raise HttpProblem(Faults.HEADER, f"{PROPERTIES} is name;value;type, and {text[at : at + 40]!a} is not.")
+            yield found["name"], _value(found)
+            at = found.end()
+
+
+def _value(found: re.Match[str]) -> Property:
+    kind, quoted = found["type"].lower(), found["quoted"]
+    text = found["bare"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+    if kind == "string":
+        return text
+    try:
+        if kind == "boolean":
+            return {"true": True, "false": False}[text.lower()]
+        if kind in _REAL:
+            return float(text)
+        bound = 1 << (_WHOLE[kind] - 1)
+        number = int(text[:20])
+        if -bound <= number < bound and len(text) <= len(str(bound)) + 1:
+            return number
+    except (KeyError, ValueError):
+        pass
+    raise HttpProblem(Faults.HEADER, f"In {PROPERTIES}, {text[:40]!a} is no {kind[:20]}.")
+
+
+def _written(name: str, value: Property) -> str | None:
+    """Write a property for the header; None for one that has no form there."""
+    if _NAME.fullmatch(name) is None:
+        return None
+    if isinstance(value, bool):
+        return f"{name};{str(value).lower()};boolean"
+    if isinstance(value, int):
+        return f"{name};{value};long"
+    if isinstance(value, float):
+        return f"{name};{value!r};double"
+    if not isinstance(value, str):
+        return None
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'{name};"{escaped}";string'
+
+
+# answers -------------------------------------------------------------------------------------------------------------
+
+
+def shown_id(version: Version, digits: object) -> str:
+    """Return an id in the form of an answer."""
+    return f"ID:{digits}" if version.prefixed else str(digits)
+
+
+def answer_headers(version: Version, described: Described, longest: int) -> dict[str, str]:
+    """Return a message's descriptor as headers.
+
+    Args:
+        version: The interface's.
+        described: The message.
+        longest: How long all properties together may be; longer ones are left out.
+    """
+    fields, message = described.descriptor, described.message
+    expiry = int(fields["Expiry"])
+    headers = {
+        MESSAGE_ID: shown_id(version, fields["MsgId"]),
+        EXPIRY: "unlimited" if expiry < 0 else str(expiry * _TENTH_MS),
+        PERSISTENCE: "persistent" if fields["Persistence"] else "nonPersistent",
+    }
+    if str(fields["CorrelId"]).strip("0"):
+        headers[CORRELATION_ID] = shown_id(version, fields["CorrelId"])
+    if fields["ReplyToQ"]:
+        headers[REPLY_TO] = quote(str(fields["ReplyToQ"]), safe="%/.:@!$&'()*+,;=-_~ ")
+    if version.prefixed:
+        headers[PRIORITY] = str(fields["Priority"])
+        written = ", ".join(filter(None, (_written(name, value) for name, value in message.properties.items())))
+        if written and written.isprintable() and len(written.encode(errors="replace")) <= longest:
+            headers[PROPERTIES] = written.encode(errors="replace").decode("latin-1")
+    return headers
