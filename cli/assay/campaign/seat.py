@@ -11,11 +11,11 @@ from assay_adapters.ports.client import AckMode, Client, Endpoint, Origin, Seen
 from assay_adapters.ports.outcome import Ok, Refused
 from assay_sdk.model.message import Address
 from assay_sdk.time import Runner
-from assay_steps.actors import Connection, Session
-from assay_steps.journal import ScenarioJournal
-from assay_steps.links import Consumer, Producer
-from assay_steps.recording import Answer, Recorder, SetupRefusedError
-from assay_steps.sightings import Sightings
+from assay_steps.cast.actors import Connection, Session
+from assay_steps.cast.journal import ScenarioJournal
+from assay_steps.cast.links import Consumer, Producer
+from assay_steps.cast.recording import Answer, Recorder, SetupRefusedError
+from assay_steps.cast.sightings import Sightings
 
 T = TypeVar("T")
 

@@ -16,9 +16,9 @@ from assay.outcome import SEVERITY, ending, scenarios_of, show, tell
 from assay.terminal import Terminal
 from assay_adapters.known import KnownOutcome, KnownOutcomes
 from assay_reports import RunEvidence, SourceError, junit_xml, read_run, render_site
-from assay_steps.folder import JOURNALS, JUNIT, KNOWN, REPORT
-from assay_steps.garbage import searched_seldom
-from assay_steps.run import Concluded, conclude
+from assay_steps.plugin.folder import JOURNALS, JUNIT, KNOWN, REPORT
+from assay_steps.plugin.run import Concluded, conclude
+from assay_steps.processes.garbage_collection import searched_seldom
 
 
 def report(

@@ -25,13 +25,13 @@ from assay_adapters.known import known_outcomes
 from assay_adapters.registry import names_with_defects
 from assay_evidence.verdicts import Verdicts
 from assay_features import FeaturesError, feature_root, load_catalogue
-from assay_steps.asked import BackendUnavailableError
-from assay_steps.featurefile import feature_files
-from assay_steps.folder import LOG, VERDICTS, room
-from assay_steps.guards import rule_counts
-from assay_steps.run import Concluded
-from assay_steps.stops import Stops, last_words
-from assay_steps.suite import SuiteOptions, run_suite
+from assay_steps.plugin.checks import rule_counts
+from assay_steps.plugin.feature_files import feature_files
+from assay_steps.plugin.folder import LOG, VERDICTS, room
+from assay_steps.plugin.request import BackendUnavailableError
+from assay_steps.plugin.run import Concluded
+from assay_steps.plugin.run_result import Stops, last_words
+from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 STOPPED = "Ctrl-C or SIGTERM"
 REFERENCE = "reference"

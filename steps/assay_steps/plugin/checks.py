@@ -1,0 +1,168 @@
+"""What would otherwise pass silently: scenarios that were never collected, steps never awaited, real sleeps.
+
+See `assay_steps.plugin.hooks` for when each is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from inspect import iscoroutinefunction
+from pathlib import Path
+from typing import Any
+
+from gherkin.parser import Parser
+
+NEVER_AWAITED = "coroutine .* was never awaited"
+
+Counts = Counter[tuple[str, str]]
+"""How often a scenario of this feature file and name occurs, each row of an outline counted."""
+
+
+def written(features: Iterable[Path]) -> Counts:
+    """Count what Gherkin itself finds in feature files: a second reading, independent of pytest-bdd's."""
+    counts: Counts = Counter()
+    for path in sorted(set(features)):
+        for name, rows in _written(path.read_text(encoding="utf-8")):
+            counts[str(path), name] += rows
+    return counts
+
+
+@lru_cache(maxsize=1024)
+def _written(text: str) -> tuple[tuple[str, int], ...]:
+    """The scenarios of a feature, each with the number of its rows; each trial of a defect asks again."""
+    found: list[tuple[str, int]] = []
+    for child in Parser().parse(text)["feature"]["children"]:
+        for scenario in _scenarios(child):
+            rows = sum(len(table.get("tableBody", ())) for table in scenario["examples"])
+            found.append((scenario["name"], rows if scenario["examples"] else 1))
+    return tuple(found)
+
+
+def _scenarios(child: Any) -> Iterator[Any]:
+    if "scenario" in child:
+        yield child["scenario"]
+    for inner in child.get("rule", {}).get("children", ()):
+        yield from _scenarios(inner)
+
+
+def rule_counts(features: Iterable[Path]) -> Counter[str]:
+    """How many scenarios bear which tag, each row of an outline counted: a rule's id is such a tag."""
+    counts: Counter[str] = Counter()
+    for path in sorted(set(features)):
+        feature = Parser().parse(path.read_text(encoding="utf-8"))["feature"]
+        for child in feature["children"]:
+            for tags, rows in _tagged(child, _tags(feature)):
+                counts.update(dict.fromkeys(tags, rows))
+    return counts
+
+
+def _tagged(child: Any, inherited: frozenset[str]) -> Iterator[tuple[frozenset[str], int]]:
+    """Tags of each scenario below, or of each of its tables of rows, and how many scenarios that makes."""
+    if "scenario" in child:
+        tags = inherited | _tags(child["scenario"])
+        for table in child["scenario"]["examples"]:
+            yield tags | _tags(table), len(table.get("tableBody", ()))
+        if not child["scenario"]["examples"]:
+            yield tags, 1
+    for inner in child.get("rule", {}).get("children", ()):
+        yield from _tagged(inner, inherited | _tags(child["rule"]))
+
+
+def _tags(node: Any) -> frozenset[str]:
+    return frozenset(tag["name"].removeprefix("@") for tag in node["tags"])
+
+
+def uncollected(expected: Counts, collected: Counts) -> list[str]:
+    """One sentence for each scenario that pytest did not collect as often as Gherkin wrote it."""
+    return [
+        f"{path}: scenario {name!r} {_uncollected(expected[path, name], collected[path, name])}"
+        for path, name in sorted(expected.keys() | collected.keys())
+        if expected[path, name] != collected[path, name]
+    ]
+
+
+def _uncollected(written: int, collected: int) -> str:
+    if not written:
+        return "has no row in its Examples, so it would try nothing: add a row, or delete it."
+    return (
+        f"is written {written} times and was collected {collected} times: "
+        "give each scenario of a file a name of its own."
+    )
+
+
+def of_one_name(features: Iterable[tuple[str, str]]) -> list[str]:
+    """One sentence for each name that several feature files share: their scenarios would be taken for each other's.
+
+    Args:
+        features: The path of each feature file, and its name in scenario ids.
+    """
+    paths: dict[str, set[str]] = {}
+    for path, name in features:
+        paths.setdefault(name, set()).add(path)
+    return [
+        f"{' and '.join(sorted(found))} are both called {name} in the verdicts: "
+        "start in a folder that holds them all, or rename one."
+        for name, found in sorted(paths.items())
+        if len(found) > 1
+    ]
+
+
+def refuse_coroutine(step: Callable[..., object]) -> None:
+    """Refuse an ``async def`` step: nothing would await it, and it would pass.
+
+    Raises:
+        TypeError: The step is a coroutine function.
+    """
+    if iscoroutinefunction(step):
+        raise TypeError(
+            f"Step {step.__module__}.{step.__name__} is a coroutine that nobody awaits: make it a function."
+        )
+
+
+@contextmanager
+def all_awaited() -> Generator[None, None, None]:
+    """Afterwards, see that no coroutine was made and dropped: what it should have done or claimed was not done.
+
+    Raises:
+        TypeError: One was; Python itself only warns.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", message=NEVER_AWAITED, category=RuntimeWarning)
+        yield
+    for warning in caught:
+        text = str(warning.message)
+        if re.match(NEVER_AWAITED, text):
+            raise TypeError(f"{text}: a step must call functions, or run what it is given.")
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+@contextmanager
+def no_sleep() -> Generator[None, None, None]:
+    """While this lasts, the sleeping functions raise in the scenario's thread: waiting is the runner's.
+
+    What else the process runs, such as a library's thread, may sleep.
+    """
+    thread = threading.get_ident()
+    kept = time.sleep, asyncio.sleep
+
+    def refused(sleep: Callable[..., Any]) -> Callable[..., Any]:
+        def refuse(*arguments: Any, **named: Any) -> Any:
+            if threading.get_ident() != thread:
+                return sleep(*arguments, **named)
+            raise RuntimeError("A scenario called a real sleep; wait through the backend's runner.")
+
+        return refuse
+
+    time.sleep, asyncio.sleep = refused(kept[0]), refused(kept[1])
+    try:
+        yield
+    finally:
+        time.sleep, asyncio.sleep = kept
