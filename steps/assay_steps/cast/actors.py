@@ -1,246 +1,249 @@
-"""Connections and sessions of a scenario, which leave evidence of all they do.
-
-Each wraps one object of the `Client` port (I-1); what it makes (`assay_steps.cast.links`) does the same.
-"""
+"""Producers and consumers of a scenario: each leaves evidence of all it does, and a consumer of when it watches."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
+from threading import Lock
 from typing import Any
 
-from assay_adapters.ports.client import AckMode, ClientConnection, ClientSession, Origin, Qos, Seen
+from assay_adapters.ports.client import (
+    AS_DESTINATION,
+    MODE_VALUES,
+    ClientConsumer,
+    ClientProducer,
+    Draft,
+    Mode,
+    Origin,
+    Qos,
+    Script,
+    Seen,
+    Sent,
+    Setting,
+)
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.model.message import Address
-from assay_steps.cast.links import Consumer, Producer
 from assay_steps.cast.recording import Answer, Recorder, Scalar, message_ref
+from assay_steps.cast.sessions import Session
+
+MILLISECOND = timedelta(milliseconds=1)
 
 
-class Connection:
-    """A connection of one client in one face, by name; to the queue manager `member`, or to the first one.
-
-    One whose client connects again by itself stays open when the line is lost, and says when it is back.
-    """
+class Producer:
+    """A producer, with the settings that its next send will use."""
 
     def __init__(
-        self,
-        recorder: Recorder,
-        name: str,
-        port: ClientConnection,
-        member: str | None = None,
-        face: str | None = None,
-        *,
-        reconnects: bool = False,
+        self, recorder: Recorder, name: str, session: Session, port: ClientProducer, to: Address | None
     ) -> None:
         self.name = name
-        self.member = member
-        self.face = face
-        self.reconnects = reconnects
-        self.open = True
-        self.torn = False
-        """Whether the broker was told no goodbye: for a moment it may take its client id for one in use."""
+        self.session = session
+        self.to = to
         self._recorder = recorder
         self._port = port
-        self.consumers: list[Consumer] = []
+        self._settings: dict[Setting, int] = {
+            Setting.DELAY: 0,
+            Setting.TTL: 0,
+            Setting.MODE: 2,
+            Setting.PRIORITY: 4,
+        }
 
-    def session(self, ack: AckMode, name: str | None = None) -> Session:
-        """Make a session; refused ones end the scenario as inconclusive."""
-        port = self._recorder.record(
-            self.name, "session", lambda: self._port.session(ack), args={"ack": ack.value}
-        ).needed()
-        return Session(self._recorder, name or self.name, self, port, ack)
-
-    def close(self) -> Answer[None]:
-        """Close in order."""
-        answer = self._recorder.record(self.name, "close-connection", self._port.close)
-        self._over()
-        return answer
-
-    def abort(self) -> None:
-        """Lose the connection: as if the line had been cut."""
-
-        def cut() -> Outcome[None]:
-            self._port.abort()
-            return Ok(None)
-
-        self._recorder.record(self.name, "abort", cut)
-        self.torn = True
-        self._over()
-
-    def hosts(self, actor: str) -> bool:
-        """Whether it is that actor's."""
-        return self.name == actor or any(consumer.name == actor for consumer in self.consumers)
-
-    def lost(self) -> None:
-        """From here on nobody on this connection watches anything; a client that connects again says so itself."""
-        self.torn = True
-        if not self.reconnects:
-            self._over()
-
-    def interrupted(self) -> None:
-        """The client says that its line is lost: nobody on it watches anything, or not before it is back."""
-        self.torn = True
-        if not self.reconnects:
-            self._over()
-        for consumer in self.consumers:
-            consumer.interrupt()
-
-    def resumed(self) -> None:
-        """The client says that it is back: who had a listener watches again."""
-        if self.open:
-            for consumer in self.consumers:
-                consumer.resume()
-
-    def _over(self) -> None:
-        self.open = False
-        for consumer in self.consumers:
-            consumer.stop_watching()
-
-
-class Session:
-    """A session, with the count of its units of work."""
-
-    def __init__(
-        self, recorder: Recorder, name: str, connection: Connection, port: ClientSession, ack: AckMode
-    ) -> None:
-        self.name = name
-        self.connection = connection
-        self.ack = ack
-        self.port = port
-        self._recorder = recorder
-        self.branch: str | None = None
-        """The branch of a global unit of work in which it works; None for none."""
-        self._units = 0
-        self._working = False
-
-    @property
-    def unit(self) -> str | None:
-        """The unit of work that an operation belongs to; a local one is begun by the first that asks."""
-        if self.ack is AckMode.XA:
-            return self.branch
-        if self.ack is not AckMode.TRANSACTED:
-            return None
-        name = f"{self.name}/{self._units}"
-        if not self._working:
-            self._working = True
-            self._recorder.journal.write(events.Unit, actor=self.name, unit=name, op="begin")
-        return name
-
-    @property
-    def hands_over(self) -> bool:
-        """Whether its listeners can be handed anything now: in XA mode within a branch only."""
-        return self.ack is not AckMode.XA or self.branch is not None
-
-    def work_in(self, branch: str | None) -> None:
-        """It works in this branch from now on, or in none; its listeners watch accordingly."""
-        self.branch = branch
-        for consumer in self.connection.consumers:
-            if consumer.session is self and consumer.listening:
-                consumer.pause_watching()
-                if branch is not None:
-                    consumer.start_watching()
-
-    def _end_unit(self, op: str, action: Callable[[], Outcome[None]]) -> Answer[None]:
-        unit = self.unit
-        answer = self._recorder.record(self.name, op, action, unit=unit)
-        if unit is not None and answer.accepted:
-            self._recorder.journal.write(events.Unit, actor=self.name, unit=unit, op=op)
-            self._units += 1
-            self._working = False
-        return answer
-
-    def commit(self) -> Answer[None]:
-        """Commit the unit of work."""
-        return self._end_unit("commit", self.port.commit)
-
-    def rollback(self) -> Answer[None]:
-        """Roll the unit of work back."""
-        return self._end_unit("rollback", self.port.rollback)
-
-    def recover(self) -> Answer[None]:
-        """Have what was not acknowledged delivered again."""
-        return self._recorder.record(self.name, "recover", self.port.recover)
-
-    def acknowledge(self, seen: Seen) -> Answer[None]:
-        """Acknowledge, in the meaning of the session's mode."""
-        return self._recorder.record(
-            self.name, "acknowledge", lambda: self.port.acknowledge(seen), msg=message_ref(seen.kid, seen.body)
-        )
-
-    def unsubscribe(self, name: str, *, shared: bool = False) -> Answer[None]:
-        """Remove a durable subscription."""
-        return self._recorder.record(
-            self.name,
-            "unsubscribe",
-            lambda: self.port.unsubscribe(name, shared=shared),
-            args={"name": name, "shared": shared},
-        )
-
-    def browse(self, queue: Address, selector: str | None = None) -> Answer[tuple[Seen, ...]]:
-        """Look at a queue."""
-
-        def listing(found: tuple[Seen, ...]) -> dict[str, Any]:
-            return {"kids": tuple(seen.kid for seen in found)}
-
-        return self._recorder.record(
-            self.name,
-            "browse",
-            lambda: self.port.browse(queue.name, selector),
-            args={"selector": selector},
-            destination=str(queue),
-            show=listing,
-        )
-
-    def producer(self, to: Address | None, name: str, qos: Qos | None = None) -> Producer:
-        """Make a producer; a refusal ends the scenario as inconclusive."""
-        return self.try_producer(to, name, qos).needed()
-
-    def try_producer(self, to: Address | None, name: str, qos: Qos | None = None) -> Answer[Producer]:
-        """Make a producer, or learn why not."""
-        answer = self._recorder.record(
-            name,
-            "producer",
-            lambda: self.port.producer(to, qos=qos),
-            args={"qos": qos.value} if qos else {},
-            destination=str(to) if to else None,
-        )
-        if isinstance(answer.outcome, Refused):
-            return Answer(answer.ref, answer.outcome)
-        return Answer(answer.ref, Ok(Producer(self._recorder, name, self, answer.outcome.value, to)))
-
-    def consumer(
-        self, origin: Origin, name: str, *, qos: Qos | None = None, auto_confirm: bool | None = None
-    ) -> Answer[Consumer]:
-        """Make a consumer, or learn why not."""
+    def set(self, setting: Setting, value: int | timedelta) -> Answer[None]:
+        """Set delay, time to live (milliseconds, or a span that is finer), mode (JMS's number) or priority."""
         args: dict[str, Scalar] = {
-            "selector": origin.selector,
-            "durability": origin.durability.value,
-            "name": origin.name,
-            "shared": origin.shared,
-            "no_local": origin.no_local,
+            "setting": setting.value,
+            "value": str(value) if isinstance(value, timedelta) else value,
         }
-        chosen: dict[str, Scalar] = {
-            "ttl_ms": origin.ttl_ms,
-            "qos": qos.value if qos else None,
-            "auto_confirm": auto_confirm,
+        answer = self._recorder.record(self.name, "set", lambda: self._port.set(setting, value), args=args)
+        if answer.accepted:
+            self._settings[setting] = value // MILLISECOND if isinstance(value, timedelta) else value
+        return answer
+
+    def send(
+        self,
+        draft: Draft,
+        *,
+        mode: Mode | None = None,
+        priority: int | None = None,
+        ttl_ms: int | None = None,
+        to: Address | None = None,
+    ) -> Answer[Sent]:
+        """Send; the ``call`` event carries the values in effect."""
+        own_mode, own_priority = MODE_VALUES[self._settings[Setting.MODE]], self._settings[Setting.PRIORITY]
+        used_priority = own_priority if priority is None else priority
+        args: dict[str, Scalar] = {
+            "mode": (mode or own_mode).value,
+            "priority": Mode.AS_DESTINATION.value if used_priority == AS_DESTINATION else used_priority,
+            "ttl_ms": self._settings[Setting.TTL] if ttl_ms is None else ttl_ms,
+            "delay_ms": self._settings[Setting.DELAY],
         }
-        answer = self._recorder.record(
-            name,
-            "consumer",
-            lambda: self.port.consumer(origin, actor=name, qos=qos, auto_confirm=auto_confirm),
-            args=args | {option: value for option, value in chosen.items() if value is not None},
-            destination=str(origin.address),
+
+        def shown(sent: Sent) -> dict[str, Any]:
+            return {"msg": message_ref(draft.kid, draft.text, sent.message_id, dict(sent.fields))}
+
+        return self._recorder.record(
+            self.name,
+            "send",
+            lambda: self._port.send(draft, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to),
+            args=args,
+            destination=str(to or self.to),
+            unit=self.session.unit,
+            msg=message_ref(draft.kid, draft.text, fields=dict(draft.properties)),  # type: ignore[arg-type]  # drafts carry scalars only
+            show=shown,
         )
-        if isinstance(answer.outcome, Refused):
-            return Answer(answer.ref, answer.outcome)
-        consumer = Consumer(self._recorder, name, self, answer.outcome.value, origin)
-        self.connection.consumers.append(consumer)
-        return Answer(answer.ref, Ok(consumer))
 
     def close(self) -> Answer[None]:
-        """Close the session; its consumers watch nothing from then on."""
-        answer = self._recorder.record(self.name, "close-session", self.port.close)
-        for consumer in self.connection.consumers:
-            if consumer.session is self:
-                consumer.stop_watching()
+        """Close the producer."""
+        return self._recorder.record(self.name, "close-producer", self._port.close)
+
+
+class Consumer:
+    """A consumer, with its watches: the times in which it could have been handed a message."""
+
+    def __init__(self, recorder: Recorder, name: str, session: Session, port: ClientConsumer, origin: Origin) -> None:
+        self.name = name
+        self.session = session
+        self.origin = origin
+        self.listening = False
+        self._recorder = recorder
+        self._port = port
+        self._watch: str | None = None
+        # A lost connection is told on the thread that reads it, maybe between a watch's number and its first line.
+        self._watching = Lock()
+
+    @property
+    def destination(self) -> str:
+        """What it consumes, for the journal."""
+        return str(self.origin.address)
+
+    def start_watching(self) -> None:
+        """From now on it can be handed a message."""
+        with self._watching:
+            self._watch = self._recorder.number("watch")
+            self._recorder.journal.write(
+                events.Watch, id=self._watch, actor=self.name, destination=self.destination, phase="begin"
+            )
+
+    def stop_watching(self) -> None:
+        """From now on it cannot; twice is once."""
+        self.listening = False
+        self.pause_watching()
+
+    def pause_watching(self) -> None:
+        """From now on it cannot, whether or not it still listens: its session works in no branch."""
+        with self._watching:
+            if self._watch is not None:
+                watch, self._watch = self._watch, None
+                self._recorder.journal.write(
+                    events.Watch, id=watch, actor=self.name, destination=self.destination, phase="end"
+                )
+
+    def interrupt(self) -> None:
+        """Its line is lost: it watches nothing before its client is back."""
+        listening = self.listening
+        self.stop_watching()
+        self.listening = listening
+
+    def resume(self) -> None:
+        """Its client is back: a listener watches again."""
+        if self.listening:
+            self.start_watching()
+
+    def receive(self, timeout_ms: int) -> Answer[Seen | None]:
+        """Wait for one message."""
+        self.start_watching()
+
+        def shown(seen: Seen | None) -> dict[str, Any]:
+            return {"value": {"kid": seen.kid if seen else None}}
+
+        def wait() -> Outcome[Seen | None]:
+            try:
+                return self._port.receive(timeout_ms)
+            finally:
+                self.stop_watching()
+
+        return self._recorder.record(
+            self.name,
+            "receive",
+            wait,
+            args={"timeout_ms": timeout_ms},
+            destination=self.destination,
+            unit=self.session.unit,
+            show=shown,
+        )
+
+    def _listen(
+        self, op: str, args: dict[str, Scalar], action: Callable[[], Outcome[None]], *, on: bool
+    ) -> Answer[None]:
+        answer = self._recorder.record(self.name, op, action, args=args, destination=self.destination)
+        if answer.accepted:
+            self.stop_watching()
+            if on and self.session.hands_over:
+                self.start_watching()
+            self.listening = on
         return answer
+
+    def listen(self, script: Script | None) -> Answer[None]:
+        """Set or clear a message listener."""
+        return self._listen(
+            "listen", {"on": script is not None}, lambda: self._port.listen(script), on=script is not None
+        )
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Answer[None]:
+        """Set or clear a batch listener."""
+        return self._listen(
+            "listen-batch",
+            {"on": script is not None, "size": size, "timeout_ms": timeout_ms},
+            lambda: self._port.listen_batch(script, size, timeout_ms),
+            on=script is not None,
+        )
+
+    def close(self) -> Answer[None]:
+        """Close the consumer."""
+        answer = self._recorder.record(self.name, "close-consumer", self._port.close, destination=self.destination)
+        self.stop_watching()
+        return answer
+
+
+def open_producer(session: Session, to: Address | None, name: str, qos: Qos | None = None) -> Answer[Producer]:
+    """Make a producer on this session; the answer holds the refusal if the client refuses."""
+    answer = session.recorder.record(
+        name,
+        "producer",
+        lambda: session.port.producer(to, qos=qos),
+        args={"qos": qos.value} if qos else {},
+        destination=str(to) if to else None,
+    )
+    if isinstance(answer.outcome, Refused):
+        return Answer(answer.ref, answer.outcome)
+    return Answer(answer.ref, Ok(Producer(session.recorder, name, session, answer.outcome.value, to)))
+
+
+def open_consumer(
+    session: Session, origin: Origin, name: str, *, qos: Qos | None = None, auto_confirm: bool | None = None
+) -> Answer[Consumer]:
+    """Make a consumer on this session; the answer holds the refusal if the client refuses."""
+    args: dict[str, Scalar] = {
+        "selector": origin.selector,
+        "durability": origin.durability.value,
+        "name": origin.name,
+        "shared": origin.shared,
+        "no_local": origin.no_local,
+    }
+    chosen: dict[str, Scalar] = {
+        "ttl_ms": origin.ttl_ms,
+        "qos": qos.value if qos else None,
+        "auto_confirm": auto_confirm,
+    }
+    answer = session.recorder.record(
+        name,
+        "consumer",
+        lambda: session.port.consumer(origin, actor=name, qos=qos, auto_confirm=auto_confirm),
+        args=args | {option: value for option, value in chosen.items() if value is not None},
+        destination=str(origin.address),
+    )
+    if isinstance(answer.outcome, Refused):
+        return Answer(answer.ref, answer.outcome)
+    consumer = Consumer(session.recorder, name, session, answer.outcome.value, origin)
+    session.connection.consumers.append(consumer)
+    return Answer(answer.ref, Ok(consumer))

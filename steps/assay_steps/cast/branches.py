@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from assay_adapters.ports.client import XaResource
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_evidence import events
-from assay_steps.cast.actors import Session
 from assay_steps.cast.recording import Answer, Recorder
+from assay_steps.cast.sessions import Session
 
 T = TypeVar("T")
 

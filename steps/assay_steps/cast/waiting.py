@@ -7,7 +7,7 @@ from functools import partial
 
 from assay_adapters.ports.backend import Instance
 from assay_adapters.ports.outcome import Ok
-from assay_steps.cast.links import Consumer
+from assay_steps.cast.actors import Consumer
 from assay_steps.cast.messages import SentMessage
 from assay_steps.cast.recording import Recorder
 from assay_steps.cast.sightings import Sightings

@@ -18,16 +18,16 @@ from assay_sdk.driver import Durability, Login
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind
-from assay_steps.cast.actors import Connection, Session
+from assay_steps.cast.actors import Consumer, Producer, open_consumer, open_producer
 from assay_steps.cast.administration import Administrator
 from assay_steps.cast.branches import Branch
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.faces import Faces
 from assay_steps.cast.faults import Troubles
 from assay_steps.cast.journal import ScenarioJournal
-from assay_steps.cast.links import Consumer, Producer
 from assay_steps.cast.messages import BODY, SentMessage, Sighting
 from assay_steps.cast.recording import Answer, Recorder, Scalar, SetupRefusedError
+from assay_steps.cast.sessions import Connection, Session
 from assay_steps.cast.sightings import Sightings
 from assay_steps.cast.time_limits import Patience
 from assay_steps.cast.waiting import Waiting
@@ -218,7 +218,7 @@ class World(Waiting):
         """
         member = to.member if to else None
         owner = session or self.session(self._sender(name, member, face), face=face, member=member)
-        self.producers[name] = owner.producer(self.address(to) if to else None, name, qos)
+        self.producers[name] = open_producer(owner, self.address(to) if to else None, name, qos).needed()
         return self.producers[name]
 
     def _sender(self, name: str, member: str | None, face: str | None) -> str:
@@ -228,7 +228,7 @@ class World(Waiting):
 
     def try_producer(self, to: Place, name: str, session: Session) -> Answer[Producer]:
         """Try to make a producer in a session; known by name from then on."""
-        answer = session.try_producer(self.address(to), name)
+        answer = open_producer(session, self.address(to), name)
         if isinstance(answer.outcome, Ok):
             self.producers[name] = answer.outcome.value
         return answer
@@ -247,7 +247,7 @@ class World(Waiting):
     ) -> Answer[Consumer]:
         """Try to make a consumer; known by name from then on."""
         owner = session or self.session(name, ack, client_id=client_id, member=member)
-        answer = owner.consumer(origin, name, qos=qos, auto_confirm=auto_confirm)
+        answer = open_consumer(owner, origin, name, qos=qos, auto_confirm=auto_confirm)
         if isinstance(answer.outcome, Ok):
             self.consumers[name] = answer.outcome.value
         return answer

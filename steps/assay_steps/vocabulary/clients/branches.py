@@ -8,10 +8,10 @@ from __future__ import annotations
 from pytest_bdd import given, then, when
 
 from assay_adapters.ports.client import AckMode
-from assay_steps.cast.actors import Session
 from assay_steps.cast.branches import IN_DOUBT, NOT_IN_DOUBT, Branch, recover
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.recording import Answer
+from assay_steps.cast.sessions import Session
 from assay_steps.cast.world import World
 from assay_steps.words.parsing import phrase
 

@@ -10,9 +10,9 @@ from datetime import timedelta
 from pytest_bdd import given, when
 
 from assay_adapters.ports.client import MODE_VALUES, Mode, Setting
-from assay_steps.cast.actors import Session
-from assay_steps.cast.links import Producer
+from assay_steps.cast.actors import Producer
 from assay_steps.cast.recording import Answer
+from assay_steps.cast.sessions import Session
 from assay_steps.cast.world import PLAIN, World
 from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
