@@ -1,4 +1,4 @@
-"""What is done to the broker of a scenario: faults that are armed, suffered, and over."""
+"""The faults of a scenario: arming them, and waiting until the broker has recovered from them."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from assay_evidence import events
 from assay_steps.cast.journal import ScenarioJournal
 
 
-class Troubles:
+class ScenarioFaults:
     """The faults of one scenario.
 
     Args:
-        instance: Whom they hurt.
+        instance: The broker instance that they strike.
         journal: The scenario's journal.
-        suffered: Told that a fault is over.
+        recovered: Called with each fault from which the broker has recovered.
     """
 
-    def __init__(self, instance: Instance, journal: ScenarioJournal, suffered: Callable[[FaultRequest], None]) -> None:
+    def __init__(self, instance: Instance, journal: ScenarioJournal, recovered: Callable[[FaultRequest], None]) -> None:
         self._instance = instance
         self._journal = journal
-        self._suffered = suffered
+        self._recovered = recovered
         self._count = 0
-        self._awaited: tuple[FaultRequest, Injection] | None = None
-        self._promised = False
+        self._armed: tuple[FaultRequest, Injection] | None = None
+        self._announced = False
 
     def arm(self, fault: FaultRequest, when: Trigger = NOW) -> Injection:
         """Arm a fault.
 
         Raises:
-            LookupError: The backend cannot do that, although the scenario's needs were met.
+            LookupError: The backend cannot inject it, although it meets the scenario's needs.
         """
         faults = self._instance.faults
         if faults is None:
@@ -40,40 +40,40 @@ class Troubles:
             raise LookupError(f"This backend cannot do that: {injection.source.text}")
         return injection
 
-    def await_later(self, fault: FaultRequest, when: Trigger) -> None:
+    def arm_for_later(self, fault: FaultRequest, when: Trigger) -> None:
         """Arm a fault that a later step waits for."""
-        self._awaited = (fault, self.arm(fault, when))
-        self._promised = False
+        self._armed = (fault, self.arm(fault, when))
+        self._announced = False
 
-    def promise(self) -> None:
-        """A fault is going to be armed, once something else has happened (`await_later`)."""
-        self._promised = True
+    def announce(self) -> None:
+        """Say that a fault will be armed (`arm_for_later`) after another event."""
+        self._announced = True
 
     @property
-    def promised(self) -> bool:
-        """Whether a fault that a later step waits for is still to be armed."""
-        return self._promised
+    def announced(self) -> bool:
+        """Whether an announced fault has not been armed yet."""
+        return self._announced
 
-    def hurt(self, fault: FaultRequest) -> str:
-        """Bring a fault about at once, and wait until the broker is well again.
+    def inject(self, fault: FaultRequest) -> str:
+        """Inject a fault at once, and wait until the broker has recovered.
 
         Returns:
             Reference of the event that ends the fault.
         """
-        return self.suffer(fault, self.arm(fault))
+        return self.wait_for(fault, self.arm(fault))
 
-    def suffer(self, fault: FaultRequest, injection: Injection) -> str:
-        """Wait until the broker is well again; the fault's times go into the journal.
+    def wait_for(self, fault: FaultRequest, injection: Injection) -> str:
+        """Wait until the broker has recovered from a fault, and write the fault's begin and end to the journal.
 
         Returns:
             Reference of the event that ends the fault.
 
         Raises:
-            LookupError: What the fault waited for did not happen.
+            LookupError: The fault's trigger did not occur.
         """
         span = injection.wait()
         if isinstance(span, Unsupported):
-            raise LookupError(f"The fault never came about: {span.source.text}")
+            raise LookupError(f"The fault did not occur: {span.source.text}")
         self._count += 1
         name = f"{self._journal.scenario}#fault{self._count}"
         what = type(fault).__name__.lower()
@@ -81,19 +81,19 @@ class Troubles:
         begin, end = (self._journal.at(mono_ns) for mono_ns in span)
         self._journal.write(events.Fault, at=begin, id=name, what=what, target=target, phase="begin")
         over = self._journal.write(events.Fault, at=end, id=name, what=what, target=target, phase="end")
-        self._suffered(fault)
+        self._recovered(fault)
         return over.ref
 
-    def suffer_awaited(self) -> str:
-        """Wait for the fault that was armed to come later.
+    def wait_for_armed(self) -> str:
+        """Wait for the fault that an earlier step has armed.
 
         Returns:
             Reference of the event that ends the fault.
 
         Raises:
-            LookupError: None was armed.
+            LookupError: No step has armed one.
         """
-        if self._awaited is None:
-            raise LookupError("No step before this one has said what is to happen.")
-        (fault, injection), self._awaited = self._awaited, None
-        return self.suffer(fault, injection)
+        if self._armed is None:
+            raise LookupError("No earlier step has armed a fault.")
+        (fault, injection), self._armed = self._armed, None
+        return self.wait_for(fault, injection)

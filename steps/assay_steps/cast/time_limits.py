@@ -1,17 +1,17 @@
-"""How long a backend is given."""
+"""The time limits of a backend."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
 
-class Patience(Struct, frozen=True):
-    """How long a backend is given, in milliseconds of its own clock.
+class TimeLimits(Struct, frozen=True):
+    """How long the steps wait for a backend, in milliseconds of its own clock.
 
     Args:
-        expected_ms: For something that must happen; past it, it counts as not happening.
-        quiet_ms: How long nothing must happen before silence counts.
-        late_ms: How late a due message may come before the run calls it too late.
+        expected_ms: The longest wait for an event that must happen; after it, the event counts as missing.
+        quiet_ms: The time without an event after which silence counts.
+        late_ms: How late a due message may arrive before the run calls it too late.
     """
 
     expected_ms: int

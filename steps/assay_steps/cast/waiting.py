@@ -11,7 +11,7 @@ from assay_steps.cast.actors import Consumer
 from assay_steps.cast.messages import SentMessage
 from assay_steps.cast.recording import Recorder
 from assay_steps.cast.sightings import Sightings
-from assay_steps.cast.time_limits import Patience
+from assay_steps.cast.time_limits import TimeLimits
 from assay_steps.words.mistakes import Cast
 
 NS_PER_MS = 1_000_000
@@ -22,14 +22,14 @@ class Waiting:
 
     Args:
         instance: The broker.
-        patience: How long to wait.
+        limits: How long to wait.
         recorder: The scenario's journal.
         sightings: What its consumers were handed.
     """
 
-    def __init__(self, instance: Instance, patience: Patience, recorder: Recorder, sightings: Sightings) -> None:
+    def __init__(self, instance: Instance, limits: TimeLimits, recorder: Recorder, sightings: Sightings) -> None:
         self.instance = instance
-        self.patience = patience
+        self.limits = limits
         self.consumers: Cast[Consumer] = Cast("receiver or subscriber")
         self.messages: Cast[SentMessage] = Cast("message")
         self._recorder = recorder
@@ -78,13 +78,13 @@ class Waiting:
             times: How often.
             due_in_ms: When they are due; what is expected is expected from then on.
         """
-        expected_ms = self.patience.expected_ms + due_in_ms
+        expected_ms = self.limits.expected_ms + due_in_ms
         names, which = tuple(actors), tuple(kids)
         complete = partial(self._sightings.complete, names, which, times)
         listeners = [self.consumers[name] for name in names if self.consumers[name].listening]
         if listeners:
             self.wait_until(complete, expected_ms)
-            self.pass_time(self.patience.quiet_ms)
+            self.pass_time(self.limits.quiet_ms)
         for name in names:
             consumer = self.consumers[name]
             if not consumer.listening and consumer.session.connection.open:
@@ -93,11 +93,11 @@ class Waiting:
     def await_sightings(self, actors: Iterable[str], kids: Iterable[str], times: int = 1) -> None:
         """Wait until listeners have been handed each of these messages so often, and no longer than is expected."""
         complete = partial(self._sightings.complete, tuple(actors), tuple(kids), times)
-        self.wait_until(complete, self.patience.expected_ms)
+        self.wait_until(complete, self.limits.expected_ms)
 
     def _drain(self, consumer: Consumer, complete: Callable[[], bool], expected_ms: int) -> None:
         while True:
-            timeout = self.patience.quiet_ms if complete() else expected_ms
+            timeout = self.limits.quiet_ms if complete() else expected_ms
             answer = consumer.receive(timeout)
             if not isinstance(answer.outcome, Ok) or answer.outcome.value is None:
                 return

@@ -23,13 +23,13 @@ from assay_steps.cast.administration import Administrator
 from assay_steps.cast.branches import Branch
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.faces import Faces
-from assay_steps.cast.faults import Troubles
+from assay_steps.cast.faults import ScenarioFaults
 from assay_steps.cast.journal import ScenarioJournal
 from assay_steps.cast.messages import BODY, SentMessage, Sighting
 from assay_steps.cast.recording import Answer, Recorder, Scalar, SetupRefusedError
 from assay_steps.cast.sessions import Connection, Session
 from assay_steps.cast.sightings import Sightings
-from assay_steps.cast.time_limits import Patience
+from assay_steps.cast.time_limits import TimeLimits
 from assay_steps.cast.waiting import Waiting
 from assay_steps.words.mistakes import Cast
 from assay_steps.words.names import Names, Place
@@ -67,7 +67,7 @@ class World(Waiting):
         instance: The broker.
         journal: The scenario's journal.
         evidence: Its claims.
-        patience: How long to wait.
+        limits: How long to wait.
         faces: The instance's clients, and which of them runs the scenario.
         rounds: How often "many" is: the backend's own, since a kill costs a virtual broker nothing and a real one much.
     """
@@ -78,20 +78,20 @@ class World(Waiting):
         journal: ScenarioJournal,
         evidence: Evidence,
         *,
-        patience: Patience,
+        limits: TimeLimits,
         faces: Faces,
         rounds: int = 2,
     ) -> None:
         self.recorder = Recorder(journal)
         self.sightings = Sightings(journal, instance.runner, self._lost, self._back)
-        super().__init__(instance, patience, self.recorder, self.sightings)
+        super().__init__(instance, limits, self.recorder, self.sightings)
         self.evidence = evidence
         self.checks = True
         self.rounds = rounds
         self.many: tuple[str, ...] = ()
         """Labels of the messages of the last step that sent many."""
         self.names = Names(journal.scenario, instance.members)
-        self.troubles = Troubles(instance, journal, self._suffered)
+        self.faults = ScenarioFaults(instance, journal, self._suffered)
         self.administrator = Administrator(instance, self.recorder, self.names)
         self.connections: Cast[Connection] = Cast("connection")
         self.sessions: Cast[Session] = Cast("session")
@@ -165,7 +165,7 @@ class World(Waiting):
 
         answer = attempt()
         if before is not None and before.torn:
-            deadline_ms = self.now_ms() + self.patience.expected_ms
+            deadline_ms = self.now_ms() + self.limits.expected_ms
             while _taken(answer.outcome) and self.now_ms() < deadline_ms:  # the broker has not noticed the loss yet
                 self.pass_time(AGAIN_MS)
                 answer = attempt()
@@ -367,7 +367,7 @@ class World(Waiting):
             disk = (event for event in self.recorder.journal.events if isinstance(event, events.Disk))
             return sum(event.kids.count(kid) for event in disk if event.op == "flush") >= copies
 
-        self.wait_until(told, self.patience.quiet_ms)
+        self.wait_until(told, self.limits.quiet_ms)
 
     def search_storage(self, label: str) -> str:
         """Look for a message in the broker's data folder, by the octets that only its body has: those of its kid.

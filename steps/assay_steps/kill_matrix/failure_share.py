@@ -1,7 +1,7 @@
-"""How broad a defect is: the share of all scenarios that fail with it.
+"""The share of all scenarios that fail with a defect.
 
-All scenarios with every defect would take hours.  So each defect runs a sample, every so-and-so-many-th scenario as
-they stand in their files, and only what could be too broad by that runs them all.
+Running all scenarios with every defect would take hours.  So each defect runs a sample (every n-th scenario, in file
+order), and only a defect whose share of the sample is suspicious runs them all.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import pytest
 from assay_evidence.verdicts import Verdict
 
 TOO_BROAD = 0.15
-"""The share of all scenarios from which on a defect is no defect of its rules any more."""
+"""A defect that fails this share of all scenarios proves nothing about its rules."""
 
 SAMPLED = 7
-"""One scenario of so many is in the sample: with more than a thousand scenarios, a share is known to about 3 %."""
+"""The sample holds one scenario of this many; with more than a thousand scenarios the share is exact to about 3 %."""
 
 SUSPECT = TOO_BROAD / 2
-"""A share of the sample from which on a defect runs all scenarios: more than two deviations below what counts."""
+"""A defect with this share of the sample runs all scenarios: more than two standard deviations below `TOO_BROAD`."""
 
 Outcomes = Mapping[str, tuple[str, tuple[str, ...]]]
 """Scenario id -> its verdict and its rules."""
 
 
 class Sample:
-    """A pytest plugin that leaves every n-th scenario and drops the others.
+    """A pytest plugin that keeps every n-th scenario and drops the others.
 
     Args:
         every: The n.
@@ -37,7 +37,7 @@ class Sample:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Thin them out, after everything that counts them has counted."""
+        """Drop scenarios, after the plugins that count them have counted."""
         items[:] = items[:: self._every]
 
 

@@ -2,7 +2,7 @@
 
 Once unbroken, all scenarios: one that fails then is an *alarm*.  Then each defect on the scenarios of its rules: one
 that fails there has *caught* it.  A scenario that catches nothing is *unkilled*: nothing shows that it can fail.  A
-defect that fails `breadth.TOO_BROAD` of all scenarios or more proves nothing and does not count.
+defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing and does not count.
 
 Where time is virtual a trial computes, and one for each core is enough.  Elsewhere it waits, so that many go on at
 once; what a backend cannot run, and what misbehaviour it cannot show, is named for what it is.
@@ -31,7 +31,7 @@ from assay_steps.defects.wire import BEYOND_THE_WIRE
 from assay_steps.kill_matrix.failure_share import SAMPLED, SUSPECT, TOO_BROAD, Outcomes, Sample, share_of
 from assay_steps.plugin.checks import written
 from assay_steps.plugin.folder import LOG, VERDICTS
-from assay_steps.plugin.run_result import Stops, last_words
+from assay_steps.plugin.run_result import RunResult, usage_error
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 AT_ONCE = 24
@@ -150,23 +150,23 @@ def outcomes_of(trial: Trial) -> Outcomes:
     """
     with tempfile.TemporaryDirectory(prefix="assay-defect-") as folder:
         out = Path(folder) / "out"
-        stops = Stops()
+        result = RunResult()
         options = SuiteOptions(
             out=out, backend=trial.backend, rules=trial.rules, defect=trial.defect, workers=trial.workers
         )
-        code = run_suite(options, plugins=[stops, *([Sample(trial.every)] if trial.every > 1 else ())])
+        code = run_suite(options, plugins=[result, *([Sample(trial.every)] if trial.every > 1 else ())])
         if code is pytest.ExitCode.NO_TESTS_COLLECTED:
             raise UntriedError(trial.defect, f"no scenario tries {', '.join(trial.rules)}; name other rules.")
         if code not in DONE:
-            raise TrialError(trial.defect, _why(code, stops, out / LOG))
+            raise TrialError(trial.defect, _why(code, result, out / LOG))
         verdicts = load_verdicts(out / VERDICTS)
     return {scenario.scenario: (scenario.verdict.value, scenario.rules) for scenario in verdicts.scenarios}
 
 
-def _why(code: pytest.ExitCode, stops: Stops, log: Path) -> str:
+def _why(code: pytest.ExitCode, result: RunResult, log: Path) -> str:
     if code is pytest.ExitCode.USAGE_ERROR:
-        return last_words(log)
-    return stops.ended or next(iter(stops.unreadable), f"pytest ended with {code.name}.")
+        return usage_error(log)
+    return result.ended or next(iter(result.unreadable), f"pytest ended with {code.name}.")
 
 
 def kill_matrix(

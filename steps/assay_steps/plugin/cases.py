@@ -34,7 +34,7 @@ PLATFORMS: tuple[str, ...] = get_args(Platform)
 TOPOLOGIES: tuple[str, ...] = get_args(Topology)
 LEVELS = ("7.0", "7.1", "7.5", "8.0", "9.0", "9.1", "9.2", "9.3", "9.4")
 """Levels of IBM MQ; delivery delay came with 8.0 (DD-10)."""
-HURTING = frozenset(
+FAULT_CAPABILITIES = frozenset(
     {
         Capability.RESTART,
         Capability.RESTART_AT_LEVEL,
@@ -222,7 +222,7 @@ def needs_of(tags: Iterable[str]) -> Needs:
     capabilities = frozenset(
         Capability(tag.removeprefix(NEEDS_PREFIX)) for tag in given if tag.startswith(NEEDS_PREFIX)
     )
-    hurting = OWN_INSTANCE in given or bool(capabilities & HURTING)
+    own_instance = OWN_INSTANCE in given or bool(capabilities & FAULT_CAPABILITIES)
     plain = Needs()
     return convert(
         {
@@ -230,7 +230,7 @@ def needs_of(tags: Iterable[str]) -> Needs:
             "platform": _one_of(given, PLATFORM_PREFIX, PLATFORMS) or plain.platform,
             "level": _one_of(given, LEVEL_PREFIX, LEVELS) or plain.level,
             "topology": _one_of(given, TOPOLOGY_PREFIX, TOPOLOGIES) or plain.topology,
-            "own_instance": hurting,
+            "own_instance": own_instance,
         },
         Needs,
     )

@@ -1,6 +1,6 @@
-"""What would otherwise pass silently: scenarios that were never collected, steps never awaited, real sleeps.
+"""Checks for errors that pytest passes silently: scenarios not collected, steps not awaited, real sleeps.
 
-See `assay_steps.plugin.hooks` for when each is asked.
+`assay_steps.plugin.hooks` runs them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Counts = Counter[tuple[str, str]]
 
 
 def written(features: Iterable[Path]) -> Counts:
-    """Count what Gherkin itself finds in feature files: a second reading, independent of pytest-bdd's."""
+    """Count the scenarios in feature files with Gherkin's own parser, independently of pytest-bdd."""
     counts: Counts = Counter()
     for path in sorted(set(features)):
         for name, rows in _written(path.read_text(encoding="utf-8")):
@@ -37,7 +37,7 @@ def written(features: Iterable[Path]) -> Counts:
 
 @lru_cache(maxsize=1024)
 def _written(text: str) -> tuple[tuple[str, int], ...]:
-    """The scenarios of a feature, each with the number of its rows; each trial of a defect asks again."""
+    """The scenarios of a feature, each with its number of rows.  Cached: each trial of a defect asks again."""
     found: list[tuple[str, int]] = []
     for child in Parser().parse(text)["feature"]["children"]:
         for scenario in _scenarios(child):
@@ -54,7 +54,7 @@ def _scenarios(child: Any) -> Iterator[Any]:
 
 
 def rule_counts(features: Iterable[Path]) -> Counter[str]:
-    """How many scenarios bear which tag, each row of an outline counted: a rule's id is such a tag."""
+    """The number of scenarios for each tag, such as a rule's id; each row of an outline counts."""
     counts: Counter[str] = Counter()
     for path in sorted(set(features)):
         feature = Parser().parse(path.read_text(encoding="utf-8"))["feature"]
@@ -65,7 +65,7 @@ def rule_counts(features: Iterable[Path]) -> Counter[str]:
 
 
 def _tagged(child: Any, inherited: frozenset[str]) -> Iterator[tuple[frozenset[str], int]]:
-    """Tags of each scenario below, or of each of its tables of rows, and how many scenarios that makes."""
+    """The tags of each scenario below this node, or of each of its Examples, with the number of scenarios."""
     if "scenario" in child:
         tags = inherited | _tags(child["scenario"])
         for table in child["scenario"]["examples"]:
@@ -80,8 +80,8 @@ def _tags(node: Any) -> frozenset[str]:
     return frozenset(tag["name"].removeprefix("@") for tag in node["tags"])
 
 
-def uncollected(expected: Counts, collected: Counts) -> list[str]:
-    """One sentence for each scenario that pytest did not collect as often as Gherkin wrote it."""
+def missing_scenarios(expected: Counts, collected: Counts) -> list[str]:
+    """Report each scenario that pytest collected more or less often than its file has it, one sentence each."""
     return [
         f"{path}: scenario {name!r} {_uncollected(expected[path, name], collected[path, name])}"
         for path, name in sorted(expected.keys() | collected.keys())
@@ -98,8 +98,8 @@ def _uncollected(written: int, collected: int) -> str:
     )
 
 
-def of_one_name(features: Iterable[tuple[str, str]]) -> list[str]:
-    """One sentence for each name that several feature files share: their scenarios would be taken for each other's.
+def duplicate_names(features: Iterable[tuple[str, str]]) -> list[str]:
+    """Report each name that several feature files share, because their scenario ids would be equal.
 
     Args:
         features: The path of each feature file, and its name in scenario ids.
@@ -128,11 +128,11 @@ def refuse_coroutine(step: Callable[..., object]) -> None:
 
 
 @contextmanager
-def all_awaited() -> Generator[None, None, None]:
-    """Afterwards, see that no coroutine was made and dropped: what it should have done or claimed was not done.
+def require_awaits() -> Generator[None, None, None]:
+    """Raise at the end of the block if a coroutine was made and never awaited.
 
     Raises:
-        TypeError: One was; Python itself only warns.
+        TypeError: A coroutine was never awaited; Python itself only warns.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", message=NEVER_AWAITED, category=RuntimeWarning)
@@ -145,10 +145,10 @@ def all_awaited() -> Generator[None, None, None]:
 
 
 @contextmanager
-def no_sleep() -> Generator[None, None, None]:
-    """While this lasts, the sleeping functions raise in the scenario's thread: waiting is the runner's.
+def forbid_sleep() -> Generator[None, None, None]:
+    """Make `time.sleep` and `asyncio.sleep` raise in this thread, because scenarios must wait through the runner.
 
-    What else the process runs, such as a library's thread, may sleep.
+    Other threads, such as a library's, may sleep.
     """
     thread = threading.get_ident()
     kept = time.sleep, asyncio.sleep

@@ -1,4 +1,4 @@
-"""How far a scenario has come: which step a verdict or a breakage belongs to, for whoever reads pytest's output."""
+"""The step that a scenario has reached, so that pytest's output can name the step behind a verdict or an error."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from assay_evidence.verdicts import ScenarioVerdict
 from assay_steps.cast.journal import ScenarioJournal
 
 
-class Trail:
-    """The steps that one scenario has come to.
+class CurrentStep:
+    """The steps that one scenario has begun, and the one that is running.
 
     Args:
         feature: The feature's name, as the scenario's id has it.
@@ -24,15 +24,15 @@ class Trail:
         self._journal = journal
         self._steps: list[tuple[Step, int]] = []
         self.within: Step | None = None
-        """The step that was come to and is not done."""
+        """The step that has begun and not ended."""
 
-    def come_to(self, step: Step) -> None:
-        """The scenario has come to this step."""
+    def begin(self, step: Step) -> None:
+        """Note that this step begins."""
         self._steps.append((step, len(self._journal.events)))
         self.within = step
 
-    def done(self) -> None:
-        """The step is over."""
+    def end(self) -> None:
+        """Note that the step has ended."""
         self.within = None
 
     def where(self, verdict: ScenarioVerdict) -> str:
@@ -48,4 +48,4 @@ class Trail:
         return next((step for step, begun in reversed(self._steps) if begun <= index), None)
 
 
-TRAIL = pytest.StashKey[Trail]()
+CURRENT_STEP = pytest.StashKey[CurrentStep]()

@@ -28,15 +28,15 @@ from assay_steps.cast.recording import SetupRefusedError
 from assay_steps.cast.world import World
 from assay_steps.plugin import checks, feature_files
 from assay_steps.plugin.cases import Case, case_of, feature_of, mistakes_of, template_of, templates
-from assay_steps.plugin.current_step import TRAIL, Trail
+from assay_steps.plugin.current_step import CURRENT_STEP, CurrentStep
 from assay_steps.plugin.folder import FolderError
 from assay_steps.plugin.run import MAIN, PLUGIN, Run, RunOptions
 from assay_steps.plugin.step_lookup import StepLookup, is_ours
 from assay_steps.plugin.suite import INI, SUITE
-from assay_steps.plugin.unknown_steps import misfit
+from assay_steps.plugin.unknown_steps import explain
 from assay_steps.processes.forking import Forks
 from assay_steps.processes.interrupts import Interrupts
-from assay_steps.processes.scheduling import HurtScheduling, dealt, group_of, write_groups
+from assay_steps.processes.scheduling import FaultScheduling, group_of, interleaved, write_groups
 from assay_steps.vocabulary import VOCABULARY
 from assay_steps.words.mistakes import SHAPED_LIKE_OURS, MistakeError
 
@@ -46,7 +46,7 @@ FIRST_WORKER = "gw0"
 CASE = pytest.StashKey[Case]()
 WORLD = pytest.StashKey[World]()
 JOURNAL = pytest.StashKey[ScenarioJournal]()
-LEFT: tuple[pytest.StashKey[Any], ...] = (WORLD, JOURNAL, TRAIL)
+LEFT: tuple[pytest.StashKey[Any], ...] = (WORLD, JOURNAL, CURRENT_STEP)
 """What a scenario leaves behind in its test, which pytest keeps to the end."""
 
 
@@ -104,9 +104,9 @@ class AssayPlugin:
         self.run.writers.append(node.gateway.id)
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> HurtScheduling:
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> FaultScheduling:
         """Keep the scenarios that hurt a broker together."""
-        return HurtScheduling(config, log, self.run.groups)
+        return FaultScheduling(config, log, self.run.groups)
 
     # collection ------------------------------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ class AssayPlugin:
         """Compare with what Gherkin wrote, mark, select."""
         self._guard(config, items)
         mistakes = [told for item in items for told in mistakes_of(item, self.run.catalogue, is_ours)]
-        mistakes += checks.of_one_name(
+        mistakes += checks.duplicate_names(
             (template.feature.filename, feature_of(template)) for template in templates(items)
         )
         if mistakes:
@@ -147,7 +147,7 @@ class AssayPlugin:
                 dropped.append(item)
         if dropped:
             config.hook.pytest_deselected(items=dropped)
-        items[:] = dealt(kept, _feature) if self.is_one_of_many and not self.run.virtual else kept
+        items[:] = interleaved(kept, _feature) if self.is_one_of_many and not self.run.virtual else kept
 
     def _guard(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         if any("::" in argument for argument in config.args):
@@ -156,7 +156,7 @@ class AssayPlugin:
             return  # every worker collects the same, and reading what was written once more is half of its start
         collected = Counter((template.feature.filename, template.name) for template in templates(items))
         expected = checks.written(Path(filename) for filename, _ in collected)
-        problems = checks.uncollected(expected, collected)
+        problems = checks.missing_scenarios(expected, collected)
         if problems:
             raise pytest.UsageError("\n".join(problems))
 
@@ -189,7 +189,7 @@ class AssayPlugin:
         journal = item.stash[JOURNAL] = self.run.journal(case, clock)
         template = template_of(item)
         if template is not None:
-            item.stash[TRAIL] = Trail(case.feature, template, journal)
+            item.stash[CURRENT_STEP] = CurrentStep(case.feature, template, journal)
         journal.write(
             events.ScenarioBegin,
             rules=case.rules,
@@ -223,7 +223,7 @@ class AssayPlugin:
         started, waited = time.perf_counter_ns(), self.run.waited_ns(world)
         heartbeat = self.run.heartbeat()
         try:
-            with heartbeat, self.run.sleepless(), checks.all_awaited():
+            with heartbeat, self.run.sleepless(), checks.require_awaits():
                 yield
         except (KeyboardInterrupt, pytest.exit.Exception):
             raise
@@ -254,14 +254,14 @@ class AssayPlugin:
                     del item.stash[key]
 
     def _conclude(self, item: pytest.Item, verdict: ScenarioVerdict, problem: BaseException | None) -> None:
-        case, where = item.stash[CASE], item.stash[TRAIL].where(verdict)
+        case, where = item.stash[CASE], item.stash[CURRENT_STEP].where(verdict)
         known = self.run.known(case, verdict)
         if known is not None:
             pytest.xfail(f"known: {known.reason} ({known.reference})")
         if verdict.verdict is Verdict.UNSUPPORTED:
             pytest.skip(verdict.reason)
         if isinstance(problem, MistakeError | StepDefinitionNotFoundError):
-            pytest.fail(f"{where}\n{_sentence(problem, item.stash[TRAIL].within)}", pytrace=False)
+            pytest.fail(f"{where}\n{_sentence(problem, item.stash[CURRENT_STEP].within)}", pytrace=False)
         if problem is not None and not isinstance(problem, SetupRefusedError):
             problem.add_note(where)
             raise problem
@@ -287,9 +287,9 @@ class AssayPlugin:
     def pytest_bdd_after_step(self, request: pytest.FixtureRequest, step: Step) -> None:
         """Write down a step that is done."""
         self._step(request, step, "done", "")
-        trail = request.node.stash.get(TRAIL, None)
-        if trail is not None:
-            trail.done()
+        current = request.node.stash.get(CURRENT_STEP, None)
+        if current is not None:
+            current.end()
 
     def pytest_bdd_step_error(self, request: pytest.FixtureRequest, step: Step, exception: Exception) -> None:
         """Write down a step that could not be done, and whose fault that was."""
@@ -317,7 +317,7 @@ class AssayPlugin:
 
     def _outside(self, item: pytest.Item, problem: BaseException) -> None:
         """Write down what broke outside of a running step: pytest would fail, and the journal alone would not."""
-        journal, step = item.stash[JOURNAL], item.stash[TRAIL].within
+        journal, step = item.stash[JOURNAL], item.stash[CURRENT_STEP].within
         broken = any(isinstance(event, events.Step) and event.outcome != "done" for event in journal.events)
         if not broken:
             keyword, text = (step.keyword or step.type, step.name) if step else ("*", "between the steps")
@@ -375,5 +375,5 @@ def _told(problem: BaseException, step: Step | None, item: pytest.Item) -> str:
 def _sentence(problem: BaseException, step: Step | None = None) -> str:
     """What a breakage is called in journal and output: a mistake in a feature is told without the kit's own names."""
     if isinstance(problem, StepDefinitionNotFoundError):
-        return misfit(step.type, step.name) if step else "the vocabulary has no such step"
+        return explain(step.type, step.name) if step else "the vocabulary has no such step"
     return str(problem) if isinstance(problem, MistakeError) else f"{type(problem).__name__}: {problem}"

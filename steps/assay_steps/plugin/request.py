@@ -1,4 +1,4 @@
-"""What is asked of a run, and opening what it names: every unknown name is found here, before anything starts."""
+"""The request for a run: backend, rules, face, defect; every unknown name is reported before anything starts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from assay_steps.defects.model import Defect
 
 
 class BackendUnavailableError(LookupError):
-    """The backend was asked for by name and cannot be started here."""
+    """The named backend cannot be started here."""
 
 
 class Pair(Struct, frozen=True):
-    """What a run opens.
+    """The backend, rules and defect of a run, looked up.
 
     Args:
         backend: The backend, not started yet.
@@ -31,14 +31,14 @@ class Pair(Struct, frozen=True):
     defect: Defect | None
 
 
-class Asked(Struct, frozen=True, kw_only=True):
-    """What is asked of a run on one backend.
+class RunRequest(Struct, frozen=True, kw_only=True):
+    """A request for a run on one backend.
 
     Args:
         backend: The backend's name.
         profile: Only rules of this profile.
         rules: Only these rules.
-        seed: Seed of whatever is random.
+        seed: Seed of all random choices.
         store: Which store the reference broker uses; None for its first.
         face: The client's face; None for the first.
         defect: A named defect.
@@ -53,7 +53,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     defect: str | None = None
 
     def open(self, shared: Endpoint | None = None) -> Pair:
-        """Find everything that was named; nothing is started.
+        """Look up all names of the request; start nothing.
 
         Args:
             shared: Endpoint of an instance that the run's controller has started; None to start one.

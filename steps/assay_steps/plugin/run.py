@@ -33,20 +33,20 @@ from assay_sdk.time import Clock
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.faces import Faces, faces_for
 from assay_steps.cast.journal import ScenarioJournal, instant
-from assay_steps.cast.time_limits import Patience
+from assay_steps.cast.time_limits import TimeLimits
 from assay_steps.cast.world import World
 from assay_steps.defects.model import Defect
 from assay_steps.plugin import checks
 from assay_steps.plugin.cases import JUDGED_TAGS, OWN_INSTANCE, STRENGTH_TAGS, Case, kind_tags
 from assay_steps.plugin.folder import GROUPS, JOURNALS, KNOWN, VERDICTS, make_room
-from assay_steps.plugin.request import Asked
+from assay_steps.plugin.request import RunRequest
 from assay_steps.processes.heartbeat import Heartbeat
 from assay_steps.processes.interrupts import Interrupts
 from assay_steps.words.mistakes import NEEDS_PREFIX
 
-VIRTUAL_PATIENCE = Patience(expected_ms=60_000, quiet_ms=5_000, late_ms=1_000)
+VIRTUAL_LIMITS = TimeLimits(expected_ms=60_000, quiet_ms=5_000, late_ms=1_000)
 """Virtual time costs nothing, so silence is long."""
-REAL_PATIENCE = Patience(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000)
+REAL_LIMITS = TimeLimits(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000)
 """Real brokers wait; a queue that stays silent for a second and a half after its last message is silent."""
 
 VIRTUAL_ROUNDS, REAL_ROUNDS = 20, 2
@@ -58,7 +58,7 @@ MAIN = "main"
 """The writer that controls a run."""
 
 
-class RunOptions(Asked, frozen=True, kw_only=True):
+class RunOptions(RunRequest, frozen=True, kw_only=True):
     """What was asked of the run; crosses to xdist workers.
 
     Args:
@@ -283,12 +283,12 @@ class Run:
 
     def world(self, case: Case, provided: Provided, journal: ScenarioJournal) -> World:
         """The case's world."""
-        patience = VIRTUAL_PATIENCE if self.virtual else REAL_PATIENCE
+        limits = VIRTUAL_LIMITS if self.virtual else REAL_LIMITS
         return World(
             provided.instance,
             journal,
             Evidence(journal, case.rules[0] if case.rules else ""),
-            patience=patience,
+            limits=limits,
             faces=provided.faces,
             rounds=VIRTUAL_ROUNDS if self.virtual else REAL_ROUNDS,
         )
@@ -306,7 +306,7 @@ class Run:
 
     def sleepless(self) -> AbstractContextManager[None]:
         """Under a virtual clock, a real sleep is an error."""
-        return checks.no_sleep() if self.virtual else nullcontext()
+        return checks.forbid_sleep() if self.virtual else nullcontext()
 
     def heartbeat(self) -> Heartbeat:
         """What tells how late the harness itself comes."""

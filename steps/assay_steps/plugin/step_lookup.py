@@ -25,7 +25,7 @@ from pytest_bdd.scenario import iterparentnodeids
 from pytest_bdd.steps import StepFunctionContext, step_function_context_registry
 from pytest_bdd.types import STEP_TYPES
 
-from assay_steps.plugin.current_step import TRAIL
+from assay_steps.plugin.current_step import CURRENT_STEP
 from assay_steps.vocabulary import VOCABULARY
 from assay_steps.words.mistakes import MistakeError
 
@@ -65,9 +65,9 @@ class StepLookup:
             MistakeError: A definition would fit, but for a word that names nothing.
         """
         node = request.node
-        trail = node.stash.get(TRAIL, None)
-        if trail is not None:
-            trail.come_to(step)
+        current = node.stash.get(CURRENT_STEP, None)
+        if current is not None:
+            current.begin(step)
         found = self._found.setdefault(node.parent, {})
         key = step.type, step.name
         if key not in found:

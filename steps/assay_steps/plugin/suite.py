@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from assay_steps.plugin.folder import LOG, make_room
-from assay_steps.plugin.request import Asked
+from assay_steps.plugin.request import RunRequest
 from assay_steps.processes.forking import CAN_FORK
-from assay_steps.processes.garbage_collection import searched_seldom
+from assay_steps.processes.garbage_collection import collect_rarely
 from assay_steps.processes.interrupts import Interrupts
 
 SUITE = Path(__file__).parents[1] / "scenarios"
@@ -25,7 +25,7 @@ NO_OTHERS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 """Plugins that happen to be installed stay out, in xdist's workers too: one that shuffles would make another run."""
 
 
-class SuiteOptions(Asked, frozen=True, kw_only=True):
+class SuiteOptions(RunRequest, frozen=True, kw_only=True):
     """What `run_suite` runs; None leaves the plugin's default.
 
     Args:
@@ -91,7 +91,7 @@ def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.E
     interrupts = Interrupts()
     with (
         interrupts,
-        searched_seldom(),
+        collect_rarely(),
         (options.out / LOG).open("w", encoding="utf-8") as log,
         redirect_stdout(log),
         redirect_stderr(log),

@@ -41,7 +41,7 @@ _READERS: Mapping[str, Callable[[str], object]] = {"Terms": read_terms}
 """Kinds whose reader says more of a wrong word than the list of right ones does."""
 
 
-def misfit(keyword: str, text: str) -> str:
+def explain(keyword: str, text: str) -> str:
     """Say why no step of the vocabulary fits, in one sentence for the feature's writer.
 
     Args:

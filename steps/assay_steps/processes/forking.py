@@ -27,7 +27,7 @@ from _pytest.runner import runtestprotocol
 from msgspec import Struct
 
 from assay_adapters.interrupts import as_ctrl_c, ctrl_c_deferred
-from assay_steps.processes.garbage_collection import kept_for_good
+from assay_steps.processes.garbage_collection import freeze
 from assay_steps.processes.interrupts import Interrupts
 
 CAN_FORK = sys.platform == "linux"
@@ -35,7 +35,7 @@ CAN_FORK = sys.platform == "linux"
 
 REPLACEMENTS = 4
 """So many for each process: one that dies is replaced, and a mistake that kills them all comes to an end."""
-PATIENCE_S = 60.0
+JOIN_TIMEOUT_S = 60.0
 """How long the processes may take to end what they are in and have started, once nobody wants to know any more."""
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
@@ -173,7 +173,7 @@ class Forks:
         if session.config.option.collectonly or session.testsfailed or not session.items:
             return None
         tickets = _Tickets(_portions(session.items, self._group))
-        kept_for_good()
+        freeze()
         try:
             self._try_all(session, tickets)
         finally:
@@ -247,7 +247,7 @@ class Forks:
 
     def _see_off(self, session: pytest.Session, forked: list[_Forked]) -> None:
         """Have processes leave the scenarios that they are in, and end their journals and what they have started."""
-        limit = time.monotonic() + PATIENCE_S
+        limit = time.monotonic() + JOIN_TIMEOUT_S
         for one in forked:
             one.process.terminate()
         while forked and (left := limit - time.monotonic()) > 0:

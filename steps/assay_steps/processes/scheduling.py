@@ -1,4 +1,4 @@
-"""Which worker runs what, and when: scenarios that hurt a broker go, group by group, to one worker each.
+"""Which worker runs which scenario: those that inject faults go in groups, and each group goes to one worker.
 
 Forked processes take their scenarios in portions (`assay_steps.processes.forking`).  pytest-xdist reads its groups from
 a suffix of a test's id, and pytest 9.2 no longer lets a plugin change an id.  So each xdist worker writes its groups to
@@ -18,27 +18,27 @@ from xdist.scheduler import LoadScopeScheduling
 
 T = TypeVar("T")
 
-GROUPS_OF_HURT_INSTANCES = 4
-"""Scenarios that hurt a broker share so many instances; each instance is one worker's."""
+FAULT_GROUPS = 4
+"""The number of broker instances for scenarios that inject faults; each instance belongs to one worker."""
 
 Groups = dict[str, str]
-"""Test id -> group, for the tests that are in one."""
+"""Test id -> group, for tests that belong to one."""
 
 
 def group_of(case_id: str) -> str:
-    """The group of a scenario that hurts its broker: any spread will do, so long as it is the same everywhere."""
-    return f"hurt-{sum(case_id.encode()) % GROUPS_OF_HURT_INSTANCES}"
+    """The group of a scenario that injects faults; every process computes the same one."""
+    return f"faults-{sum(case_id.encode()) % FAULT_GROUPS}"
 
 
-def dealt(items: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:
-    """Items of each kind evenly over all the others, in their order.
+def interleaved(items: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:
+    """Spread the items of each kind evenly over the whole list, in their order.
 
-    Scenarios of one feature are alike in what they cost: some start brokers, others wait.  One feature after the
-    other, the machine would have too much to do first, and then nothing.
+    The scenarios of one feature cost alike: those of some start brokers, those of others wait.  Run feature by feature,
+    the machine would first be overloaded and then idle.
 
     Args:
-        items: What is dealt out.
-        kind: What an item is alike in with others.
+        items: The items to spread.
+        kind: Computes the kind of an item.
     """
     kinds: dict[Hashable, list[T]] = {}
     for item in items:
@@ -48,13 +48,13 @@ def dealt(items: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:
 
 
 def write_groups(file: Path, groups: Mapping[str, str]) -> None:
-    """Write the groups so that a reader sees all of them or none; every worker writes the same."""
+    """Write the groups atomically, because every worker writes the same file."""
     draft = file.with_name(f"{file.name}.{os.getpid()}")
     draft.write_bytes(msgspec.json.encode(groups))
     draft.replace(file)
 
 
-class HurtScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist's scheduler is untyped where it matters
+class FaultScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist's scheduler is untyped where it matters
     """xdist's scheduling by scope, where a scope is a group, or else a single test.
 
     Args:

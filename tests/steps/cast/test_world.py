@@ -17,7 +17,7 @@ from assay_steps.cast.claims import Evidence
 from assay_steps.cast.faces import Faces
 from assay_steps.cast.journal import ScenarioJournal, instant
 from assay_steps.cast.world import World
-from assay_steps.plugin.run import VIRTUAL_PATIENCE
+from assay_steps.plugin.run import VIRTUAL_LIMITS
 from assay_steps.vocabulary.clients.sending import send
 from assay_steps.words.names import Place
 
@@ -45,7 +45,7 @@ def world(tmp_path: Path) -> Iterator[World]:
         journal = ScenarioJournal(writer, "own.feature::It", instance.clock)
         journal.write(events.ScenarioBegin, rules=("PD-34",), judged="broker", strength="must")
         faces = Faces(instance.clients())
-        world = World(instance, journal, Evidence(journal, "PD-34"), patience=VIRTUAL_PATIENCE, faces=faces)
+        world = World(instance, journal, Evidence(journal, "PD-34"), limits=VIRTUAL_LIMITS, faces=faces)
         yield world
         world.dismiss()
         instance.close()

@@ -158,9 +158,9 @@ def crashing(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
     monkeypatch.setattr(Run, "plan", crash)
 
 
-def uncollected(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
+def missing_scenarios(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
     """The plugin's own guard stops the run."""
-    monkeypatch.setattr(checks, "uncollected", lambda *_: ["'It' is written 2 times and was collected 1 times"])
+    monkeypatch.setattr(checks, "missing_scenarios", lambda *_: ["'It' is written 2 times and was collected 1 times"])
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def uncollected(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
     [
         (unreadable, "RuntimeError: the feature is gone"),
         (crashing, "OSError: no room for the plan"),
-        (uncollected, "'It' is written 2 times"),
+        (missing_scenarios, "'It' is written 2 times"),
     ],
 )
 def test_a_trial_that_pytest_could_not_do_is_an_error_and_no_defect_that_nothing_caught(

@@ -53,10 +53,10 @@ def test_a_scenario_that_another_of_its_name_hides_is_told(feature: Path) -> Non
     written = checks.written([feature])
     collected = written.copy()
     collected[str(feature), "Same"] = 1
-    (told,) = checks.uncollected(written, collected)
+    (told,) = checks.missing_scenarios(written, collected)
     assert "'Same' is written 2 times and was collected 1 times" in told
     assert "give each scenario of a file a name of its own" in told
-    assert checks.uncollected(written, written) == []
+    assert checks.missing_scenarios(written, written) == []
 
 
 def test_every_scenario_of_the_kit_has_a_name_of_its_own_in_its_file() -> None:
@@ -79,21 +79,21 @@ def test_a_coroutine_that_was_dropped_is_an_error() -> None:
     async def dropped() -> None:
         await asyncio.sleep(0)
 
-    with pytest.raises(TypeError, match=r"dropped.* was never awaited"), checks.all_awaited():
+    with pytest.raises(TypeError, match=r"dropped.* was never awaited"), checks.require_awaits():
         dropped()  # type: ignore[unused-coroutine]  # dropping it is what is tested
 
 
 def test_other_warnings_pass_through_the_guard() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with checks.all_awaited():
+        with checks.require_awaits():
             warnings.warn("something else", UserWarning, stacklevel=1)
     assert [str(warning.message) for warning in caught] == ["something else"]
 
 
 def test_the_sleeping_functions_raise_while_the_guard_lasts() -> None:
     kept = time.sleep, asyncio.sleep
-    with checks.no_sleep():
+    with checks.forbid_sleep():
         with pytest.raises(RuntimeError, match="called a real sleep"):
             time.sleep(0)
         with pytest.raises(RuntimeError, match="called a real sleep"):
@@ -103,6 +103,6 @@ def test_the_sleeping_functions_raise_while_the_guard_lasts() -> None:
 
 def test_the_guard_ends_with_an_error_too() -> None:
     kept = time.sleep
-    with pytest.raises(LookupError), checks.no_sleep():
+    with pytest.raises(LookupError), checks.forbid_sleep():
         raise LookupError
     assert time.sleep is kept

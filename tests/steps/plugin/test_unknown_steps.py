@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay_steps.plugin.step_lookup import vocabulary
-from assay_steps.plugin.unknown_steps import misfit, nearest_steps
+from assay_steps.plugin.unknown_steps import explain, nearest_steps
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ from assay_steps.plugin.unknown_steps import misfit, nearest_steps
     ],
 )
 def test_a_misfit_is_told_by_what_is_wrong_with_it(keyword: str, text: str, says: str) -> None:
-    assert says in misfit(keyword, text)
+    assert says in explain(keyword, text)
 
 
 @pytest.mark.parametrize(

@@ -94,13 +94,13 @@ def _lose_with_batch(world: World, origin: Origin, name: str, labels: tuple[str,
     connection = consumer.session.connection
     world.sightings.at_first_sight(world.kid(labels[-1]), connection.abort)
     consumer.listen_batch(Script(take_ms=LOST_WITHIN_MS), len(labels), FILL_MS).needed()
-    world.wait_until(lambda: not connection.open, world.patience.expected_ms)
+    world.wait_until(lambda: not connection.open, world.limits.expected_ms)
 
 
 def _take(world: World, origin: Origin, name: str, count: int) -> None:
     consumer = world.consumer(name, origin).needed()
     for _turn in range(count):
-        answer = consumer.receive(world.patience.expected_ms)
+        answer = consumer.receive(world.limits.expected_ms)
         if not isinstance(answer.outcome, Ok) or answer.outcome.value is None:
             break
     consumer.session.connection.close().needed()
@@ -129,7 +129,7 @@ def _(world: World, evidence: Evidence, count: int, size: int, name: str = RECEI
 
 @then(phrase("each batch of at most {size:Number} reaches the receiver within {timeout:Duration} of its first message"))
 def _(world: World, evidence: Evidence, size: int, timeout: int) -> None:
-    _shape(world, evidence, RECEIVER, size, defer_ms=timeout, limit_ms=world.patience.late_ms)
+    _shape(world, evidence, RECEIVER, size, defer_ms=timeout, limit_ms=world.limits.late_ms)
 
 
 @then(
@@ -144,7 +144,7 @@ def _(world: World, evidence: Evidence, size: int, timeout: int) -> None:
 
 @then(phrase("a full batch of {size:Number} reaches the receiver without waiting for more"))
 def _(world: World, evidence: Evidence, size: int) -> None:
-    _shape(world, evidence, RECEIVER, size, full_ms=world.patience.late_ms)
+    _shape(world, evidence, RECEIVER, size, full_ms=world.limits.late_ms)
 
 
 @then(phrase("how full the receiver's batches of at most {size:Number} are is recorded"))
@@ -176,7 +176,7 @@ def _failed_batch(world: World, name: str) -> int:
             and event.batch is not None
         ]
 
-    world.wait_until(lambda: bool(raised()), world.patience.expected_ms)
+    world.wait_until(lambda: bool(raised()), world.limits.expected_ms)
     for batch in raised():
         return batch
     raise LookupError(f"No batch callback of {name!r} failed.")

@@ -69,7 +69,7 @@ def _(world: World, name: str) -> None:
 @when(phrase("the application of {name:Name} has failed"))
 def _(world: World, name: str) -> None:
     connection = world.consumers[name].session.connection
-    world.wait_until(lambda: not connection.open, world.patience.expected_ms)
+    world.wait_until(lambda: not connection.open, world.limits.expected_ms)
 
 
 @when(phrase("subscriber {name:Name} starts to receive and {script:Script}"))
@@ -96,7 +96,7 @@ def _(world: World, database: Database, name: str, label: str) -> None:
 def _(world: World, database: Database, name: str, count: int) -> None:
     consumer = world.consumers[name]
     for _turn in range(count):
-        answer = consumer.receive(world.patience.expected_ms)
+        answer = consumer.receive(world.limits.expected_ms)
         if not isinstance(answer.outcome, Ok) or answer.outcome.value is None:
             return
         seen = answer.outcome.value

@@ -117,10 +117,10 @@ def _(world: World, evidence: Evidence, name: str, labels: tuple[str, ...]) -> N
 def _(world: World, label: str, place: Place, options: SendOptions, queue: Place, span: int) -> None:
     producer = producer_for(world, place, options)
     blocked = BlockWrite(world.administrator.name_of(queue))
-    injection = world.troubles.arm(blocked)
+    injection = world.faults.arm(blocked)
     world.instance.runner.call_at(world.instance.clock.monotonic_ns() + span * NS_PER_MS, injection.heal)
     send(world, producer, label, place, options)
-    world.troubles.suffer(blocked, injection)
+    world.faults.wait_for(blocked, injection)
 
 
 @when(
@@ -131,6 +131,6 @@ def _(world: World, label: str, place: Place, options: SendOptions, queue: Place
 )
 def _(world: World, label: str, place: Place, options: SendOptions) -> None:
     producer = producer_for(world, place, options)
-    injection = world.troubles.arm(Cut(), BeforeAnswer(world.kid(label)))
+    injection = world.faults.arm(Cut(), BeforeAnswer(world.kid(label)))
     send(world, producer, label, place, options)
-    world.troubles.suffer(Cut(), injection)
+    world.faults.wait_for(Cut(), injection)

@@ -60,7 +60,7 @@ def _(world: World, interval: int, span: int, name: str = RECEIVER) -> None:
 @when(phrase("{name:Name} receives {count:Number} messages"))
 def _(world: World, name: str, count: int = 1) -> None:
     for _turn in range(count):
-        answer = world.consumers[name].receive(world.patience.expected_ms)
+        answer = world.consumers[name].receive(world.limits.expected_ms)
         if not isinstance(answer.outcome, Ok) or answer.outcome.value is None:
             return
 

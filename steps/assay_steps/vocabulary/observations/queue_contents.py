@@ -1,7 +1,7 @@
-"""What an administrator finds on queues: which messages, with which descriptor, headers and ids.
+"""What an administrator finds on queues: messages with their descriptors, headers and ids.
 
-What must be there is looked for until the backend's patience is over, except on the staging queue; numbers of messages
-are what they are at once.
+A step that expects a message looks for it until the backend's time limit is over, except on the staging queue.  A step
+about the number of messages looks once.
 """
 
 from __future__ import annotations
@@ -199,6 +199,6 @@ def _(world: World, label: str, place: Place, delay: int | None = None) -> None:
 @then(phrase("putting {label:Name} is refused, or else the receiver sees it undelayed"))
 def _(world: World, evidence: Evidence, label: str) -> None:
     sent = world.messages[label]
-    world.pass_time(world.patience.late_ms)
+    world.pass_time(world.limits.late_ms)
     options = {"option.refused": f"refused {sent.call}", "option.undelayed": f"seen {sent.kid}"}
     evidence.claim("one-of", {"actors": RECEIVER} | options)

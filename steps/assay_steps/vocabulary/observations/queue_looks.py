@@ -22,12 +22,12 @@ def look(world: World, place: Place) -> Look:
 
 def look_until(world: World, place: Place, done: Callable[[Look], bool]) -> Look:
     """Look at a queue until it shows something, or too much time has gone by; what was seen last is what counts."""
-    deadline = world.now_ms() + world.patience.expected_ms
+    deadline = world.now_ms() + world.limits.expected_ms
     while True:
         seen = look(world, place)
         if done(seen) or world.now_ms() >= deadline:
             return seen
-        world.pass_time(max(1, world.patience.expected_ms // LOOKS))
+        world.pass_time(max(1, world.limits.expected_ms // LOOKS))
 
 
 def event_of(seen: Look, kid: str) -> str:
@@ -57,7 +57,7 @@ def life_left(world: World, label: str, left_ms: int) -> dict[str, int]:
         left_ms: What is left of its life, counted from the begin of the send, in milliseconds.
     """
     most = left_ms + _sending_ms(world, label)
-    least = max(0, left_ms - world.patience.late_ms)
+    least = max(0, left_ms - world.limits.late_ms)
     return {"least": least // MS_PER_TENTH, "most": -(-most // MS_PER_TENTH)}
 
 

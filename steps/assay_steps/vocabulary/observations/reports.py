@@ -1,7 +1,7 @@
 """Reports on messages: exception, expiration, confirmation; found on reply queues by an administrator.
 
-A report belongs to a message whose message id or correlation id it bears; what must be there is looked for until the
-backend's patience is over.
+A report belongs to the message whose message id or correlation id it bears.  A step that expects a report looks for it
+until the backend's time limit is over.
 """
 
 from __future__ import annotations

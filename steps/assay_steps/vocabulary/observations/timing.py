@@ -35,7 +35,7 @@ def _(world: World, evidence: Evidence, delay: int, label: str = "message", name
     evidence.claim(
         "by",
         {"kid": sent.kid, "call": sent.call, "actors": name},
-        {"delay_ms": delay, "limit_ms": world.patience.late_ms},
+        {"delay_ms": delay, "limit_ms": world.limits.late_ms},
     )
 
 

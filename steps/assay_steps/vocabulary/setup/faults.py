@@ -27,45 +27,45 @@ from assay_steps.words.send_options import SendOptions
 @given("the broker has been restarted")
 @when("the broker is restarted")
 def _(world: World) -> None:
-    world.troubles.hurt(Restart())
+    world.faults.inject(Restart())
 
 
 @given(phrase("the broker has been restarted at level {level:Level}"))
 @when(phrase("the broker is restarted at level {level:Level}"))
 @when(phrase("the broker is restarted with OPMODE({opmode:Opmode})"))
 def _(world: World, level: str | None = None, opmode: Opmode | None = None) -> None:
-    world.troubles.hurt(Restart(level=level, opmode=opmode))
+    world.faults.inject(Restart(level=level, opmode=opmode))
 
 
 @when(phrase("the broker's store refuses the next write"))
 @when(phrase("the broker's store refuses the next {times:Number} writes"))
 def _(world: World, times: int = 1) -> None:
-    world.troubles.hurt(StoreError(times))
+    world.faults.inject(StoreError(times))
 
 
 @when("what works for the delivery delay processor dies")
 def _(world: World) -> None:
-    world.troubles.hurt(WorkerDies())
+    world.faults.inject(WorkerDies())
 
 
 @when("the broker is killed and comes back")
 def _(world: World) -> None:
-    world.troubles.hurt(Kill())
+    world.faults.inject(Kill())
 
 
 @when(phrase("every connection is cut"))
 def _(world: World) -> None:
-    world.troubles.hurt(Cut())
+    world.faults.inject(Cut())
 
 
 @given(phrase("the broker will be killed when {label:Name} is first seen"))
 def _(world: World, label: str) -> None:
-    world.troubles.await_later(Kill(), FirstSight(world.kid(label)))
+    world.faults.arm_for_later(Kill(), FirstSight(world.kid(label)))
 
 
 @given(phrase("every connection will be cut when {label:Name} is first seen"))
 def _(world: World, label: str) -> None:
-    world.troubles.await_later(Cut(), FirstSight(world.kid(label)))
+    world.faults.arm_for_later(Cut(), FirstSight(world.kid(label)))
 
 
 @given(phrase("the broker will be killed {span:Duration} after {label:Name} is first seen"))
@@ -81,9 +81,9 @@ def _(world: World, span: int, label: str) -> None:
 def _arm_behind_first_sight(world: World, fault: Kill | Cut, span_ms: int, label: str) -> None:
     def arm() -> None:
         due_ns = world.instance.clock.monotonic_ns() + span_ms * NS_PER_MS
-        world.troubles.await_later(fault, At(due_ns))
+        world.faults.arm_for_later(fault, At(due_ns))
 
-    world.troubles.promise()
+    world.faults.announce()
     world.sightings.at_first_sight(world.kid(label), arm)
 
 
@@ -95,14 +95,14 @@ def _(world: World, name: str, label: str) -> None:
 @when("the broker has been killed and is back")
 @when("every connection has been cut")
 def _(world: World) -> None:
-    world.wait_until(lambda: not world.troubles.promised, world.patience.expected_ms)
-    world.troubles.suffer_awaited()
+    world.wait_until(lambda: not world.faults.announced, world.limits.expected_ms)
+    world.faults.wait_for_armed()
 
 
 @when(phrase("the connection of {name:Name} has been lost"))
 def _(world: World, name: str) -> None:
     connection = world.consumers[name].session.connection
-    world.wait_until(lambda: not connection.open, world.patience.expected_ms)
+    world.wait_until(lambda: not connection.open, world.limits.expected_ms)
 
 
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed at its answer"))
@@ -113,9 +113,9 @@ def _(world: World, name: str) -> None:
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
     producer = producer_for(world, place, options)
-    injection = world.troubles.arm(Kill(), AfterAnswer(world.kid(label)))
+    injection = world.faults.arm(Kill(), AfterAnswer(world.kid(label)))
     send(world, producer, label, place, options)
-    world.troubles.suffer(Kill(), injection)
+    world.faults.wait_for(Kill(), injection)
 
 
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed before its answer"))
@@ -127,9 +127,9 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
     producer = producer_for(world, place, options)
-    injection = world.troubles.arm(Kill(), BeforeAnswer(world.kid(label)))
+    injection = world.faults.arm(Kill(), BeforeAnswer(world.kid(label)))
     send(world, producer, label, place, options)
-    world.troubles.suffer(Kill(), injection)
+    world.faults.wait_for(Kill(), injection)
 
 
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed at its first sight"))
@@ -141,9 +141,9 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
     producer = producer_for(world, place, options)
-    injection = world.troubles.arm(Kill(), FirstSight(world.kid(label)))
+    injection = world.faults.arm(Kill(), FirstSight(world.kid(label)))
     send(world, producer, label, place, options)
-    world.troubles.suffer(Kill(), injection)
+    world.faults.wait_for(Kill(), injection)
 
 
 @when(phrase("many messages are sent to {place:Place} and the broker is killed at the very answer to each"))
@@ -151,6 +151,6 @@ def _(world: World, place: Place) -> None:
     world.many = tuple(f"many{number}" for number in range(1, world.rounds + 1))
     for label in world.many:
         producer = world.producer(place)
-        injection = world.troubles.arm(Kill(), AfterAnswer(world.kid(label)))
+        injection = world.faults.arm(Kill(), AfterAnswer(world.kid(label)))
         send(world, producer, label, place)
-        world.troubles.suffer(Kill(), injection)
+        world.faults.wait_for(Kill(), injection)
