@@ -1,7 +1,7 @@
 """Python's garbage collector, tuned for processes that live for one run.
 
-By default Python searches for garbage after every 700 new objects.  A run makes millions of objects that it needs to its
-end or that reference counting frees, so a search finds almost nothing and took a tenth of the run.
+By default Python searches for garbage after every 700 new objects.  A run makes millions of objects that it needs to
+its end or that reference counting frees, so a search finds almost nothing and took a tenth of the run.
 """
 
 from __future__ import annotations

@@ -109,6 +109,11 @@ def _mode(text: str) -> Mode:
     return Mode(text)
 
 
+@_pattern("persistent|non-persistent")
+def _persistence(text: str) -> int:
+    return 1 if text == "persistent" else 0
+
+
 @_pattern(r".+")
 def _options(text: str) -> SendOptions:
     return read_options(text)
@@ -198,6 +203,7 @@ TYPES: dict[str, Callable[[str], Any]] = {
     "Style": _style,
     "Setting": _setting,
     "Mode": _mode,
+    "Persistence": _persistence,
     "Options": _options,
     "Attributes": _attributes,
     "Feedback": _feedback,

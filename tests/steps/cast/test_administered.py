@@ -76,10 +76,11 @@ CLAIMS = (
     ),
     (
         ARRIVED,
-        '"m1" on the queue has just the report options MQRO_DEAD_LETTER_Q',
+        '"m1" on the queue has exactly the report options MQRO_DEAD_LETTER_Q',
         '"m1" on the queue has a new message id, and its original one as its correlation id',
     ),
-    (ARRIVED, '"m1" on the queue has colour "red"', '"m1" on the queue has just the report options MQRO_COA'),
+    (ARRIVED, '"m1" on the queue is persistent', '"m1" on the queue is non-persistent'),
+    (ARRIVED, '"m1" on the queue has colour "red"', '"m1" on the queue has exactly the report options MQRO_COA'),
     (
         f"{ARRIVED}|Given a receiver on the queue",
         'the receiver sees "m1" as it was sent',
@@ -94,8 +95,8 @@ CLAIMS = (
     (NATIVE, 'putting "m1" is refused, or else the receiver sees it undelayed', 'sending "m1" is accepted'),
     (
         AGED,
-        '"m1" on the queue has 5 s of its life left, in tenths of a second',
-        '"m1" on the queue has 10 s of its life left, in tenths of a second',
+        '"m1" on the queue has an Expiry of 5 s, in tenths of a second',
+        '"m1" on the queue has an Expiry of 10 s, in tenths of a second',
     ),
     (
         CONFIRMED,
@@ -114,7 +115,7 @@ CLAIMS = (
         f"{REPORT} the correlation id of the original as its correlation id",
         f"{REPORT} the message id of the original as its correlation id",
     ),
-    (CONFIRMED, f'{REPORT} MsgType "4"', f"{REPORT} just the report options MQRO_DISCARD_MSG"),
+    (CONFIRMED, f'{REPORT} MsgType "4"', f"{REPORT} exactly the report options MQRO_DISCARD_MSG"),
     (
         CONFIRMED,
         f"{REPORT} no header",
@@ -123,8 +124,8 @@ CLAIMS = (
     (FULL, "the refusal's text names the queue", "the refusal's text names the staging queue"),
     (
         FULL,
-        "the refusal puts the blame on the queue alone",
-        "the refusal puts the blame on the queue and the staging queue alone",
+        "the refusal names the queue alone as the cause",
+        "the refusal names the queue and the staging queue alone as the cause",
     ),
     (FULL, 'sending "m1" is refused with MQRC_Q_FULL', 'sending "m1" is refused with MQRC_PUT_INHIBITED'),
     (FULL, 'sending "m1" is accepted or refused, which is recorded', None),

@@ -55,12 +55,12 @@ def _(world: World, name: str) -> None:
     world.last = Answer(answer.ref, answer.outcome)
 
 
-@when(phrase("the message listener of {name:Name} is taken away"))
+@when(phrase("the message listener of {name:Name} is removed"))
 def _(world: World, name: str) -> None:
     world.consumers[name].listen(None).needed()
 
 
-@when(phrase("the batch listener of {name:Name} is taken away"))
+@when(phrase("the batch listener of {name:Name} is removed"))
 def _(world: World, name: str) -> None:
     world.consumers[name].listen_batch(None, 1, 0).needed()
 
@@ -74,7 +74,7 @@ def _(world: World, name: str) -> None:
 @when(
     phrase(
         "{count:Number} times a batch of {size:Number} messages from {place:Place} is lost with {name:Name}, "
-        "and {other:Name} takes what comes again"
+        "and {other:Name} receives the redelivered messages"
     )
 )
 def _(world: World, count: int, size: int, place: Place, name: str, other: str) -> None:
@@ -121,9 +121,10 @@ def _(world: World, evidence: Evidence, size: int, name: str = RECEIVER) -> None
     _shape(world, evidence, name, size)
 
 
-@then(phrase("the receiver is handed {count:Number} batches of exactly {size:Number} messages"))
-@then(phrase("{name:Name} is handed {count:Number} batches of exactly {size:Number} messages"))
-def _(world: World, evidence: Evidence, count: int, size: int, name: str = RECEIVER) -> None:
+@then(phrase("the receiver receives 1 batch of exactly 1 message"))
+@then(phrase("the receiver receives {count:Number} batches of exactly {size:Number} messages"))
+@then(phrase("{name:Name} receives {count:Number} batches of exactly {size:Number} messages"))
+def _(world: World, evidence: Evidence, count: int = 1, size: int = 1, name: str = RECEIVER) -> None:
     _shape(world, evidence, name, size, min=size, batches=count)
 
 
@@ -210,7 +211,7 @@ def _(world: World, evidence: Evidence, name: str, label: str) -> None:
     evidence.claim("delivered-exactly", {"kids": listed(kids), "actors": name})
 
 
-@then(phrase("what of {labels:Names} comes again to {names:Names} is marked as redelivered"))
+@then(phrase("every redelivery of {labels:Names} that {names:Names} sees is marked as redelivered"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], names: tuple[str, ...]) -> None:
     kids = world.kids(labels)
     world.observe(names, (), 1)

@@ -87,13 +87,14 @@ def _(world: World, name: str) -> None:
     world.play(name, world.roles[name]).needed()
 
 
-@when(phrase("{name:Name} enters {label:Name} in its database"))
+@when(phrase("{name:Name} stores {label:Name} in its database"))
 def _(world: World, database: Database, name: str, label: str) -> None:
     _enter(world, database, name, world.kid(label))
 
 
-@when(phrase("{name:Name} receives {count:Number} messages, each to be entered in its database and then acknowledged"))
-def _(world: World, database: Database, name: str, count: int) -> None:
+@when(phrase("{name:Name} receives 1 message, storing it in its database before acknowledging it"))
+@when(phrase("{name:Name} receives {count:Number} messages, storing each in its database before acknowledging it"))
+def _(world: World, database: Database, name: str, count: int = 1) -> None:
     consumer = world.consumers[name]
     for _turn in range(count):
         answer = consumer.receive(world.limits.expected_ms)

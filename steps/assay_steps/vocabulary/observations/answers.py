@@ -56,7 +56,7 @@ def _(evidence: Evidence, world: World, places: tuple[Place, ...]) -> None:
     evidence.claim("mentions", {"at": world.last.ref, "field.text": names}, {"recorded": 1})
 
 
-@then(phrase("the refusal puts the blame on {places:Places} alone"))
+@then(phrase("the refusal names {places:Places} alone as the cause"))
 def _(evidence: Evidence, world: World, places: tuple[Place, ...]) -> None:
     names = listed(world.address(place).name for place in places)
     evidence.claim("mentions", {"at": world.last.ref, "field.objects": names}, {"exactly": 1})
@@ -90,7 +90,7 @@ def _(evidence: Evidence, world: World, field: str, value: str, label: str = "me
     evidence.claim("equal-fields", {"at": world.recorder.returned(world.messages[label].call), f"field.{field}": value})
 
 
-@then("it is refused, or waits in vain")
+@then("it is refused, or receives no message")
 def _(evidence: Evidence, world: World) -> None:
     options = {"option.refused": f"refused {world.last.ref}", "option.waited": f"given-up {world.last.ref}"}
     evidence.claim("one-of", options, {"given_up_ms": GIVEN_UP_MS})

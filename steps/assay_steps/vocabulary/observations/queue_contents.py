@@ -36,6 +36,7 @@ def _copies(world: World, evidence: Evidence, place: Place, labels: tuple[str, .
 
 
 @then(phrase("{place:Place} holds {labels:Names}"))
+@then(phrase("{place:Place} holds 1 copy of {labels:Names}"))
 @then(phrase("{place:Place} holds {count:Number} copies of {labels:Names}"))
 def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...], count: int = 1) -> None:
     _copies(world, evidence, place, labels, count)
@@ -65,7 +66,17 @@ def _(world: World, evidence: Evidence, label: str, place: Place, field: str, va
     evidence.claim("equal-fields", {"at": look_for(world, place, label), f"field.{field}": value})
 
 
-@then(phrase("{label:Name} on {place:Place} has just the report options {options:Report}"))
+@then(phrase("{label:Name} on {place:Place} is {persistence:Persistence}"))
+def _(world: World, evidence: Evidence, label: str, place: Place, persistence: int) -> None:
+    evidence.claim("equal-fields", {"at": look_for(world, place, label), "field.Persistence": str(persistence)})
+
+
+@then(phrase("{label:Name} on {place:Place} has dead-letter reason {reason:Feedback}"))
+def _(world: World, evidence: Evidence, label: str, place: Place, reason: int) -> None:
+    evidence.claim("equal-fields", {"at": look_for(world, place, label), "field.DLH.Reason": str(reason)})
+
+
+@then(phrase("{label:Name} on {place:Place} has exactly the report options {options:Report}"))
 def _(world: World, evidence: Evidence, label: str, place: Place, options: int) -> None:
     evidence.claim("equal-fields", {"at": look_for(world, place, label), "field.Report": str(options)})
 
@@ -138,7 +149,7 @@ def _shown(sent: SentMessage, *headers: str) -> dict[str, str]:
     return {header: "none" if shown[header] is None else str(shown[header]) for header in headers}
 
 
-@then(phrase("{label:Name} on {place:Place} has {left:Duration} of its life left, in tenths of a second"))
+@then(phrase("{label:Name} on {place:Place} has an Expiry of {left:Duration}, in tenths of a second"))
 def _(world: World, evidence: Evidence, label: str, place: Place, left: int) -> None:
     event = event_of(look(world, place), world.kid(label))
     evidence.claim("in-range", {"at": event, "field": "Expiry"}, life_left(world, label, left))

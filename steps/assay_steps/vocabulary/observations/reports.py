@@ -70,13 +70,13 @@ def _(world: World, evidence: Evidence, label: str, place: Place, field: str, va
     evidence.claim("equal-fields", {"at": _report(world, label, place), f"field.{field}": value})
 
 
-@then(phrase("the report on {label:Name} on {place:Place} has {left:Duration} of its life left, in tenths of a second"))
+@then(phrase("the report on {label:Name} on {place:Place} has an Expiry of {left:Duration}, in tenths of a second"))
 def _(world: World, evidence: Evidence, label: str, place: Place, left: int) -> None:
     event = _report(world, label, place)
     evidence.claim("in-range", {"at": event, "field": "Expiry"}, life_left(world, label, left))
 
 
-@then(phrase("the report on {label:Name} on {place:Place} has just the report options {options:Report}"))
+@then(phrase("the report on {label:Name} on {place:Place} has exactly the report options {options:Report}"))
 def _(world: World, evidence: Evidence, label: str, place: Place, options: int) -> None:
     evidence.claim("equal-fields", {"at": _report(world, label, place), "field.Report": str(options)})
 

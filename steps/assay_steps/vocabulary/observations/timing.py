@@ -19,7 +19,7 @@ def _(world: World, evidence: Evidence, delay: int, label: str = "message", name
     evidence.claim("not-before", {"kid": sent.kid, "call": sent.call, "actors": name}, {"delay_ms": delay})
 
 
-@then(phrase("nobody sees {label:Name} earlier than {delay:Duration} after its send"))
+@then(phrase("no receiver sees {label:Name} earlier than {delay:Duration} after its send"))
 def _(world: World, evidence: Evidence, label: str, delay: int) -> None:
     sent = world.messages[label]
     world.observe(tuple(world.consumers), (sent.kid,), due_in_ms=world.left_ms(label, delay))

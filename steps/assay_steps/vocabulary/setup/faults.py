@@ -43,7 +43,7 @@ def _(world: World, times: int = 1) -> None:
     world.faults.inject(StoreError(times))
 
 
-@when("what works for the delivery delay processor dies")
+@when("the worker of the delivery delay processor dies")
 def _(world: World) -> None:
     world.faults.inject(WorkerDies())
 
@@ -146,7 +146,7 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
     world.faults.wait_for(Kill(), injection)
 
 
-@when(phrase("many messages are sent to {place:Place} and the broker is killed at the very answer to each"))
+@when(phrase("many messages are sent to {place:Place} and the broker is killed at the answer to each"))
 def _(world: World, place: Place) -> None:
     world.many = tuple(f"many{number}" for number in range(1, world.rounds + 1))
     for label in world.many:

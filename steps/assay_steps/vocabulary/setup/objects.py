@@ -96,7 +96,7 @@ def _(world: World, name: str, attributes: dict[str, Scalar] = NONE) -> None:
 
 
 @given(phrase("there is no dead-letter queue"))
-@when(phrase("the queue manager gives its dead-letter queue up"))
+@when(phrase("the queue manager no longer has a dead-letter queue"))
 def _(world: World) -> None:
     world.administrator.make_dead_letter_queue(None).needed()
 

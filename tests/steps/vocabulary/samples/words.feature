@@ -93,7 +93,7 @@ Feature: Steps in the wordings that the kit's own features have no need of
       When "clerk" starts to take batches of at most 2 within 1 s
       Then "clerk" sees "m1" to "m4" exactly once
       And "clerk"'s batches hold at most 2 messages
-      And "clerk" is handed 2 batches of exactly 2 messages
+      And "clerk" receives 2 batches of exactly 2 messages
     Scenario: Batches of a receiver by name that works
       Given an empty queue
       And messages "m1" to "m4" are sent to the queue
@@ -111,7 +111,7 @@ Feature: Steps in the wordings that the kit's own features have no need of
       Then the command is refused with MQRC_OBJECT_IN_USE
     Scenario: The dead-letter queue is given up
       Given a queue "dlq" that is the dead-letter queue
-      When the queue manager gives its dead-letter queue up
+      When the queue manager no longer has a dead-letter queue
       And the queue manager is altered to MAXUMSGS(2)
       And message "m1" is sent to queue "dlq"
       Then queue "dlq" holds "m1"
