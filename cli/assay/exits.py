@@ -46,7 +46,7 @@ class NothingSelected(UsageProblem):
 
     def __init__(self, rules: Iterable[str] = ()) -> None:
         from assay_features import feature_root  # not for a command that selects nothing, such as a server
-        from assay_steps.guards import rule_counts
+        from assay_steps.plugin.checks import rule_counts
 
         root = feature_root()
         counts = rule_counts(root.rglob("*.feature"))

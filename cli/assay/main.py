@@ -89,7 +89,7 @@ def users_mistakes() -> tuple[type[Exception], ...]:
     from assay_features import FeaturesError
     from assay_pipeline.errors import PipelineError
     from assay_reports import ReportError
-    from assay_steps.folder import FolderError
+    from assay_steps.plugin.folder import FolderError
 
     return (FeaturesError, EvidenceError, KnownOutcomesError, ReportError, PipelineError, FolderError)
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 from assay_features import feature_root
 from assay_features.rule import Rule
 from assay_steps.defects import all_defects
-from assay_steps.guards import TaggedScenario, tagged_scenarios
+from assay_steps.plugin.checks import TaggedScenario, tagged_scenarios
 
 ENFORCING = ("assay_broker", "assay_sdk")
 """Packages that enforce rules: the reference broker, and the client."""

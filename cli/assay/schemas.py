@@ -15,7 +15,7 @@ from assay.commands.backends import BackendReport
 from assay_evidence.schemas import DIALECT, Schema, schema_text
 from assay_evidence.schemas import SCHEMAS as EVIDENCE
 from assay_features import Rule
-from assay_steps.killing import KillMatrix
+from assay_steps.kill_matrix.matrix import KillMatrix
 
 
 def rules_schema() -> Schema:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay_steps.double import ReferenceBroker
+    from assay_steps.plugin.reference_broker import ReferenceBroker
 
 __all__ = ["ReferenceBroker"]
 
@@ -17,6 +17,6 @@ def __getattr__(name: str) -> object:
     """Import `ReferenceBroker` on first use: pytest loads this package in every run, asked for or not."""
     if name != "ReferenceBroker":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from assay_steps.double import ReferenceBroker
+    from assay_steps.plugin.reference_broker import ReferenceBroker
 
     return ReferenceBroker

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from assay_steps.double import ReferenceBroker
+    from assay_steps.plugin.reference_broker import ReferenceBroker
 
 OPTIONS = (
     ("--assay-backend", {"metavar": "NAME", "help": "the broker to try the rules on (default: reference)"}),
@@ -67,7 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if _place(config) not in NEEDS:
         raise pytest.UsageError(f"{_NAME}: there is no {_place(config)!r}; there is {', '.join(NEEDS)}.")
     if asked_for(config):
-        from assay_steps.plugin import register
+        from assay_steps.plugin.hooks import register
 
         register(config)
 
@@ -110,7 +110,7 @@ def reference_broker(request: pytest.FixtureRequest) -> Generator[ReferenceBroke
     lack = _lack(place)
     if lack is not None:
         pytest.fail(lack, pytrace=False)
-    from assay_steps.double import PLACES
+    from assay_steps.plugin.reference_broker import PLACES
 
     with PLACES[place]() as broker:
         yield broker

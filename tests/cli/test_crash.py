@@ -17,8 +17,8 @@ from assay.campaign.server import BrokerOrder
 from assay.exits import Exit
 from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
 from assay_sdk.runners.real import MachineClock
-from assay_steps.folder import VERDICTS, make_room
-from assay_steps.run import conclude
+from assay_steps.plugin.folder import VERDICTS, make_room
+from assay_steps.plugin.run import conclude
 
 
 def rules(verdicts: Verdicts) -> dict[str, Verdict]:

@@ -22,7 +22,7 @@ from assay_adapters.ports.backend import Unavailable
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict, load_verdicts
 from assay_sdk.runners.real import MachineClock
-from assay_steps.suite import SuiteOptions
+from assay_steps.plugin.suite import SuiteOptions
 
 COMMAND = (sys.executable, "-m", "assay")
 

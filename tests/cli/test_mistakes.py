@@ -21,8 +21,8 @@ from assay_adapters.ports.backend import Available, BackendError, Unavailable
 from assay_adapters.ports.capabilities import Needs
 from assay_features import catalogue, feature_root
 from assay_pipeline.errors import SparkMissingError
-from assay_steps.folder import EARLIER
-from assay_steps.killing import KillMatrix, TrialError
+from assay_steps.kill_matrix.matrix import KillMatrix, TrialError
+from assay_steps.plugin.folder import EARLIER
 
 
 def sentence(err: str) -> str:

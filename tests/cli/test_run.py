@@ -25,7 +25,7 @@ from assay_evidence.events import Claim, Step
 from assay_evidence.lines import decode_line, encode_line
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts, load_verdicts
 from assay_features import feature_root, load_catalogue
-from assay_steps.guards import rule_counts
+from assay_steps.plugin.checks import rule_counts
 
 RULES = ("--rule", "DD-02", "--rule", "PD-22", "--rule", "PD-17")
 """Delays, restarts and both faces."""

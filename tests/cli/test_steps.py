@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.cli.conftest import Assay
 
 from assay.exits import Exit
-from assay_steps.handbook import handbook, plain
+from assay_steps.words.handbook import handbook, plain
 
 
 def test_without_a_word_every_step_is_listed_by_topic(assay: Assay) -> None:

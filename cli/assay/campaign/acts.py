@@ -14,7 +14,7 @@ from assay.campaign.seat import Seat
 from assay_adapters.ports.client import AckMode, Draft, Mode, Origin, Seen, Setting
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address
-from assay_steps.branches import Branch
+from assay_steps.cast.branches import Branch
 
 POLL_MS = 15
 """How long an act waits for a message."""

@@ -12,8 +12,8 @@ from assay.campaign.families import SUBSCRIPTIONS, TRIALS, Family
 from assay_evidence.events import Predicate
 from assay_evidence.history import distance
 from assay_evidence.watching import NS_PER_MS
-from assay_steps.branches import IN_DOUBT
-from assay_steps.evidence import listed
+from assay_steps.cast.branches import IN_DOUBT
+from assay_steps.cast.claims import listed
 
 AT_ONCE = 40
 """Messages of one claim at most: a person is to read what failed."""

@@ -25,8 +25,8 @@ from assay_evidence.writer import JournalWriter
 from assay_sdk.drivers.local import LocalDriver
 from assay_sdk.model.message import Address
 from assay_sdk.runners.real import RealRunner
-from assay_steps.journal import ScenarioJournal, instant
-from assay_steps.recording import Recorder
+from assay_steps.cast.journal import ScenarioJournal, instant
+from assay_steps.cast.recording import Recorder
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from assay.campaign.seat import Seat
-from assay_steps.branches import Branch, recover
+from assay_steps.cast.branches import Branch, recover
 
 
 class Case(Struct, frozen=True):

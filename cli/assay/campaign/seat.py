@@ -11,11 +11,11 @@ from assay_adapters.ports.client import AckMode, Client, Endpoint, Origin, Seen
 from assay_adapters.ports.outcome import Ok, Refused
 from assay_sdk.model.message import Address
 from assay_sdk.time import Runner
-from assay_steps.actors import Connection, Session
-from assay_steps.journal import ScenarioJournal
-from assay_steps.links import Consumer, Producer
-from assay_steps.recording import Answer, Recorder, SetupRefusedError
-from assay_steps.sightings import Sightings
+from assay_steps.cast.actors import Consumer, Producer, open_consumer, open_producer
+from assay_steps.cast.journal import ScenarioJournal
+from assay_steps.cast.recording import Answer, Recorder, SetupRefusedError
+from assay_steps.cast.sessions import Connection, Session
+from assay_steps.cast.sightings import Sightings
 
 T = TypeVar("T")
 
@@ -86,7 +86,7 @@ class Seat:
         """
         session = self.session
         if to not in self._producers:
-            self._producers[to] = self._needed(lambda: session.producer(to, self.name))
+            self._producers[to] = self._needed(lambda: open_producer(session, to, self.name).needed())
         return self._producers[to]
 
     def consumer(self, origin: Origin, name: str) -> Consumer:
@@ -97,7 +97,7 @@ class Seat:
         """
         session = self.session
         if name not in self._consumers:
-            self._consumers[name] = self._needed(lambda: session.consumer(origin, name).needed())
+            self._consumers[name] = self._needed(lambda: open_consumer(session, origin, name).needed())
         return self._consumers[name]
 
     def done(self, answer: Answer[T]) -> T:

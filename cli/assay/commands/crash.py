@@ -22,8 +22,8 @@ from assay.terminal import Terminal
 from assay_adapters.suggestions import unknown
 from assay_evidence.figures import counted
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
-from assay_steps.folder import make_room, room
-from assay_steps.run import conclude
+from assay_steps.plugin.folder import make_room, room
+from assay_steps.plugin.run import conclude
 
 LINES = 10
 """About so many lines tell of a campaign's progress."""

@@ -15,8 +15,8 @@ from assay.terminal import Terminal, write_json
 from assay_adapters.registry import names_with_defects
 from assay_evidence.figures import counted
 from assay_features import load_catalogue
-from assay_steps.folder import JOURNALS, refuse_foreign, write_defects
-from assay_steps.killing import KillMatrix, RuleKills, TrialError, UntriedError, kill_matrix
+from assay_steps.kill_matrix.matrix import KillMatrix, RuleKills, TrialError, UntriedError, kill_matrix
+from assay_steps.plugin.folder import JOURNALS, refuse_foreign, write_defects
 
 
 def defects(

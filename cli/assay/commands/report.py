@@ -16,9 +16,9 @@ from assay.outcome import SEVERITY, ending, scenarios_of, show, tell
 from assay.terminal import Terminal
 from assay_adapters.known import KnownOutcome, KnownOutcomes
 from assay_reports import RunEvidence, SourceError, junit_xml, read_run, render_site
-from assay_steps.folder import JOURNALS, JUNIT, KNOWN, REPORT
-from assay_steps.garbage import searched_seldom
-from assay_steps.run import Concluded, conclude
+from assay_steps.plugin.folder import JOURNALS, JUNIT, KNOWN, REPORT
+from assay_steps.plugin.run import Concluded, conclude
+from assay_steps.processes.garbage_collection import collect_rarely
 
 
 def report(
@@ -30,7 +30,7 @@ def report(
     for folder in folders:
         if not (folder / JOURNALS).is_dir():
             raise UsageProblem(f"{folder} holds no {JOURNALS}/: name a folder that assay run has written.")
-        with writable(folder), searched_seldom():
+        with writable(folder), collect_rarely():
             concluded = conclude(folder)
         runs.append(read_run(folder, concluded.journals, concluded.verdicts))
     terminal = Terminal()
@@ -91,5 +91,5 @@ def write_site(folders: Sequence[Path], runs: Sequence[RunEvidence], out: Path) 
     """Write ``junit.xml`` beside each folder's verdicts, and one site for all of them; the site's start page."""
     for folder, run in zip(folders, runs, strict=True):
         (folder / JUNIT).write_bytes(junit_xml([run.verdicts]))
-    with searched_seldom():
+    with collect_rarely():
         return render_site(runs, out / REPORT)

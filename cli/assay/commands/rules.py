@@ -12,7 +12,7 @@ from rich.text import Text
 from assay.rule_guide import Guide, guide_to
 from assay.terminal import Terminal, write_json
 from assay_features import feature_root, load_catalogue
-from assay_steps.guards import rule_counts
+from assay_steps.plugin.checks import rule_counts
 
 
 def rules(

@@ -25,13 +25,13 @@ from assay_adapters.known import known_outcomes
 from assay_adapters.registry import names_with_defects
 from assay_evidence.verdicts import Verdicts
 from assay_features import FeaturesError, feature_root, load_catalogue
-from assay_steps.asked import BackendUnavailableError
-from assay_steps.featurefile import feature_files
-from assay_steps.folder import LOG, VERDICTS, room
-from assay_steps.guards import rule_counts
-from assay_steps.run import Concluded
-from assay_steps.stops import Stops, last_words
-from assay_steps.suite import SuiteOptions, run_suite
+from assay_steps.plugin.checks import rule_counts
+from assay_steps.plugin.feature_files import feature_files
+from assay_steps.plugin.folder import LOG, VERDICTS, room
+from assay_steps.plugin.request import BackendUnavailableError
+from assay_steps.plugin.run import Concluded
+from assay_steps.plugin.run_result import RunResult, usage_error
+from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 STOPPED = "Ctrl-C or SIGTERM"
 REFERENCE = "reference"
@@ -250,16 +250,16 @@ def attempt(options: SuiteOptions) -> Concluded:
         CannotRunError: The suite could not run.
         StoppedError: It ended before its end.
     """
-    stops = Stops()
+    result = RunResult()
     with RunProgress(options.backend) as progress:
-        code = run_suite(options, plugins=[progress, stops])
-    concluded = stops.concluded
+        code = run_suite(options, plugins=[progress, result])
+    concluded = result.concluded
     empty = concluded is not None and not concluded.verdicts.scenarios
     if empty:
         (options.out / VERDICTS).unlink()  # it would be a report on nothing
         concluded = None
-    if stops.unreadable:
-        raise UsageProblem(f"The scenarios cannot be read: {stops.unreadable[0]}")
+    if result.unreadable:
+        raise UsageProblem(f"The scenarios cannot be read: {result.unreadable[0]}")
     match code:
         case pytest.ExitCode.OK | pytest.ExitCode.TESTS_FAILED if concluded is not None:
             return concluded
@@ -268,13 +268,13 @@ def attempt(options: SuiteOptions) -> Concluded:
         case pytest.ExitCode.OK | pytest.ExitCode.TESTS_FAILED if empty:
             raise NothingSelected(options.rules)
         case pytest.ExitCode.USAGE_ERROR:
-            raise UsageProblem(last_words(options.out / LOG))
+            raise UsageProblem(usage_error(options.out / LOG))
         case pytest.ExitCode.INTERRUPTED:
             raise StoppedError(STOPPED, concluded)
         case _ if concluded is not None:
-            raise StoppedError(stops.ended or f"pytest ended with {code.name}", concluded)
+            raise StoppedError(result.ended or f"pytest ended with {code.name}", concluded)
         case _:
-            raise CannotRunError(stops.ended or f"pytest ended with {code.name} and tried nothing")
+            raise CannotRunError(result.ended or f"pytest ended with {code.name} and tried nothing")
 
 
 def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bool = False) -> int:

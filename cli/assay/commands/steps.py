@@ -10,7 +10,7 @@ from rich.text import Text
 
 from assay.exits import UsageProblem
 from assay.terminal import Terminal
-from assay_steps.handbook import Handbook, Saying, StepEntry, handbook, plain
+from assay_steps.words.handbook import Handbook, Saying, StepEntry, handbook, plain
 
 _WITH = "behind `with`, joined by commas and `and`"
 

@@ -118,7 +118,7 @@ Feature: A consumer can be given a listener that takes batches
       Given an empty queue
       And a receiver on the queue
       When a message listener is set on "receiver"
-      And the message listener of "receiver" is taken away
+      And the message listener of "receiver" is removed
       And a batch listener of size 3 and timeout 500 ms is set on "receiver"
       Then it is accepted
 
@@ -126,7 +126,7 @@ Feature: A consumer can be given a listener that takes batches
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 3 and timeout 500 ms is set on "receiver"
-      And the batch listener of "receiver" is taken away
+      And the batch listener of "receiver" is removed
       And a message listener is set on "receiver"
       Then it is accepted
 
@@ -146,7 +146,7 @@ Feature: A consumer can be given a listener that takes batches
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 3 and timeout 500 ms is set on "receiver"
-      And the batch listener of "receiver" is taken away
+      And the batch listener of "receiver" is removed
       And "receiver" asks for a message
       Then it is accepted
 

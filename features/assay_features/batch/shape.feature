@@ -60,7 +60,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       When 1 s pass
       And a message is sent to the queue
       Then the receiver sees the message exactly once
-      And the receiver is handed 1 batches of exactly 1 messages
+      And the receiver receives 1 batch of exactly 1 message
 
   @BT-05 @needs-batch-listener
   Rule: Delivery is never deferred beyond the batch timeout to fill a batch
@@ -170,7 +170,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And a receiver on the queue
       When the receiver starts to take batches of at most <size> within 5 s
       Then the receiver sees each of the many messages exactly once
-      And the receiver is handed 3 batches of exactly <size> messages
+      And the receiver receives 3 batches of exactly <size> messages
 
       Examples:
         | size | count |
@@ -184,7 +184,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And a receiver on the queue
       When the receiver starts to take batches of at most 10 within 0 ms
       Then the receiver sees each of the many messages exactly once
-      And the receiver is handed 3 batches of exactly 10 messages
+      And the receiver receives 3 batches of exactly 10 messages
 
     @kit @judges-client
     Scenario: Our client waits for a batch to be full as long as it may
@@ -193,7 +193,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And the receiver takes batches of at most 3 within 10 s
       When messages "m1" to "m6" are sent to the queue at intervals of 100 ms
       Then the receiver sees "m1" to "m6" exactly once
-      And the receiver is handed 2 batches of exactly 3 messages
+      And the receiver receives 2 batches of exactly 3 messages
 
   @BT-07 @needs-batch-listener
   Rule: Within a batch and across batches, messages come in the consumer's order

@@ -55,7 +55,7 @@ Feature: A delayed message cannot be had before its delay is over
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1500 ms
       And the queue is browsed every 200 ms for 3 s
-      Then nobody sees "slow" earlier than 1500 ms after its send
+      Then no receiver sees "slow" earlier than 1500 ms after its send
 
     @needs-topic
     Scenario: A waiting subscriber sees it no earlier than its delay
@@ -79,7 +79,7 @@ Feature: A delayed message cannot be had before its delay is over
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
       When message "slow" is sent to the topic with a delivery delay of 1500 ms
-      Then nobody sees "slow" earlier than 1500 ms after its send
+      Then no receiver sees "slow" earlier than 1500 ms after its send
 
     @needs-selector
     Scenario: A receiver that selects sees it no earlier than its delay
@@ -101,7 +101,7 @@ Feature: A delayed message cannot be had before its delay is over
       When message "third" is sent to the queue with a delivery delay of 3 s
       And message "first" is sent to the queue with a delivery delay of 1 s
       And message "second" is sent to the queue with a delivery delay of 2 s
-      Then nobody sees "<label>" earlier than <delay> after its send
+      Then no receiver sees "<label>" earlier than <delay> after its send
 
       Examples:
         | label  | delay |

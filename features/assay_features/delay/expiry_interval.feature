@@ -10,13 +10,13 @@ Feature: A delay uses up the expiry interval
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 5 s and a time to live of 20 s
       When 15 s have passed since "m1" was sent
-      Then "m1" on the queue has 5 s of its life left, in tenths of a second
+      Then "m1" on the queue has an Expiry of 5 s, in tenths of a second
 
     Scenario Outline: At the end of its delay, a <mode> message has lived as long as the delay
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 6 s and delivery mode <mode>
       When <span> have passed since "m1" was sent
-      Then "m1" on the queue has <left> of its life left, in tenths of a second
+      Then "m1" on the queue has an Expiry of <left>, in tenths of a second
       Examples:
         | mode           | span    | left    |
         | persistent     | 2100 ms | 3900 ms |
@@ -28,7 +28,7 @@ Feature: A delay uses up the expiry interval
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 3 s and a time to live of 4 s
       When 3300 ms have passed since "m1" was sent
-      Then "m1" on the queue has 700 ms of its life left, in tenths of a second
+      Then "m1" on the queue has an Expiry of 700 ms, in tenths of a second
 
     Scenario: Without a time to live nothing is used up
       Given an empty queue
@@ -41,7 +41,7 @@ Feature: A delay uses up the expiry interval
       And message "m1" is sent to the queue with a delivery delay of 3 s and a time to live of 8 s
       When the broker is restarted
       And 5 s have passed since "m1" was sent
-      Then "m1" on the queue has 3 s of its life left, in tenths of a second
+      Then "m1" on the queue has an Expiry of 3 s, in tenths of a second
 
     @own-instance
     Scenario: A message whose delay and life are both over while the queue manager is down does not come

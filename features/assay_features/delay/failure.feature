@@ -60,7 +60,7 @@ Feature: A delayed message that its target cannot take
       And message "m1" is sent to queue "front" with a delivery delay of 2 s
       When alias "front" is re-pointed to queue "nowhere"
       And 4 s have passed since "m1" was sent
-      Then "m1" on the dead-letter queue has DLH.Reason "2082"
+      Then "m1" on the dead-letter queue has dead-letter reason MQRC_UNKNOWN_ALIAS_BASE_Q
       And the queue does not hold "m1"
 
     Scenario Outline: A <mode> message that asks to be discarded is, when its target <has become>
@@ -113,7 +113,7 @@ Feature: A delayed message that its target cannot take
       And message "m1" is sent to alias "front" with a delivery delay of 2 s
       And alias "front" has been altered to PUT(DISABLED)
       When 4 s have passed since "m1" was sent
-      Then "m1" on the dead-letter queue has DLH.Reason "2051"
+      Then "m1" on the dead-letter queue has dead-letter reason MQRC_PUT_INHIBITED
       And the queue does not hold "m1"
 
     @kit @needs-priority

@@ -253,7 +253,7 @@ Feature: A delayed publication that its subscriber cannot take
       And message "filler" is sent to the topic
       When 4 s have passed since "news" was sent
       And subscriber "steady" comes back
-      Then "news" on the dead-letter queue has DLH.Reason "2053"
+      Then "news" on the dead-letter queue has dead-letter reason MQRC_Q_FULL
       And "steady" never sees "news"
 
     Scenario: It is discarded if it asks to be

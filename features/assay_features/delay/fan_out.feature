@@ -15,7 +15,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
-      Then the staging queue holds 1 copies of "news"
+      Then the staging queue holds 1 copy of "news"
 
     @needs-durable-subscription
     Scenario: A durable subscription has one copy staged, its subscriber being away
@@ -23,7 +23,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And a durable subscriber "reader" on the topic
       And subscriber "reader" is inactive
       When message "news" is sent to the topic with a delivery delay of 2 s
-      Then the staging queue holds 1 copies of "news"
+      Then the staging queue holds 1 copy of "news"
 
     @needs-shared-subscription @needs-durable-subscription
     Scenario: A durable subscription that two share has one copy staged
@@ -31,7 +31,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And subscriber "left" shares durable subscription "pair" on the topic
       And subscriber "right" shares durable subscription "pair" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
-      Then the staging queue holds 1 copies of "news"
+      Then the staging queue holds 1 copy of "news"
 
     @needs-shared-subscription
     Scenario: A non-durable subscription that two share has one copy staged
@@ -39,7 +39,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
-      Then the staging queue holds 1 copies of "news"
+      Then the staging queue holds 1 copy of "news"
 
     Scenario: Three subscriptions have three copies staged
       Given a topic
@@ -52,7 +52,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
     Scenario Outline: A subscription to <pattern> has one copy staged
       Given a non-durable subscriber "reader" on topic "<pattern>"
       When message "news" is sent to topic "sport/football/results" with a delivery delay of 2 s
-      Then the staging queue holds 1 copies of "news"
+      Then the staging queue holds 1 copy of "news"
       Examples:
         | pattern          |
         | sport/#          |
@@ -62,7 +62,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Given a non-durable subscriber "near" on topic "sport/#"
       And a non-durable subscriber "far" on topic "sport/+"
       When message "news" is sent to topic "sport/football/results" with a delivery delay of 2 s
-      Then the staging queue holds 1 copies of "news"
+      Then the staging queue holds 1 copy of "news"
 
     @needs-selector @needs-durable-subscription
     Scenario: A subscription whose selector does not fit has nothing staged
@@ -70,7 +70,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And a durable subscriber "fond" on the topic for messages with "colour = 'red'"
       And a durable subscriber "averse" on the topic for messages with "colour = 'blue'"
       When message "news" is sent to the topic with a delivery delay of 2 s and property colour = "red"
-      Then the staging queue holds 1 copies of "news"
+      Then the staging queue holds 1 copy of "news"
 
     @needs-durable-subscription @needs-shared-subscription
     Scenario: Subscriptions of every kind have a copy each, and each gets its own
@@ -91,7 +91,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And an alias "front" for the topic
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to alias "front" with a delivery delay of 2 s
-      Then the staging queue holds 1 copies of "news"
+      Then the staging queue holds 1 copy of "news"
       And "reader" sees "news" exactly once
 
     @needs-durable-subscription @needs-restart

@@ -39,7 +39,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And a non-durable subscriber "first" on the topic at queue manager "B"
       And a non-durable subscriber "second" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s
-      Then the staging queue holds 1 copies of "slow"
+      Then the staging queue holds 1 copy of "slow"
       And "first" sees "slow" exactly once
       And "second" sees "slow" exactly once
 
@@ -99,7 +99,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And a non-durable subscriber "during" comes to the topic at queue manager "B"
       And message "now" is sent to the topic
       Then "during" sees "now" exactly once
-      And nobody sees "slow" earlier than 3 s after its send
+      And no receiver sees "slow" earlier than 3 s after its send
 
     @needs-durable-subscription
     Scenario: A durable subscriber likewise

@@ -89,7 +89,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Given an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
-      When what works for the delivery delay processor dies
+      When the worker of the delivery delay processor dies
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 1 s after its send
 
@@ -98,17 +98,17 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Given an empty queue
       And a receiver is waiting on the queue
       And message "first" is sent to the queue with a delivery delay of 1 s
-      When what works for the delivery delay processor dies
+      When the worker of the delivery delay processor dies
       And 5 s have passed since "first" was sent
       And message "second" is sent to the queue with a delivery delay of 1 s
-      And what works for the delivery delay processor dies
+      And the worker of the delivery delay processor dies
       Then the receiver sees "first" and "second" exactly once
 
     @needs-worker-dies
     Scenario: Its worker dies before anything is staged
       Given an empty queue
       And a receiver is waiting on the queue
-      When what works for the delivery delay processor dies
+      When the worker of the delivery delay processor dies
       And message "slow" is sent to the queue with a delivery delay of 1 s
       Then the receiver sees "slow" exactly once
 
@@ -117,7 +117,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Given a topic
       And a non-durable subscriber "reader" on the topic
       And message "slow" is sent to the topic with a delivery delay of 1 s
-      When what works for the delivery delay processor dies
+      When the worker of the delivery delay processor dies
       Then "reader" sees "slow" exactly once
 
     @needs-store-error

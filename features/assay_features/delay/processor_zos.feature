@@ -76,7 +76,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
-      When what works for the delivery delay processor dies
+      When the worker of the delivery delay processor dies
       And 5 s have passed since "slow" was sent
       And message "now" is sent to the queue
       Then the receiver sees "now" exactly once
@@ -182,7 +182,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
-      When what works for the delivery delay processor dies
+      When the worker of the delivery delay processor dies
       And 2 s have passed since "slow" was sent
       And the staging queue is altered to PUT(DISABLED)
       And the staging queue is altered to PUT(ENABLED)
@@ -195,7 +195,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 2 s
-      When what works for the delivery delay processor dies
+      When the worker of the delivery delay processor dies
       And the staging queue is altered to PUT(DISABLED)
       And the staging queue is altered to PUT(ENABLED)
       Then the receiver sees "slow" exactly once
@@ -206,7 +206,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
-      When what works for the delivery delay processor dies
+      When the worker of the delivery delay processor dies
       And the staging queue is altered to PUT(DISABLED)
       And the staging queue is altered to PUT(ENABLED)
       And message "slow" is sent to the queue with a delivery delay of 1 s

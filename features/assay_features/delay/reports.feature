@@ -78,7 +78,7 @@ Feature: Report options of delayed messages
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 20 s, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_PASS_DISCARD_AND_EXPIRY
       And the queue has been altered to PUT(DISABLED)
       When 5 s have passed since "m1" was sent
-      Then the report on "m1" on queue "replies" has 15 s of its life left, in tenths of a second
+      Then the report on "m1" on queue "replies" has an Expiry of 15 s, in tenths of a second
       And the report on "m1" on queue "replies" has Report "0"
 
     @needs-time-to-live
@@ -86,8 +86,8 @@ Feature: Report options of delayed messages
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 20 s, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_PASS_DISCARD_AND_EXPIRY and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       When 5 s have passed since "m1" was sent
-      Then the report on "m1" on queue "replies" has just the report options MQRO_DISCARD_MSG
-      And the report on "m1" on queue "replies" has 15 s of its life left, in tenths of a second
+      Then the report on "m1" on queue "replies" has exactly the report options MQRO_DISCARD_MSG
+      And the report on "m1" on queue "replies" has an Expiry of 15 s, in tenths of a second
 
     @needs-time-to-live
     Scenario: Without MQRO_PASS_DISCARD_AND_EXPIRY, an exception report never expires
@@ -99,7 +99,7 @@ Feature: Report options of delayed messages
 
     Scenario: The options are still on a message that reaches its target
       Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA, MQRO_EXPIRATION, MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID, MQRO_PASS_DISCARD_AND_EXPIRY and MQRO_DISCARD_MSG
-      Then "m1" on the queue has just the report options MQRO_EXCEPTION_WITH_DATA, MQRO_EXPIRATION, MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID, MQRO_PASS_DISCARD_AND_EXPIRY and MQRO_DISCARD_MSG
+      Then "m1" on the queue has exactly the report options MQRO_EXCEPTION_WITH_DATA, MQRO_EXPIRATION, MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID, MQRO_PASS_DISCARD_AND_EXPIRY and MQRO_DISCARD_MSG
 
   @DD-86 @needs-delivery-delay @needs-admin
   Rule: The processor ignores the options for confirmation and activity, and they are on the message when it arrives
@@ -144,7 +144,7 @@ Feature: Report options of delayed messages
 
     Scenario Outline: A <mode> message arrives with <options>
       Given message "m1" is sent to the queue with a delivery delay of 1 s, delivery mode <mode>, reply-to queue "replies" and report options <options>
-      Then "m1" on the queue has just the report options <options>
+      Then "m1" on the queue has exactly the report options <options>
       Examples:
         | mode           | options                                                                              |
         | persistent     | MQRO_COA                                                                             |
@@ -164,7 +164,7 @@ Feature: Report options of delayed messages
     Scenario: They are still on it after a restart during the delay
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_COA, MQRO_COD_WITH_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY
       When the broker is restarted
-      Then "m1" on the queue has just the report options MQRO_COA, MQRO_COD_WITH_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY
+      Then "m1" on the queue has exactly the report options MQRO_COA, MQRO_COD_WITH_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY
 
     Scenario: They are still on a message that was dead-lettered, and the processor's own report comes all the same
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_COD and MQRO_PAN
@@ -172,7 +172,7 @@ Feature: Report options of delayed messages
       When 4 s have passed since "m1" was sent
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
       And queue "replies" holds 1 report
-      And "m1" on the dead-letter queue has just the report options MQRO_EXCEPTION, MQRO_COD and MQRO_PAN
+      And "m1" on the dead-letter queue has exactly the report options MQRO_EXCEPTION, MQRO_COD and MQRO_PAN
 
     @needs-topic
     Scenario: They are on the copy that a subscriber gets

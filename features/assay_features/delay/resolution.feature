@@ -87,11 +87,11 @@ Feature: What a queue's name means is found out twice
       When message "m1" is sent to the queue with a delivery delay of 2 s and delivery mode as the destination defines
       And the queue is altered to DEFPSIST(<after>)
       And 3 s have passed since "m1" was sent
-      Then "m1" on the queue has Persistence "<kept>"
+      Then "m1" on the queue is <kept>
       Examples:
-        | before | after | kept |
-        | YES    | NO    | 1    |
-        | NO     | YES   | 0    |
+        | before | after | kept           |
+        | YES    | NO    | persistent     |
+        | NO     | YES   | non-persistent |
 
     @needs-priority
     Scenario Outline: A message keeps its priority when DEFPRTY turns from <before> to <after> during the delay
@@ -115,14 +115,14 @@ Feature: What a queue's name means is found out twice
       And alias "front" is re-pointed to queue "new"
       And 3 s have passed since "m1" was sent
       Then "m1" on queue "new" has Priority "7"
-      And "m1" on queue "new" has Persistence "1"
+      And "m1" on queue "new" is persistent
 
     @needs-priority
     Scenario: The staged message has its values already
       Given a queue with DEFPSIST(YES) DEFPRTY(7)
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
       Then "m1" on the staging queue has Priority "7"
-      And "m1" on the staging queue has Persistence "1"
+      And "m1" on the staging queue is persistent
 
     @needs-priority
     Scenario: The receiver sees the values of the first resolution
@@ -142,7 +142,7 @@ Feature: What a queue's name means is found out twice
       And session "work" is committed
       And 3 s have passed since "m1" was sent
       Then "m1" on the queue has Priority "7"
-      And "m1" on the queue has Persistence "1"
+      And "m1" on the queue is persistent
 
     @needs-priority @needs-restart
     Scenario: A restart does not ask the definition again
@@ -153,4 +153,4 @@ Feature: What a queue's name means is found out twice
       And 3 s have passed since "m1" was sent
       And 1 s pass
       Then "m1" on the queue has Priority "7"
-      And "m1" on the queue has Persistence "1"
+      And "m1" on the queue is persistent

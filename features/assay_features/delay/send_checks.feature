@@ -186,7 +186,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And a message is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then the refusal's text names the queue
-      And the refusal puts the blame on the queue alone
+      And the refusal names the queue alone as the cause
 
     @kit
     Scenario: The staging queue is full, and the refusal names the staging queue
@@ -195,7 +195,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And a message is sent to the queue with a delivery delay of 1 h
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then the refusal's text names the staging queue
-      And the refusal puts the blame on the staging queue alone
+      And the refusal names the staging queue alone as the cause
 
     @kit
     Scenario: Both queues are full, and the refusal names both
@@ -205,7 +205,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then the refusal's text names the queue and the staging queue
-      And the refusal puts the blame on the queue and the staging queue alone
+      And the refusal names the queue and the staging queue alone as the cause
 
     @kit
     Scenario: The staging queue is disabled for puts, and the refusal names the staging queue
@@ -213,7 +213,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the staging queue has been altered to PUT(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then the refusal's text names the staging queue
-      And the refusal puts the blame on the staging queue alone
+      And the refusal names the staging queue alone as the cause
 
     @kit
     Scenario: The queue is disabled for puts and the staging queue is full, and the refusal names both
@@ -223,4 +223,4 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And a message is sent to queue "other" with a delivery delay of 1 h
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then the refusal's text names the queue and the staging queue
-      And the refusal puts the blame on the queue and the staging queue alone
+      And the refusal names the queue and the staging queue alone as the cause

@@ -86,7 +86,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       When message "news" is sent to the topic with a delivery delay of 2 s
       And the administrator takes "news" off the staging queue by correlation id
       Then the administrator has "news"
-      And the staging queue holds 1 copies of "news"
+      And the staging queue holds 1 copy of "news"
       And one of "left" and "right" sees "news", exactly once
 
     @needs-restart

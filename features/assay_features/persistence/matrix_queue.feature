@@ -126,7 +126,7 @@ Feature: What becomes of a message on a queue, through restart and kill
     @needs-kill-at-answer
     Scenario: A kill at the very answer loses nothing, many times over
       Given an empty queue
-      When many messages are sent to the queue and the broker is killed at the very answer to each
+      When many messages are sent to the queue and the broker is killed at the answer to each
       And a receiver starts to wait on the queue
       Then the receiver sees each of the many messages exactly once
 

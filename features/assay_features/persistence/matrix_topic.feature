@@ -62,7 +62,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And a durable subscriber "second" on the topic
       And subscriber "first" is inactive
       And subscriber "second" is inactive
-      When many messages are sent to the topic and the broker is killed at the very answer to each
+      When many messages are sent to the topic and the broker is killed at the answer to each
       And subscriber "first" comes back
       And subscriber "second" comes back
       Then "first" sees each of the many messages exactly once

@@ -85,7 +85,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h that does not receive yet
       When message "m1" is sent to the topic with quality of service at-least-once
       And "s" receives a message
-      And "s" enters "m1" in its database
+      And "s" stores "m1" in its database
       And the application of "s" fails
       And subscriber "s" comes back
       Then "s" sees "m1" again, marked as redelivered
@@ -95,7 +95,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h that does not receive yet
       When message "m1" is sent to the topic with quality of service at-least-once
-      And "s" receives 1 messages, each to be entered in its database and then acknowledged
+      And "s" receives 1 message, storing it in its database before acknowledging it
       And the application of "s" fails
       And subscriber "s" comes back
       And message "control" is sent to the topic with quality of service at-least-once
@@ -106,15 +106,15 @@ Feature: Who acknowledges a message, the client or the application, and when
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 1 h that does not receive yet
       When messages "m1" to "m4" are sent to the topic with quality of service at-least-once
-      And "s" receives 1 messages, each to be entered in its database and then acknowledged
+      And "s" receives 1 message, storing it in its database before acknowledging it
       And "s" receives a message
       And the application of "s" fails
       And subscriber "s" comes back and does not receive yet
-      And "s" receives 1 messages, each to be entered in its database and then acknowledged
+      And "s" receives 1 message, storing it in its database before acknowledging it
       And "s" receives a message
       And the application of "s" fails
       And subscriber "s" comes back and does not receive yet
-      And "s" receives 2 messages, each to be entered in its database and then acknowledged
+      And "s" receives 2 messages, storing each in its database before acknowledging it
       Then "m1" to "m4" are in the database of "s"
 
     Scenario Outline: What callbacks have returned from is not acknowledged when <event>

@@ -10,14 +10,14 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
       And subscriber "s" on the topic with quality of service at-least-once and a subscription that lives for 1 h
       And subscriber "s" is inactive
       When message "m1" is sent to the topic with quality of service <quality>
-      Then "m1" on the queue of the subscription to the topic has Persistence "<persistence>"
+      Then "m1" on the queue of the subscription to the topic is <persistence>
 
       Examples:
-        | defpsist | quality       | persistence |
-        | YES      | at-most-once  | 1           |
-        | YES      | at-least-once | 1           |
-        | NO       | at-most-once  | 0           |
-        | NO       | at-least-once | 0           |
+        | defpsist | quality       | persistence    |
+        | YES      | at-most-once  | persistent     |
+        | YES      | at-least-once | persistent     |
+        | NO       | at-most-once  | non-persistent |
+        | NO       | at-least-once | non-persistent |
 
     @needs-restart @needs-reconnect
     Scenario Outline: With DEFPSIST(<defpsist>) it is <kept> after a restart of the broker
@@ -43,9 +43,9 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
       And subscriber "s" is inactive
       When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before its answer
       Then sending "m1" is accepted
-      And "m1" on the queue of the subscription to the topic has Persistence "<persistence>"
+      And "m1" on the queue of the subscription to the topic is <persistence>
 
       Examples:
-        | defpsist | persistence |
-        | YES      | 1           |
-        | NO       | 0           |
+        | defpsist | persistence    |
+        | YES      | persistent     |
+        | NO       | non-persistent |

@@ -10,7 +10,7 @@ Feature: Which messages are persistent on a subscriber's queue
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "once" on the topic with quality of service at-most-once that does not receive yet
       When message "m1" is sent to the topic with <header>
-      Then "m1" on the queue of the subscription to the topic has Persistence "0"
+      Then "m1" on the queue of the subscription to the topic is non-persistent
 
       Examples:
         | header                   | defpsist |
@@ -24,14 +24,14 @@ Feature: Which messages are persistent on a subscriber's queue
       Given a topic with DEFPSIST(YES)
       And subscriber "once" on the topic with shared subscription "club" and quality of service at-most-once that does not receive yet
       When messages "m1" and "m2" are sent to the topic with the durable header true
-      Then "m1" on the queue of the subscription to the topic has Persistence "0"
-      And "m2" on the queue of the subscription to the topic has Persistence "0"
+      Then "m1" on the queue of the subscription to the topic is non-persistent
+      And "m2" on the queue of the subscription to the topic is non-persistent
 
     Scenario Outline: With <one> alone it is as its sender says
       Given a topic with DEFPSIST(NO)
       And subscriber "other" on the topic with <terms> that does not receive yet
       When message "m1" is sent to the topic with the durable header true
-      Then "m1" on the queue of the subscription to the topic has Persistence "1"
+      Then "m1" on the queue of the subscription to the topic is persistent
 
       Examples:
         | one                        | terms                                                                       |
@@ -104,7 +104,7 @@ Feature: Which messages are persistent on a subscriber's queue
       Given a topic with DEFPSIST(NO)
       And subscriber "reader" on the topic with <terms> that does not receive yet
       When message "m1" is sent to the topic with the durable header true
-      Then "m1" on the queue of the subscription to the topic has Persistence "1"
+      Then "m1" on the queue of the subscription to the topic is persistent
 
       Examples:
         | terms                                                                  |
@@ -153,54 +153,54 @@ Feature: Which messages are persistent on a subscriber's queue
   Rule: Without a durable header, DEFPSIST of the topic decides
     Line 40.  Reading: not set is absent; what becomes of an explicit false where the topic says YES is recorded.
 
-    Scenario Outline: DEFPSIST(<defpsist>) makes it Persistence "<persistence>"
+    Scenario Outline: DEFPSIST(<defpsist>) makes it <persistence>
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
       When message "m1" is sent to the topic with no durable header
-      Then "m1" on the queue of the subscription to the topic has Persistence "<persistence>"
+      Then "m1" on the queue of the subscription to the topic is <persistence>
 
       Examples:
-        | defpsist | persistence |
-        | YES      | 1           |
-        | NO       | 0           |
+        | defpsist | persistence    |
+        | YES      | persistent     |
+        | NO       | non-persistent |
 
-    Scenario Outline: DEFPSIST(<child>) under DEFPSIST(<parent>) makes it Persistence "<persistence>"
+    Scenario Outline: DEFPSIST(<child>) under DEFPSIST(<parent>) makes it <persistence>
       Given a topic "a" with DEFPSIST(<parent>)
       And a topic "a/b" with DEFPSIST(<child>)
       And subscriber "reader" on topic "a/b" with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
       When message "m1" is sent to topic "a/b" with no durable header
-      Then "m1" on the queue of the subscription to topic "a/b" has Persistence "<persistence>"
+      Then "m1" on the queue of the subscription to topic "a/b" is <persistence>
 
       Examples:
-        | parent | child    | persistence |
-        | YES    | ASPARENT | 1           |
-        | NO     | ASPARENT | 0           |
-        | YES    | NO       | 0           |
-        | NO     | YES      | 1           |
+        | parent | child    | persistence    |
+        | YES    | ASPARENT | persistent     |
+        | NO     | ASPARENT | non-persistent |
+        | YES    | NO       | non-persistent |
+        | NO     | YES      | persistent     |
 
     Scenario Outline: Through levels that say nothing, DEFPSIST(<above>) holds
       Given a topic "a" with DEFPSIST(<above>)
       And a topic "a/b" with DEFPSIST(ASPARENT)
       And subscriber "reader" on topic "a/b/c/d" with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
       When message "m1" is sent to topic "a/b/c/d" with no durable header
-      Then "m1" on the queue of the subscription to topic "a/b/c/d" has Persistence "<persistence>"
+      Then "m1" on the queue of the subscription to topic "a/b/c/d" is <persistence>
 
       Examples:
-        | above | persistence |
-        | YES   | 1           |
-        | NO    | 0           |
+        | above | persistence    |
+        | YES   | persistent     |
+        | NO    | non-persistent |
 
     Scenario Outline: Of two levels above that say something the nearer one, DEFPSIST(<near>), holds
       Given a topic "a" with DEFPSIST(<far>)
       And a topic "a/b" with DEFPSIST(<near>)
       And subscriber "reader" on topic "a/b/c" with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
       When message "m1" is sent to topic "a/b/c" with no durable header
-      Then "m1" on the queue of the subscription to topic "a/b/c" has Persistence "<persistence>"
+      Then "m1" on the queue of the subscription to topic "a/b/c" is <persistence>
 
       Examples:
-        | far | near | persistence |
-        | NO  | YES  | 1           |
-        | YES | NO   | 0           |
+        | far | near | persistence    |
+        | NO  | YES  | persistent     |
+        | YES | NO   | non-persistent |
 
     Scenario: What a level above says when a message is sent holds for that message
       Given a topic "a" with DEFPSIST(NO)
@@ -208,8 +208,8 @@ Feature: Which messages are persistent on a subscriber's queue
       When message "before" is sent to topic "a/b" with no durable header
       And topic "a" is altered to DEFPSIST(YES)
       And message "after" is sent to topic "a/b" with no durable header
-      Then "before" on the queue of the subscription to topic "a/b" has Persistence "0"
-      And "after" on the queue of the subscription to topic "a/b" has Persistence "1"
+      Then "before" on the queue of the subscription to topic "a/b" is non-persistent
+      And "after" on the queue of the subscription to topic "a/b" is persistent
 
     Scenario: What the topic says when a message is sent holds for that message
       Given a topic with DEFPSIST(NO)
@@ -217,8 +217,8 @@ Feature: Which messages are persistent on a subscriber's queue
       When message "before" is sent to the topic with no durable header
       And the topic is altered to DEFPSIST(YES)
       And message "after" is sent to the topic with no durable header
-      Then "before" on the queue of the subscription to the topic has Persistence "0"
-      And "after" on the queue of the subscription to the topic has Persistence "1"
+      Then "before" on the queue of the subscription to the topic is non-persistent
+      And "after" on the queue of the subscription to the topic is persistent
 
     @needs-kill
     Scenario: What the topic makes persistent is there after a kill
@@ -245,14 +245,14 @@ Feature: Which messages are persistent on a subscriber's queue
       Given a topic
       And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
       When message "m1" is sent to the topic with no durable header
-      Then "m1" on the queue of the subscription to the topic has Persistence "0"
+      Then "m1" on the queue of the subscription to the topic is non-persistent
       And the base topic has DEFPSIST(NO)
 
     Scenario: A topic object that says nothing leaves it to the base topic
       Given a topic with DEFPSIST(ASPARENT)
       And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
       When message "m1" is sent to the topic with no durable header
-      Then "m1" on the queue of the subscription to the topic has Persistence "0"
+      Then "m1" on the queue of the subscription to the topic is non-persistent
 
     @own-instance
     Scenario: It is the base topic that decides
@@ -260,51 +260,51 @@ Feature: Which messages are persistent on a subscriber's queue
       And the base topic has been altered to DEFPSIST(YES)
       And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h that does not receive yet
       When message "m1" is sent to the topic with no durable header
-      Then "m1" on the queue of the subscription to the topic has Persistence "1"
+      Then "m1" on the queue of the subscription to the topic is persistent
 
   @QS-36 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-admin
   Rule: Quality, kind of subscription, header and topic together decide about persistence
     Lines 35 to 41: each combination of the four.  An explicit false on a topic that says YES is recorded (QS-33), but
     for the exception of QS-30, which leaves nothing open.
 
-    Scenario Outline: A durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): Persistence "<persistence>"
+    Scenario Outline: A durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): <persistence>
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader" on the topic with quality of service <quality> and a subscription that lives for 1 h that does not receive yet
       When message "m1" is sent to the topic with <header>
-      Then "m1" on the queue of the subscription to the topic has Persistence "<persistence>"
+      Then "m1" on the queue of the subscription to the topic is <persistence>
 
       Examples:
-        | quality       | header                   | defpsist | persistence |
-        | at-most-once  | no durable header        | YES      | 1           |
-        | at-most-once  | no durable header        | NO       | 0           |
-        | at-most-once  | the durable header false | NO       | 0           |
-        | at-most-once  | the durable header true  | YES      | 1           |
-        | at-most-once  | the durable header true  | NO       | 1           |
-        | at-least-once | no durable header        | YES      | 1           |
-        | at-least-once | no durable header        | NO       | 0           |
-        | at-least-once | the durable header false | NO       | 0           |
-        | at-least-once | the durable header true  | YES      | 1           |
-        | at-least-once | the durable header true  | NO       | 1           |
+        | quality       | header                   | defpsist | persistence    |
+        | at-most-once  | no durable header        | YES      | persistent     |
+        | at-most-once  | no durable header        | NO       | non-persistent |
+        | at-most-once  | the durable header false | NO       | non-persistent |
+        | at-most-once  | the durable header true  | YES      | persistent     |
+        | at-most-once  | the durable header true  | NO       | persistent     |
+        | at-least-once | no durable header        | YES      | persistent     |
+        | at-least-once | no durable header        | NO       | non-persistent |
+        | at-least-once | the durable header false | NO       | non-persistent |
+        | at-least-once | the durable header true  | YES      | persistent     |
+        | at-least-once | the durable header true  | NO       | persistent     |
 
-    Scenario Outline: A non-durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): Persistence "<persistence>"
+    Scenario Outline: A non-durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): <persistence>
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader" on the topic with quality of service <quality> that does not receive yet
       When message "m1" is sent to the topic with <header>
-      Then "m1" on the queue of the subscription to the topic has Persistence "<persistence>"
+      Then "m1" on the queue of the subscription to the topic is <persistence>
 
       Examples:
-        | quality       | header                   | defpsist | persistence |
-        | at-most-once  | no durable header        | YES      | 0           |
-        | at-most-once  | no durable header        | NO       | 0           |
-        | at-most-once  | the durable header false | YES      | 0           |
-        | at-most-once  | the durable header false | NO       | 0           |
-        | at-most-once  | the durable header true  | YES      | 0           |
-        | at-most-once  | the durable header true  | NO       | 0           |
-        | at-least-once | no durable header        | YES      | 1           |
-        | at-least-once | no durable header        | NO       | 0           |
-        | at-least-once | the durable header false | NO       | 0           |
-        | at-least-once | the durable header true  | YES      | 1           |
-        | at-least-once | the durable header true  | NO       | 1           |
+        | quality       | header                   | defpsist | persistence    |
+        | at-most-once  | no durable header        | YES      | non-persistent |
+        | at-most-once  | no durable header        | NO       | non-persistent |
+        | at-most-once  | the durable header false | YES      | non-persistent |
+        | at-most-once  | the durable header false | NO       | non-persistent |
+        | at-most-once  | the durable header true  | YES      | non-persistent |
+        | at-most-once  | the durable header true  | NO       | non-persistent |
+        | at-least-once | no durable header        | YES      | persistent     |
+        | at-least-once | no durable header        | NO       | non-persistent |
+        | at-least-once | the durable header false | NO       | non-persistent |
+        | at-least-once | the durable header true  | YES      | persistent     |
+        | at-least-once | the durable header true  | NO       | persistent     |
 
     @may
     Scenario Outline: A durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): recorded

@@ -1,0 +1,249 @@
+"""Producers and consumers of a scenario: each leaves evidence of all it does, and a consumer of when it watches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from threading import Lock
+from typing import Any
+
+from assay_adapters.ports.client import (
+    AS_DESTINATION,
+    MODE_VALUES,
+    ClientConsumer,
+    ClientProducer,
+    Draft,
+    Mode,
+    Origin,
+    Qos,
+    Script,
+    Seen,
+    Sent,
+    Setting,
+)
+from assay_adapters.ports.outcome import Ok, Outcome, Refused
+from assay_evidence import events
+from assay_sdk.model.message import Address
+from assay_steps.cast.recording import Answer, Recorder, Scalar, message_ref
+from assay_steps.cast.sessions import Session
+
+MILLISECOND = timedelta(milliseconds=1)
+
+
+class Producer:
+    """A producer, with the settings that its next send will use."""
+
+    def __init__(
+        self, recorder: Recorder, name: str, session: Session, port: ClientProducer, to: Address | None
+    ) -> None:
+        self.name = name
+        self.session = session
+        self.to = to
+        self._recorder = recorder
+        self._port = port
+        self._settings: dict[Setting, int] = {
+            Setting.DELAY: 0,
+            Setting.TTL: 0,
+            Setting.MODE: 2,
+            Setting.PRIORITY: 4,
+        }
+
+    def set(self, setting: Setting, value: int | timedelta) -> Answer[None]:
+        """Set delay, time to live (milliseconds, or a span that is finer), mode (JMS's number) or priority."""
+        args: dict[str, Scalar] = {
+            "setting": setting.value,
+            "value": str(value) if isinstance(value, timedelta) else value,
+        }
+        answer = self._recorder.record(self.name, "set", lambda: self._port.set(setting, value), args=args)
+        if answer.accepted:
+            self._settings[setting] = value // MILLISECOND if isinstance(value, timedelta) else value
+        return answer
+
+    def send(
+        self,
+        draft: Draft,
+        *,
+        mode: Mode | None = None,
+        priority: int | None = None,
+        ttl_ms: int | None = None,
+        to: Address | None = None,
+    ) -> Answer[Sent]:
+        """Send; the ``call`` event carries the values in effect."""
+        own_mode, own_priority = MODE_VALUES[self._settings[Setting.MODE]], self._settings[Setting.PRIORITY]
+        used_priority = own_priority if priority is None else priority
+        args: dict[str, Scalar] = {
+            "mode": (mode or own_mode).value,
+            "priority": Mode.AS_DESTINATION.value if used_priority == AS_DESTINATION else used_priority,
+            "ttl_ms": self._settings[Setting.TTL] if ttl_ms is None else ttl_ms,
+            "delay_ms": self._settings[Setting.DELAY],
+        }
+
+        def shown(sent: Sent) -> dict[str, Any]:
+            return {"msg": message_ref(draft.kid, draft.text, sent.message_id, dict(sent.fields))}
+
+        return self._recorder.record(
+            self.name,
+            "send",
+            lambda: self._port.send(draft, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to),
+            args=args,
+            destination=str(to or self.to),
+            unit=self.session.unit,
+            msg=message_ref(draft.kid, draft.text, fields=dict(draft.properties)),  # type: ignore[arg-type]  # drafts carry scalars only
+            show=shown,
+        )
+
+    def close(self) -> Answer[None]:
+        """Close the producer."""
+        return self._recorder.record(self.name, "close-producer", self._port.close)
+
+
+class Consumer:
+    """A consumer, with its watches: the times in which it could have been handed a message."""
+
+    def __init__(self, recorder: Recorder, name: str, session: Session, port: ClientConsumer, origin: Origin) -> None:
+        self.name = name
+        self.session = session
+        self.origin = origin
+        self.listening = False
+        self._recorder = recorder
+        self._port = port
+        self._watch: str | None = None
+        # A lost connection is told on the thread that reads it, maybe between a watch's number and its first line.
+        self._watching = Lock()
+
+    @property
+    def destination(self) -> str:
+        """What it consumes, for the journal."""
+        return str(self.origin.address)
+
+    def start_watching(self) -> None:
+        """From now on it can be handed a message."""
+        with self._watching:
+            self._watch = self._recorder.number("watch")
+            self._recorder.journal.write(
+                events.Watch, id=self._watch, actor=self.name, destination=self.destination, phase="begin"
+            )
+
+    def stop_watching(self) -> None:
+        """From now on it cannot; twice is once."""
+        self.listening = False
+        self.pause_watching()
+
+    def pause_watching(self) -> None:
+        """From now on it cannot, whether or not it still listens: its session works in no branch."""
+        with self._watching:
+            if self._watch is not None:
+                watch, self._watch = self._watch, None
+                self._recorder.journal.write(
+                    events.Watch, id=watch, actor=self.name, destination=self.destination, phase="end"
+                )
+
+    def interrupt(self) -> None:
+        """Its line is lost: it watches nothing before its client is back."""
+        listening = self.listening
+        self.stop_watching()
+        self.listening = listening
+
+    def resume(self) -> None:
+        """Its client is back: a listener watches again."""
+        if self.listening:
+            self.start_watching()
+
+    def receive(self, timeout_ms: int) -> Answer[Seen | None]:
+        """Wait for one message."""
+        self.start_watching()
+
+        def shown(seen: Seen | None) -> dict[str, Any]:
+            return {"value": {"kid": seen.kid if seen else None}}
+
+        def wait() -> Outcome[Seen | None]:
+            try:
+                return self._port.receive(timeout_ms)
+            finally:
+                self.stop_watching()
+
+        return self._recorder.record(
+            self.name,
+            "receive",
+            wait,
+            args={"timeout_ms": timeout_ms},
+            destination=self.destination,
+            unit=self.session.unit,
+            show=shown,
+        )
+
+    def _listen(
+        self, op: str, args: dict[str, Scalar], action: Callable[[], Outcome[None]], *, on: bool
+    ) -> Answer[None]:
+        answer = self._recorder.record(self.name, op, action, args=args, destination=self.destination)
+        if answer.accepted:
+            self.stop_watching()
+            if on and self.session.hands_over:
+                self.start_watching()
+            self.listening = on
+        return answer
+
+    def listen(self, script: Script | None) -> Answer[None]:
+        """Set or clear a message listener."""
+        return self._listen(
+            "listen", {"on": script is not None}, lambda: self._port.listen(script), on=script is not None
+        )
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Answer[None]:
+        """Set or clear a batch listener."""
+        return self._listen(
+            "listen-batch",
+            {"on": script is not None, "size": size, "timeout_ms": timeout_ms},
+            lambda: self._port.listen_batch(script, size, timeout_ms),
+            on=script is not None,
+        )
+
+    def close(self) -> Answer[None]:
+        """Close the consumer."""
+        answer = self._recorder.record(self.name, "close-consumer", self._port.close, destination=self.destination)
+        self.stop_watching()
+        return answer
+
+
+def open_producer(session: Session, to: Address | None, name: str, qos: Qos | None = None) -> Answer[Producer]:
+    """Make a producer on this session; the answer holds the refusal if the client refuses."""
+    answer = session.recorder.record(
+        name,
+        "producer",
+        lambda: session.port.producer(to, qos=qos),
+        args={"qos": qos.value} if qos else {},
+        destination=str(to) if to else None,
+    )
+    if isinstance(answer.outcome, Refused):
+        return Answer(answer.ref, answer.outcome)
+    return Answer(answer.ref, Ok(Producer(session.recorder, name, session, answer.outcome.value, to)))
+
+
+def open_consumer(
+    session: Session, origin: Origin, name: str, *, qos: Qos | None = None, auto_confirm: bool | None = None
+) -> Answer[Consumer]:
+    """Make a consumer on this session; the answer holds the refusal if the client refuses."""
+    args: dict[str, Scalar] = {
+        "selector": origin.selector,
+        "durability": origin.durability.value,
+        "name": origin.name,
+        "shared": origin.shared,
+        "no_local": origin.no_local,
+    }
+    chosen: dict[str, Scalar] = {
+        "ttl_ms": origin.ttl_ms,
+        "qos": qos.value if qos else None,
+        "auto_confirm": auto_confirm,
+    }
+    answer = session.recorder.record(
+        name,
+        "consumer",
+        lambda: session.port.consumer(origin, actor=name, qos=qos, auto_confirm=auto_confirm),
+        args=args | {option: value for option, value in chosen.items() if value is not None},
+        destination=str(origin.address),
+    )
+    if isinstance(answer.outcome, Refused):
+        return Answer(answer.ref, answer.outcome)
+    consumer = Consumer(session.recorder, name, session, answer.outcome.value, origin)
+    session.connection.consumers.append(consumer)
+    return Answer(answer.ref, Ok(consumer))

@@ -1,0 +1,120 @@
+"""Branches of global units of work, and the transaction manager that decides on them; each call leaves evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from assay_adapters.ports.client import XaResource
+from assay_adapters.ports.outcome import Ok, Outcome, Refused
+from assay_evidence import events
+from assay_steps.cast.recording import Answer, Recorder
+from assay_steps.cast.sessions import Session
+
+T = TypeVar("T")
+
+IN_DOUBT, NOT_IN_DOUBT = "in doubt", "not in doubt"
+
+
+class Branch:
+    """One branch: the unit of work that sends and receives of its session belong to.
+
+    Args:
+        recorder: Writes its calls.
+        name: Its name on the broker, ASCII; the journal calls the unit so.
+        worker: The session that works in it.
+    """
+
+    def __init__(self, recorder: Recorder, name: str, worker: Session) -> None:
+        self.name = name
+        self.worker = worker
+        self._recorder = recorder
+
+    @property
+    def orphaned(self) -> bool:
+        """Whether the connection over which it was worked in has gone."""
+        return not self.worker.connection.open
+
+    def start(self) -> Answer[None]:
+        """Have its session work in it."""
+        self.worker.work_in(self.name)
+        answer = self._ask(self.worker, "xa-start", lambda xa: xa.start(self._xid))
+        if answer.accepted:
+            self._turn("begin")
+        else:
+            self.worker.work_in(None)
+        return answer
+
+    def end(self) -> Answer[None]:
+        """Have its session work in it no longer."""
+        answer = self._ask(self.worker, "xa-end", lambda xa: xa.end(self._xid))
+        self.worker.work_in(None)
+        return answer
+
+    def prepare(self, asker: Session) -> Answer[bool]:
+        """Prepare it."""
+        answer = self._ask(asker, "xa-prepare", lambda xa: xa.prepare(self._xid), lambda vote: {"prepared": vote})
+        if answer.accepted:
+            self._turn("prepare")
+        return answer
+
+    def commit(self, asker: Session, *, one_phase: bool = False) -> Answer[None]:
+        """Commit it."""
+        answer = self._ask(asker, "xa-commit", lambda xa: xa.commit(self._xid, one_phase=one_phase))
+        if answer.accepted:
+            self._turn("commit")
+        return answer
+
+    def rollback(self, asker: Session) -> Answer[None]:
+        """Roll it back."""
+        answer = self._ask(asker, "xa-rollback", lambda xa: xa.rollback(self._xid))
+        if answer.accepted:
+            self._turn("rollback")
+        return answer
+
+    @property
+    def _xid(self) -> bytes:
+        return self.name.encode()
+
+    def _turn(self, op: str) -> None:
+        self._recorder.journal.write(events.Unit, actor=self.worker.name, unit=self.name, op=op)
+
+    def _ask(
+        self,
+        asker: Session,
+        op: str,
+        action: Callable[[XaResource], Outcome[T]],
+        show: Callable[[T], dict[str, Any]] = lambda _: {},
+    ) -> Answer[T]:
+        return self._recorder.record(
+            asker.name,
+            op,
+            lambda: with_resource(asker, action),
+            args={"xid": self.name},
+            unit=self.name,
+            show=lambda value: {"value": show(value)},
+        )
+
+
+def with_resource(session: Session, action: Callable[[XaResource], Outcome[T]]) -> Outcome[T]:
+    """Ask a session's XA resource for something."""
+    resource = session.port.xa()
+    return resource if isinstance(resource, Refused) else action(resource.value)
+
+
+def recover(recorder: Recorder, asker: Session, branches: Iterable[Branch]) -> Answer[tuple[bytes, ...]]:
+    """Ask which branches are in doubt; the answer says it of each of these by its name."""
+    known = tuple(branches)
+
+    def shown(found: tuple[bytes, ...]) -> dict[str, Any]:
+        names = {xid.decode(errors="replace") for xid in found}
+        return {"value": {one.name: IN_DOUBT if one.name in names else NOT_IN_DOUBT for one in known}}
+
+    answer = recorder.record(
+        asker.name, "xa-recover", lambda: with_resource(asker, lambda xa: xa.recover()), show=shown
+    )
+    if isinstance(answer.outcome, Ok):
+        for one in known:
+            if one.name.encode() in answer.outcome.value:
+                recorder.journal.write(events.Unit, actor=asker.name, unit=one.name, op="recover")
+    return answer

@@ -1,0 +1,58 @@
+"""How a Then-step makes a claim, and how a scenario's claims become its verdict.
+
+A step says what is claimed and from which evidence; it decides nothing.  `assay_evidence.judge` does, from the journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from assay_evidence.events import Claim, Predicate
+from assay_evidence.judge import judge_claim
+from assay_evidence.verdicts import Finding
+from assay_steps.cast.journal import ScenarioJournal
+
+LIST_SEPARATOR = "|"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Several references in one value of `Claim.of`."""
+    return LIST_SEPARATOR.join(names)
+
+
+class Evidence:
+    """Records claims of one scenario.
+
+    Args:
+        journal: Where they go, and what they are decided from.
+        rule: The id of the scenario's rule; empty where it tries none.
+    """
+
+    def __init__(self, journal: ScenarioJournal, rule: str) -> None:
+        self.findings: list[Finding] = []
+        self._journal = journal
+        self._rule = rule
+        self.sentence = ""
+
+    def claim(self, predicate: Predicate, of: Mapping[str, str], bounds: Mapping[str, int] | None = None) -> Finding:
+        """Claim something of the evidence so far.
+
+        Args:
+            predicate: Which predicate decides (`docs/predicates.md`).
+            of: References to events, messages and actors.
+            bounds: Numbers; durations in milliseconds.
+
+        Returns:
+            What `judge` says of it now; the same will be said of it from the journal file.
+        """
+        claim = self._journal.write(
+            Claim,
+            rule=self._rule,
+            predicate=predicate,
+            of=dict(of),
+            bounds=dict(bounds or {}),
+            text=self.sentence,
+        )
+        finding = judge_claim(claim, self._journal.events)
+        self.findings.append(finding)
+        return finding

@@ -1,0 +1,101 @@
+"""The faults of a scenario: arming them, and waiting until the broker has recovered from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay_adapters.ports.backend import Instance
+from assay_adapters.ports.capabilities import Unsupported
+from assay_adapters.ports.faults import NOW, FaultRequest, Injection, Trigger
+from assay_evidence import events
+from assay_steps.cast.journal import ScenarioJournal
+
+
+class ScenarioFaults:
+    """The faults of one scenario.
+
+    Args:
+        instance: The broker instance that they strike.
+        journal: The scenario's journal.
+        recovered: Called with each fault from which the broker has recovered.
+    """
+
+    def __init__(self, instance: Instance, journal: ScenarioJournal, recovered: Callable[[FaultRequest], None]) -> None:
+        self._instance = instance
+        self._journal = journal
+        self._recovered = recovered
+        self._count = 0
+        self._armed: tuple[FaultRequest, Injection] | None = None
+        self._announced = False
+
+    def arm(self, fault: FaultRequest, when: Trigger = NOW) -> Injection:
+        """Arm a fault.
+
+        Raises:
+            LookupError: The backend cannot inject it, although it meets the scenario's needs.
+        """
+        faults = self._instance.faults
+        if faults is None:
+            raise LookupError("This backend injects no faults, although the scenario's tags ask for one.")
+        injection = faults.inject(fault, when)
+        if isinstance(injection, Unsupported):
+            raise LookupError(f"This backend cannot do that: {injection.source.text}")
+        return injection
+
+    def arm_for_later(self, fault: FaultRequest, when: Trigger) -> None:
+        """Arm a fault that a later step waits for."""
+        self._armed = (fault, self.arm(fault, when))
+        self._announced = False
+
+    def announce(self) -> None:
+        """Say that a fault will be armed (`arm_for_later`) after another event."""
+        self._announced = True
+
+    @property
+    def announced(self) -> bool:
+        """Whether an announced fault has not been armed yet."""
+        return self._announced
+
+    def inject(self, fault: FaultRequest) -> str:
+        """Inject a fault at once, and wait until the broker has recovered.
+
+        Returns:
+            Reference of the event that ends the fault.
+        """
+        return self.wait_for(fault, self.arm(fault))
+
+    def wait_for(self, fault: FaultRequest, injection: Injection) -> str:
+        """Wait until the broker has recovered from a fault, and write the fault's begin and end to the journal.
+
+        Returns:
+            Reference of the event that ends the fault.
+
+        Raises:
+            LookupError: The fault's trigger did not occur.
+        """
+        span = injection.wait()
+        if isinstance(span, Unsupported):
+            raise LookupError(f"The fault did not occur: {span.source.text}")
+        self._count += 1
+        name = f"{self._journal.scenario}#fault{self._count}"
+        what = type(fault).__name__.lower()
+        target = self._instance.members[0]
+        begin, end = (self._journal.at(mono_ns) for mono_ns in span)
+        self._journal.write(events.Fault, at=begin, id=name, what=what, target=target, phase="begin")
+        over = self._journal.write(events.Fault, at=end, id=name, what=what, target=target, phase="end")
+        self._recovered(fault)
+        return over.ref
+
+    def wait_for_armed(self) -> str:
+        """Wait for the fault that an earlier step has armed.
+
+        Returns:
+            Reference of the event that ends the fault.
+
+        Raises:
+            LookupError: No step has armed one.
+        """
+        if self._armed is None:
+            raise LookupError("No earlier step has armed a fault.")
+        (fault, injection), self._armed = self._armed, None
+        return self.wait_for(fault, injection)

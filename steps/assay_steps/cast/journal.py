@@ -1,0 +1,56 @@
+"""One scenario's view of the journal: the writer, bound to the scenario's id and to its world's clock."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from assay_adapters.interrupts import ctrl_c_deferred
+from assay_evidence.events import AnyEvent, Event
+from assay_evidence.writer import Instant, JournalWriter
+from assay_sdk.time import Clock
+from assay_steps.processes.interrupts import Interrupts
+
+E = TypeVar("E", bound=Event)
+
+
+def instant(clock: Clock) -> Instant:
+    """Read a clock for the journal."""
+    return Instant(boot=clock.boot, mono_ns=clock.monotonic_ns(), wall_ns=clock.wall_ns(), unc_ns=clock.uncertainty_ns)
+
+
+class ScenarioJournal:
+    """Writes a scenario's events and keeps them, so that claims can be decided as they are made.
+
+    Args:
+        writer: The process's journal.
+        scenario: The scenario's id.
+        clock: The clock of the scenario's world.
+        interrupts: After Ctrl-C nothing is written any more; None where nobody watches for it.
+    """
+
+    def __init__(
+        self, writer: JournalWriter, scenario: str, clock: Clock, interrupts: Interrupts | None = None
+    ) -> None:
+        self.scenario = scenario
+        self.events: list[AnyEvent] = []
+        self._writer = writer
+        self._clock = clock
+        self._interrupts = interrupts
+
+    def write(self, kind: type[E], *, at: Instant | None = None, **fields: Any) -> E:
+        """Write an event, now or at a given instant of the same clock.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C was pressed: what the scenario does now may be done by half.
+        """
+        if self._interrupts is not None:
+            self._interrupts.check()
+        with ctrl_c_deferred():
+            event = self._writer.write(kind, at or instant(self._clock), scenario=self.scenario, **fields)
+            self.events.append(event)  # type: ignore[arg-type]  # E is bound to Event; AnyEvent unites all its kinds
+        return event
+
+    def at(self, mono_ns: int) -> Instant:
+        """The instant of an earlier monotonic reading of this scenario's clock."""
+        now = instant(self._clock)
+        return Instant(boot=now.boot, mono_ns=mono_ns, wall_ns=now.wall_ns - (now.mono_ns - mono_ns), unc_ns=now.unc_ns)

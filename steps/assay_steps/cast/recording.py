@@ -1,0 +1,151 @@
+"""Evidence of calls: a ``call`` before and a ``return`` after every operation on the client under test.
+
+Whoever calls is answered with the call's reference beside the outcome, so that a claim can point at it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
+
+from assay_adapters.ports.outcome import Ok, Outcome, Refused
+from assay_evidence import events
+from assay_steps.cast.journal import ScenarioJournal
+
+T = TypeVar("T")
+Scalar = events.Scalar
+
+
+class Answer(Struct, Generic[T], frozen=True):
+    """An outcome, with the reference of the call that gave it.
+
+    Args:
+        ref: ``writer:seq`` of the ``call`` event.
+        outcome: What came back.
+    """
+
+    ref: str
+    outcome: Outcome[T]
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the call was not refused."""
+        return isinstance(self.outcome, Ok)
+
+    def needed(self) -> T:
+        """The value, where the scenario cannot go on without it.
+
+        Raises:
+            SetupRefusedError: The pair refused what the scenario needs in order to try its rule.
+        """
+        if isinstance(self.outcome, Refused):
+            raise SetupRefusedError(self.outcome)
+        return self.outcome.value
+
+
+_LEAVING = frozenset({"close-consumer", "close-session", "close-connection", "abort"})
+
+
+class SetupRefusedError(Exception):
+    """The pair refused a step that the rule under trial depends on: nothing is known of the rule."""
+
+    def __init__(self, refusal: Refused) -> None:
+        reason = f" (reason {refusal.mqrc})" if refusal.mqrc else ""
+        super().__init__(f"{refusal.kind.value}{reason}: {refusal.text}")
+        self.refusal = refusal
+
+
+def message_ref(
+    kid: str, body: str, broker_id: str | None = None, fields: dict[str, Scalar] | None = None
+) -> events.MessageRef:
+    """A message as the journal names it: the digest is over the body's UTF-8 octets."""
+    octets = body.encode()
+    return events.MessageRef(
+        kid=kid, sha256=hashlib.sha256(octets).hexdigest(), bytes=len(octets), broker_id=broker_id, fields=fields or {}
+    )
+
+
+class Recorder:
+    """Writes the calls of one scenario."""
+
+    def __init__(self, journal: ScenarioJournal) -> None:
+        self.journal = journal
+        self._numbers = itertools.count(1)
+
+    def number(self, what: str) -> str:
+        """A name for a call or a watch, unique in the run."""
+        return f"{self.journal.scenario}#{what}{next(self._numbers)}"
+
+    def returned(self, call: str) -> str:
+        """Reference of the ``return`` event of a call."""
+        written = self.journal.events
+        ids = {event.ref: event.id for event in written if isinstance(event, events.Call)}
+        return next(event.ref for event in written if isinstance(event, events.Return) and event.call == ids[call])
+
+    def committed(self, session: str) -> str:
+        """Reference of the event of a session's last commit.
+
+        Raises:
+            LookupError: It has committed nothing.
+        """
+        for event in reversed(self.journal.events):
+            if isinstance(event, events.Unit) and event.actor == session and event.op == "commit":
+                return event.ref
+        raise LookupError(f"Session {session!r} has committed nothing.")
+
+    def left(self, actor: str) -> events.Call:
+        """The call with which an actor closed or lost its consumer, session or connection last.
+
+        Raises:
+            LookupError: It has not left.
+        """
+        for event in reversed(self.journal.events):
+            if isinstance(event, events.Call) and event.actor == actor and event.op in _LEAVING:
+                return event
+        raise LookupError(f"{actor!r} has not left: no step has closed or lost its connection.")
+
+    def record(
+        self,
+        actor: str,
+        op: str,
+        action: Callable[[], Outcome[T]],
+        *,
+        args: dict[str, Scalar] | None = None,
+        destination: str | None = None,
+        unit: str | None = None,
+        msg: events.MessageRef | None = None,
+        show: Callable[[T], dict[str, Any]] = lambda _: {},
+    ) -> Answer[T]:
+        """Make a call on the client under test and leave evidence of it.
+
+        Args:
+            actor: Who calls.
+            op: Which operation.
+            action: The call itself.
+            args: Its arguments, for the journal.
+            destination: Queue or topic.
+            unit: The local unit of work.
+            msg: The message of a send.
+            show: Turns the value into fields of the ``return`` event.
+        """
+        call_id = self.number("call")
+        call = self.journal.write(
+            events.Call, id=call_id, actor=actor, op=op, args=args or {}, destination=destination, unit=unit, msg=msg
+        )
+        outcome = action()
+        if isinstance(outcome, Refused):
+            info = events.RefusedInfo(
+                kind=outcome.kind.value,
+                checked=outcome.checked,
+                mqrc=outcome.mqrc,
+                objects=outcome.objects,
+                text=outcome.text,
+            )
+            self.journal.write(events.Return, call=call_id, refused=info)
+        else:
+            self.journal.write(events.Return, call=call_id, **show(outcome.value))
+        return Answer(call.ref, outcome)

@@ -1,0 +1,225 @@
+"""Connections and sessions of a scenario, which leave evidence of all they do.
+
+Each wraps one object of the `Client` port (I-1); what it makes (`assay_steps.cast.actors`) does the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from assay_adapters.ports.client import AckMode, ClientConnection, ClientSession, Seen
+from assay_adapters.ports.outcome import Ok, Outcome
+from assay_evidence import events
+from assay_sdk.model.message import Address
+from assay_steps.cast.recording import Answer, Recorder, message_ref
+
+
+class Watching(Protocol):
+    """What a connection and its sessions need of a consumer: its name, its session, and control over its watch.
+
+    A watch is a time in which the consumer could have been handed a message.
+    """
+
+    name: str
+    session: Session
+    listening: bool
+
+    def start_watching(self) -> None:
+        """Begin a watch: from now on the consumer can be handed a message."""
+
+    def pause_watching(self) -> None:
+        """End the watch, but keep the listener."""
+
+    def stop_watching(self) -> None:
+        """End the watch and forget the listener."""
+
+    def interrupt(self) -> None:
+        """End the watch because the connection was lost; `resume` begins one again."""
+
+    def resume(self) -> None:
+        """Begin a watch if a listener is set: the client has reconnected."""
+
+
+class Connection:
+    """A connection of one client in one face, by name; to the queue manager `member`, or to the first one.
+
+    One whose client connects again by itself stays open when the line is lost, and says when it is back.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        name: str,
+        port: ClientConnection,
+        member: str | None = None,
+        face: str | None = None,
+        *,
+        reconnects: bool = False,
+    ) -> None:
+        self.name = name
+        self.member = member
+        self.face = face
+        self.reconnects = reconnects
+        self.open = True
+        self.torn = False
+        """Whether the broker was told no goodbye: for a moment it may take its client id for one in use."""
+        self._recorder = recorder
+        self._port = port
+        self.consumers: list[Watching] = []
+
+    def session(self, ack: AckMode, name: str | None = None) -> Session:
+        """Make a session; refused ones end the scenario as inconclusive."""
+        port = self._recorder.record(
+            self.name, "session", lambda: self._port.session(ack), args={"ack": ack.value}
+        ).needed()
+        return Session(self._recorder, name or self.name, self, port, ack)
+
+    def close(self) -> Answer[None]:
+        """Close in order."""
+        answer = self._recorder.record(self.name, "close-connection", self._port.close)
+        self._over()
+        return answer
+
+    def abort(self) -> None:
+        """Lose the connection: as if the line had been cut."""
+
+        def cut() -> Outcome[None]:
+            self._port.abort()
+            return Ok(None)
+
+        self._recorder.record(self.name, "abort", cut)
+        self.torn = True
+        self._over()
+
+    def hosts(self, actor: str) -> bool:
+        """Whether it is that actor's."""
+        return self.name == actor or any(consumer.name == actor for consumer in self.consumers)
+
+    def lost(self) -> None:
+        """From here on nobody on this connection watches anything; a client that connects again says so itself."""
+        self.torn = True
+        if not self.reconnects:
+            self._over()
+
+    def interrupted(self) -> None:
+        """The client says that its line is lost: nobody on it watches anything, or not before it is back."""
+        self.torn = True
+        if not self.reconnects:
+            self._over()
+        for consumer in self.consumers:
+            consumer.interrupt()
+
+    def resumed(self) -> None:
+        """The client says that it is back: who had a listener watches again."""
+        if self.open:
+            for consumer in self.consumers:
+                consumer.resume()
+
+    def _over(self) -> None:
+        self.open = False
+        for consumer in self.consumers:
+            consumer.stop_watching()
+
+
+class Session:
+    """A session, with the count of its units of work."""
+
+    def __init__(
+        self, recorder: Recorder, name: str, connection: Connection, port: ClientSession, ack: AckMode
+    ) -> None:
+        self.name = name
+        self.connection = connection
+        self.ack = ack
+        self.port = port
+        self.recorder = recorder
+        self.branch: str | None = None
+        """The branch of a global unit of work in which it works; None for none."""
+        self._units = 0
+        self._working = False
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of work that an operation belongs to; a local one is begun by the first that asks."""
+        if self.ack is AckMode.XA:
+            return self.branch
+        if self.ack is not AckMode.TRANSACTED:
+            return None
+        name = f"{self.name}/{self._units}"
+        if not self._working:
+            self._working = True
+            self.recorder.journal.write(events.Unit, actor=self.name, unit=name, op="begin")
+        return name
+
+    @property
+    def hands_over(self) -> bool:
+        """Whether its listeners can be handed anything now: in XA mode within a branch only."""
+        return self.ack is not AckMode.XA or self.branch is not None
+
+    def work_in(self, branch: str | None) -> None:
+        """It works in this branch from now on, or in none; its listeners watch accordingly."""
+        self.branch = branch
+        for consumer in self.connection.consumers:
+            if consumer.session is self and consumer.listening:
+                consumer.pause_watching()
+                if branch is not None:
+                    consumer.start_watching()
+
+    def _end_unit(self, op: str, action: Callable[[], Outcome[None]]) -> Answer[None]:
+        unit = self.unit
+        answer = self.recorder.record(self.name, op, action, unit=unit)
+        if unit is not None and answer.accepted:
+            self.recorder.journal.write(events.Unit, actor=self.name, unit=unit, op=op)
+            self._units += 1
+            self._working = False
+        return answer
+
+    def commit(self) -> Answer[None]:
+        """Commit the unit of work."""
+        return self._end_unit("commit", self.port.commit)
+
+    def rollback(self) -> Answer[None]:
+        """Roll the unit of work back."""
+        return self._end_unit("rollback", self.port.rollback)
+
+    def recover(self) -> Answer[None]:
+        """Have what was not acknowledged delivered again."""
+        return self.recorder.record(self.name, "recover", self.port.recover)
+
+    def acknowledge(self, seen: Seen) -> Answer[None]:
+        """Acknowledge, in the meaning of the session's mode."""
+        return self.recorder.record(
+            self.name, "acknowledge", lambda: self.port.acknowledge(seen), msg=message_ref(seen.kid, seen.body)
+        )
+
+    def unsubscribe(self, name: str, *, shared: bool = False) -> Answer[None]:
+        """Remove a durable subscription."""
+        return self.recorder.record(
+            self.name,
+            "unsubscribe",
+            lambda: self.port.unsubscribe(name, shared=shared),
+            args={"name": name, "shared": shared},
+        )
+
+    def browse(self, queue: Address, selector: str | None = None) -> Answer[tuple[Seen, ...]]:
+        """Look at a queue."""
+
+        def listing(found: tuple[Seen, ...]) -> dict[str, Any]:
+            return {"kids": tuple(seen.kid for seen in found)}
+
+        return self.recorder.record(
+            self.name,
+            "browse",
+            lambda: self.port.browse(queue.name, selector),
+            args={"selector": selector},
+            destination=str(queue),
+            show=listing,
+        )
+
+    def close(self) -> Answer[None]:
+        """Close the session; its consumers watch nothing from then on."""
+        answer = self.recorder.record(self.name, "close-session", self.port.close)
+        for consumer in self.connection.consumers:
+            if consumer.session is self:
+                consumer.stop_watching()
+        return answer

@@ -1,0 +1,100 @@
+"""What clients tell of themselves: it goes into the journal as it happens, and stays at hand for the steps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from assay_adapters.ports.client import ClientEvent, Seen
+from assay_evidence import events
+from assay_sdk.time import Runner
+from assay_steps.cast.journal import ScenarioJournal
+from assay_steps.cast.messages import Sighting
+from assay_steps.cast.recording import message_ref
+
+
+class Sightings:
+    """Everything that the actors of a scenario were handed.
+
+    Args:
+        journal: The scenario's journal.
+        runner: Its world's crank.
+        lost: Told which actor's connection is gone.
+        back: Told which actor's client has connected again by itself.
+    """
+
+    def __init__(
+        self,
+        journal: ScenarioJournal,
+        runner: Runner,
+        lost: Callable[[str], None],
+        back: Callable[[str], None] = lambda _actor: None,
+    ) -> None:
+        self.all: list[Sighting] = []
+        self._journal = journal
+        self._runner = runner
+        self._lost = lost
+        self._back = back
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._at_first_sight: dict[str, Callable[[], None]] = {}
+
+    def tell(self, event: ClientEvent) -> None:
+        """Write down what a client tells its observer."""
+        if event.what == "lost":
+            self._lost(event.actor)
+        elif event.what == "back":
+            self._back(event.actor)
+        elif event.what == "transfer":
+            self._transferred(event)
+        elif event.what == "callback":
+            ended = "raised" if event.outcome == "raised" else "returned"
+            self._journal.write(events.Callback, actor=event.actor, link=event.link, batch=event.batch, ended=ended)
+        elif event.seen is not None:
+            (self._settled if event.what == "settle" else self._handed)(event, event.seen)
+
+    def _transferred(self, event: ClientEvent) -> None:
+        text = f"transfer of {event.kid}, {'settled' if event.settled else 'not settled'}"
+        self._journal.write(
+            events.Frame, actor=event.actor, direction="out", text=text, kid=event.kid, settled=event.settled
+        )
+
+    def _settled(self, event: ClientEvent, seen: Seen) -> None:
+        self._journal.write(
+            events.Settle,
+            actor=event.actor,
+            link=event.link,
+            msg=message_ref(seen.kid, seen.body),
+            outcome=event.outcome,
+            unit=event.unit,
+        )
+
+    def _handed(self, event: ClientEvent, seen: Seen) -> None:
+        written = self._journal.write(
+            events.Seen,
+            actor=event.actor,
+            link=event.link,
+            destination=event.destination,
+            msg=message_ref(seen.kid, seen.body, seen.message_id, dict(seen.fields)),
+            count=seen.count,
+            redelivered=seen.redelivered,
+            batch=event.batch,
+        )
+        self.all.append(Sighting(event.actor, seen.kid, written.ref, seen, event.batch))
+        self._counts[event.actor, seen.kid] += 1
+        job = self._at_first_sight.pop(seen.kid, None)
+        if job is not None:
+            self._runner.call_soon(job)
+
+    def at_first_sight(self, kid: str, job: Callable[[], None]) -> None:
+        """Do something as soon as anybody is handed a message, before what its callback brings about is settled."""
+        self._at_first_sight[kid] = job
+
+    def of(self, actors: Iterable[str], kids: Iterable[str]) -> list[Sighting]:
+        """What these actors were handed of these messages, in order."""
+        who, which = set(actors), set(kids)
+        return [sighting for sighting in self.all if sighting.actor in who and sighting.kid in which]
+
+    def complete(self, actors: Iterable[str], kids: Iterable[str], times: int) -> bool:
+        """Whether these actors together were handed each of these messages so often."""
+        who = set(actors)
+        return all(sum(self._counts[actor, kid] for actor in who) >= times for kid in kids)

@@ -1,0 +1,19 @@
+"""The time limits of a backend."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class TimeLimits(Struct, frozen=True):
+    """How long the steps wait for a backend, in milliseconds of its own clock.
+
+    Args:
+        expected_ms: The longest wait for an event that must happen; after it, the event counts as missing.
+        quiet_ms: The time without an event after which silence counts.
+        late_ms: How late a due message may arrive before the run calls it too late.
+    """
+
+    expected_ms: int
+    quiet_ms: int
+    late_ms: int

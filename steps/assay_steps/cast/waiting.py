@@ -1,0 +1,103 @@
+"""How the steps of a scenario wait: on the backend's clock, through its runner, no longer than is sensible there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from assay_adapters.ports.backend import Instance
+from assay_adapters.ports.outcome import Ok
+from assay_steps.cast.actors import Consumer
+from assay_steps.cast.messages import SentMessage
+from assay_steps.cast.recording import Recorder
+from assay_steps.cast.sightings import Sightings
+from assay_steps.cast.time_limits import TimeLimits
+from assay_steps.words.mistakes import Cast
+
+NS_PER_MS = 1_000_000
+
+
+class Waiting:
+    """What a scenario waits for: time, and what its consumers are handed.
+
+    Args:
+        instance: The broker.
+        limits: How long to wait.
+        recorder: The scenario's journal.
+        sightings: What its consumers were handed.
+    """
+
+    def __init__(self, instance: Instance, limits: TimeLimits, recorder: Recorder, sightings: Sightings) -> None:
+        self.instance = instance
+        self.limits = limits
+        self.consumers: Cast[Consumer] = Cast("receiver or subscriber")
+        self.messages: Cast[SentMessage] = Cast("message")
+        self._recorder = recorder
+        self._sightings = sightings
+
+    def sent_ns(self, label: str) -> int:
+        """When the send of a message began, on the backend's monotonic clock, in nanoseconds."""
+        call = self.messages[label].call
+        return next(event.mono_ns for event in self._recorder.journal.events if event.ref == call)
+
+    def now_ms(self) -> int:
+        """The backend's monotonic clock, in milliseconds."""
+        return self.instance.clock.monotonic_ns() // NS_PER_MS
+
+    def wait_until(self, done: Callable[[], bool], timeout_ms: int) -> bool:
+        """Wait for something, on the backend's clock."""
+        deadline = self.instance.clock.monotonic_ns() + timeout_ms * NS_PER_MS
+        return self.instance.runner.run_until(done, deadline)
+
+    def wait_since(self, label: str, span_ms: int) -> None:
+        """Let time go by until so much has passed since the send of a message began."""
+        self.instance.runner.run_until(lambda: False, self.sent_ns(label) + span_ms * NS_PER_MS)
+
+    def wait_after(self, name: str, span_ms: int) -> None:
+        """Let time go by until so much has passed since an actor began to leave."""
+        left_ns = self._recorder.left(name).mono_ns
+        self.instance.runner.run_until(lambda: False, left_ns + span_ms * NS_PER_MS)
+
+    def pass_time(self, span_ms: int) -> None:
+        """Let time go by."""
+        self.wait_until(lambda: False, span_ms)
+
+    def left_ms(self, label: str, delay_ms: int) -> int:
+        """How long it still is until the delay of a message is over; 0 when it is."""
+        left_ns = self.sent_ns(label) + delay_ms * NS_PER_MS - self.instance.clock.monotonic_ns()
+        return max(0, left_ns // NS_PER_MS)
+
+    def observe(self, actors: Iterable[str], kids: Iterable[str], times: int = 1, *, due_in_ms: int = 0) -> None:
+        """Give these actors the time to be handed each of these messages so often, and then a time of silence.
+
+        Actors without a listener receive one message after the other; listeners are left to listen.
+
+        Args:
+            actors: Who.
+            kids: Which messages.
+            times: How often.
+            due_in_ms: When they are due; what is expected is expected from then on.
+        """
+        expected_ms = self.limits.expected_ms + due_in_ms
+        names, which = tuple(actors), tuple(kids)
+        complete = partial(self._sightings.complete, names, which, times)
+        listeners = [self.consumers[name] for name in names if self.consumers[name].listening]
+        if listeners:
+            self.wait_until(complete, expected_ms)
+            self.pass_time(self.limits.quiet_ms)
+        for name in names:
+            consumer = self.consumers[name]
+            if not consumer.listening and consumer.session.connection.open:
+                self._drain(consumer, complete, expected_ms)
+
+    def await_sightings(self, actors: Iterable[str], kids: Iterable[str], times: int = 1) -> None:
+        """Wait until listeners have been handed each of these messages so often, and no longer than is expected."""
+        complete = partial(self._sightings.complete, tuple(actors), tuple(kids), times)
+        self.wait_until(complete, self.limits.expected_ms)
+
+    def _drain(self, consumer: Consumer, complete: Callable[[], bool], expected_ms: int) -> None:
+        while True:
+            timeout = self.limits.quiet_ms if complete() else expected_ms
+            answer = consumer.receive(timeout)
+            if not isinstance(answer.outcome, Ok) or answer.outcome.value is None:
+                return

@@ -1,0 +1,390 @@
+"""A scenario's world: its destinations, its cast and its messages, by the names that its steps use.
+
+Names are the scenario's own; on a broker shared by many scenarios each world puts its token in front of destinations,
+client ids and subscription names, so scenarios never meet.  Waiting goes through the instance's runner only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from assay_adapters.ports.backend import Instance
+from assay_adapters.ports.client import AckMode, ClientConnection, Draft, Origin, Qos, Sent
+from assay_adapters.ports.faults import Cut, DiskEvent, FaultRequest, Kill, Restart
+from assay_adapters.ports.outcome import Ok, Outcome, Refused
+from assay_evidence import events
+from assay_sdk.driver import Durability, Login
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import JmsErrorKind
+from assay_steps.cast.actors import Consumer, Producer, open_consumer, open_producer
+from assay_steps.cast.administration import Administrator
+from assay_steps.cast.branches import Branch
+from assay_steps.cast.claims import Evidence
+from assay_steps.cast.faces import Faces
+from assay_steps.cast.faults import ScenarioFaults
+from assay_steps.cast.journal import ScenarioJournal
+from assay_steps.cast.messages import BODY, SentMessage, Sighting
+from assay_steps.cast.recording import Answer, Recorder, Scalar, SetupRefusedError
+from assay_steps.cast.sessions import Connection, Session
+from assay_steps.cast.sightings import Sightings
+from assay_steps.cast.time_limits import TimeLimits
+from assay_steps.cast.waiting import Waiting
+from assay_steps.words.mistakes import Cast
+from assay_steps.words.names import Names, Place
+from assay_steps.words.send_options import SendOptions
+
+PLAIN = SendOptions()
+AGAIN_MS = 100
+"""How long a client whose line was lost waits before it tries its client id again, in milliseconds."""
+
+
+class Role(Struct, frozen=True):
+    """What a consumer is, so that it can come back as the same."""
+
+    origin: Origin
+    ack: AckMode = AckMode.AUTO
+    client_id: str | None = None
+    member: str | None = None
+    qos: Qos | None = None
+    auto_confirm: bool | None = None
+
+
+def _taken(outcome: Outcome[ClientConnection]) -> bool:
+    return isinstance(outcome, Refused) and outcome.kind is JmsErrorKind.INVALID_CLIENT_ID
+
+
+def at_member(name: str, member: str | None) -> str:
+    """What an actor is called at a queue manager that a step names."""
+    return name if member is None else f"{name} at {member}"
+
+
+class World(Waiting):
+    """Everything that the steps of one scenario share.
+
+    Args:
+        instance: The broker.
+        journal: The scenario's journal.
+        evidence: Its claims.
+        limits: How long to wait.
+        faces: The instance's clients, and which of them runs the scenario.
+        rounds: How often "many" is: the backend's own, since a kill costs a virtual broker nothing and a real one much.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        journal: ScenarioJournal,
+        evidence: Evidence,
+        *,
+        limits: TimeLimits,
+        faces: Faces,
+        rounds: int = 2,
+    ) -> None:
+        self.recorder = Recorder(journal)
+        self.sightings = Sightings(journal, instance.runner, self._lost, self._back)
+        super().__init__(instance, limits, self.recorder, self.sightings)
+        self.evidence = evidence
+        self.checks = True
+        self.rounds = rounds
+        self.many: tuple[str, ...] = ()
+        """Labels of the messages of the last step that sent many."""
+        self.names = Names(journal.scenario, instance.members)
+        self.faults = ScenarioFaults(instance, journal, self._suffered)
+        self.administrator = Administrator(instance, self.recorder, self.names)
+        self.connections: Cast[Connection] = Cast("connection")
+        self.sessions: Cast[Session] = Cast("session")
+        self.branches: Cast[Branch] = Cast("branch")
+        self.producers: Cast[Producer] = Cast("producer")
+        self.roles: Cast[Role] = Cast("subscriber")
+        self.places: dict[str, Place] = {}
+        self.tries: dict[str, Answer[object]] = {}
+        """What the last step that tried several things was answered, by the name of each."""
+        self._last: Answer[object] | None = None
+        self._faces = faces
+        faces.observe(self.sightings.tell)
+        instance.watch_disk(self._observe_disk)
+
+    # names -----------------------------------------------------------------------------------------------------------
+
+    def address(self, place: Place) -> Address:
+        """The broker's name for a place; destinations are created on use, or were defined by a step."""
+        name = self.administrator.name_of(place)
+        return Address(AddressKind(place.kind), name)
+
+    def kid(self, label: str) -> str:
+        """The kit's id of the message that the scenario calls so."""
+        return self.names.kid(label)
+
+    def kids(self, labels: Iterable[str]) -> tuple[str, ...]:
+        """The kit's ids of several messages."""
+        return self.names.kids(labels)
+
+    @property
+    def face(self) -> str:
+        """The face of the client that runs the scenario."""
+        return self._faces.chosen.identity.face
+
+    # cast ------------------------------------------------------------------------------------------------------------
+
+    def connect(
+        self,
+        name: str,
+        *,
+        client_id: str | None = None,
+        face: str | None = None,
+        member: str | None = None,
+        user: str | None = None,
+    ) -> Answer[Connection]:
+        """Try to connect; the connection is known by name from then on.
+
+        Args:
+            name: The scenario's name for the connection.
+            client_id: The scenario's client id; made unique on a shared broker.
+            face: Which face of the client.
+            member: The queue manager, as steps name it; None for the first.
+            user: Who connects; None for an anonymous user, or the instance's default one.
+        """
+        at = self.names.member(member)
+        endpoint = self.instance.endpoint("amqp", at)
+        own_id = self.names.identifier(client_id) if client_id else None
+        login = Login(user, user) if user else None
+        client = self._faces.of(face) if face else self._faces.chosen
+        args: dict[str, Scalar] = {"client_id": own_id, "checks": self.checks, "face": client.identity.face}
+        args |= ({"user": user} if user else {}) | ({"member": at} if at else {})
+        before = self.connections.get(name)
+
+        def attempt() -> Answer[ClientConnection]:
+            return self.recorder.record(
+                name,
+                "connect",
+                lambda: client.connect(endpoint, client_id=own_id, login=login, checks=self.checks),
+                args=args,
+            )
+
+        answer = attempt()
+        if before is not None and before.torn:
+            deadline_ms = self.now_ms() + self.limits.expected_ms
+            while _taken(answer.outcome) and self.now_ms() < deadline_ms:  # the broker has not noticed the loss yet
+                self.pass_time(AGAIN_MS)
+                answer = attempt()
+        if isinstance(answer.outcome, Ok):
+            self.connections[name] = Connection(
+                self.recorder,
+                name,
+                answer.outcome.value,
+                at,
+                client.identity.face,
+                reconnects=Capability.RECONNECT in client.capabilities,
+            )
+            return Answer(answer.ref, Ok(self.connections[name]))
+        return Answer(answer.ref, answer.outcome)
+
+    def session(
+        self,
+        name: str,
+        ack: AckMode = AckMode.AUTO,
+        *,
+        client_id: str | None = None,
+        face: str | None = None,
+        connection: str | None = None,
+        member: str | None = None,
+        user: str | None = None,
+    ) -> Session:
+        """The session of that name; made, on the named connection or one of its own, when it is not there or dead."""
+        known = self.sessions.get(name)
+        if known is not None and known.connection.open:
+            return known
+        host = self.connections.get(connection or name)
+        if host is None or not host.open:
+            made = self.connect(connection or name, client_id=client_id, face=face, member=member, user=user)
+            host = made.needed()
+        self.sessions[name] = host.session(ack, name)
+        return self.sessions[name]
+
+    def producer(
+        self,
+        to: Place | None,
+        name: str = "sender",
+        *,
+        session: Session | None = None,
+        face: str | None = None,
+        qos: Qos | None = None,
+    ) -> Producer:
+        """A fresh producer, known by name from then on; at another queue manager it has a session of its own there.
+
+        So it has in another face than the one in which the actor has sent before.
+        """
+        member = to.member if to else None
+        owner = session or self.session(self._sender(name, member, face), face=face, member=member)
+        self.producers[name] = open_producer(owner, self.address(to) if to else None, name, qos).needed()
+        return self.producers[name]
+
+    def _sender(self, name: str, member: str | None, face: str | None) -> str:
+        at = at_member(name, member)
+        known = self.sessions.get(at)
+        return at if face is None or known is None or known.connection.face == face else f"{at}, {face}"
+
+    def try_producer(self, to: Place, name: str, session: Session) -> Answer[Producer]:
+        """Try to make a producer in a session; known by name from then on."""
+        answer = open_producer(session, self.address(to), name)
+        if isinstance(answer.outcome, Ok):
+            self.producers[name] = answer.outcome.value
+        return answer
+
+    def consumer(
+        self,
+        name: str,
+        origin: Origin,
+        *,
+        ack: AckMode = AckMode.AUTO,
+        client_id: str | None = None,
+        session: Session | None = None,
+        member: str | None = None,
+        qos: Qos | None = None,
+        auto_confirm: bool | None = None,
+    ) -> Answer[Consumer]:
+        """Try to make a consumer; known by name from then on."""
+        owner = session or self.session(name, ack, client_id=client_id, member=member)
+        answer = open_consumer(owner, origin, name, qos=qos, auto_confirm=auto_confirm)
+        if isinstance(answer.outcome, Ok):
+            self.consumers[name] = answer.outcome.value
+        return answer
+
+    def browser(self, place: Place) -> Session:
+        """The session that browses a place for everybody."""
+        return self.session(at_member("browser", place.member), member=place.member)
+
+    def subscription(
+        self,
+        topic: Address,
+        *,
+        durable: bool,
+        name: str | None = None,
+        shared: bool = False,
+        selector: str | None = None,
+        ttl_ms: int | None = None,
+    ) -> Origin:
+        """What a subscriber consumes; the subscription's name is made unique on a shared broker."""
+        return Origin(
+            address=topic,
+            selector=selector,
+            durability=Durability.DURABLE if durable else Durability.NON_DURABLE,
+            name=self.names.identifier(name) if name else None,
+            shared=shared,
+            ttl_ms=ttl_ms,
+        )
+
+    def play(self, name: str, role: Role) -> Answer[Consumer]:
+        """Try to be a consumer of that role; it can be asked to come back as the same."""
+        self.roles[name] = role
+        return self.consumer(
+            name,
+            role.origin,
+            ack=role.ack,
+            client_id=role.client_id,
+            member=role.member,
+            qos=role.qos,
+            auto_confirm=role.auto_confirm,
+        )
+
+    # messages --------------------------------------------------------------------------------------------------------
+
+    def draft(self, label: str, options: SendOptions = PLAIN) -> Draft:
+        """A message with the kit's id in its body, and with what a send's options say of the message itself."""
+        kid = self.kid(label)
+        return Draft(
+            kid=kid,
+            body=BODY.format(kid=kid),
+            size=options.size,
+            properties=dict(options.properties),
+            correlation_id=options.correlation_id,
+            own_mode=options.own_mode,
+            reply_to=self.address(options.reply_to) if options.reply_to else None,
+            group_id=options.group_id,
+            group_sequence=options.group_sequence,
+        )
+
+    @property
+    def last(self) -> Answer[object]:
+        """The answer to what the last When-step tried.
+
+        Raises:
+            LookupError: No step has tried anything yet.
+        """
+        if self._last is None:
+            raise LookupError("No step before this one has tried anything.")
+        return self._last
+
+    @last.setter
+    def last(self, answer: Answer[object]) -> None:
+        self._last = answer
+
+    def note_sent(self, label: str, draft: Draft, answer: Answer[Sent], to: Address) -> SentMessage:
+        """Remember a send by the scenario's name for its message."""
+        sent = SentMessage(label=label, draft=draft, answer=answer, destination=to)
+        self.messages[label] = sent
+        return sent
+
+    def _observe_disk(self, event: DiskEvent) -> None:
+        journal = self.recorder.journal
+        at = None if event.mono_ns is None else journal.at(event.mono_ns)
+        journal.write(events.Disk, at=at, source=event.source, op=event.op, kids=event.kids)
+
+    def _lost(self, actor: str) -> None:
+        for connection in self.connections.values():
+            if connection.hosts(actor):
+                connection.interrupted()
+
+    def _back(self, actor: str) -> None:
+        for connection in self.connections.values():
+            if connection.hosts(actor):
+                connection.resumed()
+
+    def _suffered(self, fault: FaultRequest) -> None:
+        if isinstance(fault, Kill | Restart | Cut):
+            for connection in self.connections.values():
+                connection.lost()
+
+    def lose_member(self, member: str | None) -> None:
+        """A queue manager is stopped: whoever is connected to it watches nothing any more."""
+        gone = member or self.instance.members[0]
+        for connection in self.connections.values():
+            if (connection.member or self.instance.members[0]) == gone:
+                connection.lost()
+
+    def seen_by(self, actors: Iterable[str], kids: Iterable[str]) -> list[Sighting]:
+        """What these actors were handed of these messages, in order."""
+        return self.sightings.of(actors, kids)
+
+    # storage ---------------------------------------------------------------------------------------------------------
+
+    def await_flushes(self, kid: str, copies: int = 1) -> None:
+        """Wait until so many copies of a message are known to be flushed: a disk elsewhere is heard of later."""
+
+        def told() -> bool:
+            disk = (event for event in self.recorder.journal.events if isinstance(event, events.Disk))
+            return sum(event.kids.count(kid) for event in disk if event.op == "flush") >= copies
+
+        self.wait_until(told, self.limits.quiet_ms)
+
+    def search_storage(self, label: str) -> str:
+        """Look for a message in the broker's data folder, by the octets that only its body has: those of its kid.
+
+        Returns:
+            Reference of the event that says whether they were found.
+        """
+        found = self.instance.storage_holds(self.kid(label).encode())
+        if isinstance(found, Refused):
+            raise SetupRefusedError(found)
+        command = f"search the data folder for {self.kid(label)}"
+        call = self.recorder.number("look")
+        return self.recorder.journal.write(events.Admin, call=call, command=command, answer={"found": found.value}).ref
+
+    def dismiss(self) -> None:
+        """Close what is still open; a refusal here is no longer anybody's business."""
+        for connection in self.connections.values():
+            if connection.open:
+                connection.close()

@@ -1,0 +1,47 @@
+"""The share of all scenarios that fail with a defect.
+
+Running all scenarios with every defect would take hours.  So each defect runs a sample (every n-th scenario, in file
+order), and only a defect whose share of the sample is suspicious runs them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from assay_evidence.verdicts import Verdict
+
+TOO_BROAD = 0.15
+"""A defect that fails this share of all scenarios proves nothing about its rules."""
+
+SAMPLED = 7
+"""The sample holds one scenario of this many; with more than a thousand scenarios the share is exact to about 3 %."""
+
+SUSPECT = TOO_BROAD / 2
+"""A defect with this share of the sample runs all scenarios: more than two standard deviations below `TOO_BROAD`."""
+
+Outcomes = Mapping[str, tuple[str, tuple[str, ...]]]
+"""Scenario id -> its verdict and its rules."""
+
+
+class Sample:
+    """A pytest plugin that keeps every n-th scenario and drops the others.
+
+    Args:
+        every: The n.
+    """
+
+    def __init__(self, every: int) -> None:
+        self._every = every
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Drop scenarios, after the plugins that count them have counted."""
+        items[:] = items[:: self._every]
+
+
+def share_of(outcomes: Outcomes) -> float:
+    """The share of these scenarios that fail; 0 of none."""
+    failed = sum(verdict == Verdict.FAIL for verdict, _ in outcomes.values())
+    return failed / len(outcomes) if outcomes else 0.0

@@ -1,0 +1,300 @@
+"""The kill matrix: which scenario catches which named defect.
+
+Once unbroken, all scenarios: one that fails then is an *alarm*.  Then each defect on the scenarios of its rules: one
+that fails there has *caught* it.  A scenario that catches nothing is *unkilled*: nothing shows that it can fail.  A
+defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing and does not count.
+
+Where time is virtual a trial computes, and one for each core is enough.  Elsewhere it waits, so that many go on at
+once; what a backend cannot run, and what misbehaviour it cannot show, is named for what it is.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+from msgspec import Struct, structs
+
+from assay_adapters.registry import open_backend
+from assay_evidence.verdicts import Verdict, load_verdicts
+from assay_features import feature_root, load_catalogue
+from assay_sdk.model.capabilities import Capability
+from assay_steps.defects import all_defects
+from assay_steps.defects.model import Defect
+from assay_steps.defects.wire import BEYOND_THE_WIRE
+from assay_steps.kill_matrix.failure_share import SAMPLED, SUSPECT, TOO_BROAD, Outcomes, Sample, share_of
+from assay_steps.plugin.checks import written
+from assay_steps.plugin.folder import LOG, VERDICTS
+from assay_steps.plugin.run_result import RunResult, usage_error
+from assay_steps.plugin.suite import SuiteOptions, run_suite
+
+AT_ONCE = 24
+"""Trials that go on at once where time is real, and scenarios of the trial without a defect."""
+
+DONE = frozenset({pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED})
+"""How pytest ends when every scenario of a trial was tried."""
+
+
+class TrialError(RuntimeError):
+    """A trial was not done to its end, so it says nothing of what catches its defect.
+
+    Args:
+        defect: The defect that was switched on; None for none.
+        why: What stopped it.
+    """
+
+    def __init__(self, defect: str | None, why: str) -> None:
+        super().__init__(defect, why)  # both, since it comes out of a process of the pool
+        self.defect = defect
+        self.why = why
+
+    def __str__(self) -> str:
+        """One sentence for the user."""
+        whose = "without a defect" if self.defect is None else f"with defect {self.defect!r}"
+        return f"The trial {whose} was not done to its end, so nothing is known of what catches what: {self.why}"
+
+
+class UntriedError(TrialError):
+    """No scenario tries the rules of a trial."""
+
+
+class CaughtDefect(Struct, frozen=True):
+    """One defect, and the scenarios of the rule that fail with it."""
+
+    name: str
+    caught_by: tuple[str, ...]
+
+
+class RuleKills(Struct, frozen=True):
+    """One rule, and its defects."""
+
+    id: str
+    defects: tuple[CaughtDefect, ...]
+
+    @property
+    def proven(self) -> bool:
+        """Whether some defect of the rule is caught by the rule's own scenarios."""
+        return any(defect.caught_by for defect in self.defects)
+
+
+class KillMatrix(Struct, frozen=True):
+    """`assay defects --json` (design, "The command").
+
+    Args:
+        rules: Every rule that has scenarios.
+        alarms: Scenarios that do not pass without a defect.
+        unkilled: Scenarios that no defect breaks.
+        too_broad: Defects that fail too many scenarios, with the share that they fail.
+        unsupported: Scenarios that the backend cannot run.
+        beyond: Defects of these rules that the backend cannot show, and why.
+        real_time: Whether the backend's time is real: then a scenario may be unkilled here, since what breaks it is
+            beyond the backend, or too small for a clock that is not exact; in virtual time each has to be killed.
+    """
+
+    rules: tuple[RuleKills, ...]
+    alarms: tuple[str, ...]
+    unkilled: tuple[str, ...]
+    too_broad: dict[str, float]
+    unsupported: tuple[str, ...] = ()
+    beyond: dict[str, str] = {}
+    real_time: bool = False
+
+    @property
+    def caught(self) -> frozenset[str]:
+        """Defects that some scenario of their rules catches."""
+        return frozenset(defect.name for rule in self.rules for defect in rule.defects if defect.caught_by)
+
+    @property
+    def missed(self) -> frozenset[str]:
+        """Defects that none does."""
+        return frozenset(defect.name for rule in self.rules for defect in rule.defects) - self.caught
+
+    @property
+    def sound(self) -> bool:
+        """Whether every defect is caught, every rule proven able to fail, and nothing fails without a cause."""
+        wrong = self.alarms or self.too_broad or self.missed or (self.unkilled and not self.real_time)
+        return not wrong and all(rule.proven for rule in self.rules)
+
+
+class Trial(Struct, frozen=True):
+    """One run of the suite, in a process of its own pool.
+
+    Args:
+        backend: A backend that knows defects.
+        defect: What is switched on; None for nothing.
+        rules: Only scenarios that try one of these rules; none for all.
+        every: Only every so-and-so-many-th of them.
+        workers: How many processes run them; 0 for this one.
+    """
+
+    backend: str
+    defect: str | None
+    rules: tuple[str, ...] = ()
+    every: int = 1
+    workers: int = 0
+
+
+def outcomes_of(trial: Trial) -> Outcomes:
+    """Run a trial in a folder that goes away afterwards.
+
+    Raises:
+        UntriedError: There is no scenario that tries its rules.
+        TrialError: Its scenarios could not be read, or not all be tried: a verdict is missing, and must not pass for a
+            defect that was not caught.
+    """
+    with tempfile.TemporaryDirectory(prefix="assay-defect-") as folder:
+        out = Path(folder) / "out"
+        result = RunResult()
+        options = SuiteOptions(
+            out=out, backend=trial.backend, rules=trial.rules, defect=trial.defect, workers=trial.workers
+        )
+        code = run_suite(options, plugins=[result, *([Sample(trial.every)] if trial.every > 1 else ())])
+        if code is pytest.ExitCode.NO_TESTS_COLLECTED:
+            raise UntriedError(trial.defect, f"no scenario tries {', '.join(trial.rules)}; name other rules.")
+        if code not in DONE:
+            raise TrialError(trial.defect, _why(code, result, out / LOG))
+        verdicts = load_verdicts(out / VERDICTS)
+    return {scenario.scenario: (scenario.verdict.value, scenario.rules) for scenario in verdicts.scenarios}
+
+
+def _why(code: pytest.ExitCode, result: RunResult, log: Path) -> str:
+    if code is pytest.ExitCode.USAGE_ERROR:
+        return usage_error(log)
+    return result.ended or next(iter(result.unreadable), f"pytest ended with {code.name}.")
+
+
+def kill_matrix(
+    backend: str = "reference",
+    rules: Iterable[str] = (),
+    *,
+    profiles: Iterable[str] = (),
+    everywhere: bool = False,
+    told: Callable[[str, int, int], None] = lambda _name, _done, _total: None,
+) -> KillMatrix:
+    """Run every defect of the chosen rules.
+
+    Args:
+        backend: A backend that knows defects.
+        rules: Only these rules; none for all.
+        profiles: Only rules of these profiles; none for all.
+        everywhere: Run each defect on scenarios of other rules, too, to measure how broad it is.
+        told: Called after each trial with the defect's name, how many are done, and how many there are.
+
+    Raises:
+        UntriedError: No scenario tries the rules.
+        TrialError: A trial was not done to its end; those that have not begun are left out.
+    """
+    chosen = _chosen(tuple(rules), tuple(profiles))
+    if not chosen:
+        raise UntriedError(None, "none of these rules is in these profiles; name others.")
+    is_virtual = Capability.VIRTUAL_TIME in open_backend(backend).capabilities
+    known = [defect for defect in all_defects().values() if chosen & set(defect.rules)]
+    beyond = {} if is_virtual else {one.name: BEYOND_THE_WIRE[one.name] for one in known if one.name in BEYOND_THE_WIRE}
+    defects = [defect for defect in known if defect.name not in beyond]
+    own = {defect.name: Trial(backend, defect.name, _rules(defect, chosen)) for defect in defects}
+    sampled = {name: Trial(backend, name, every=SAMPLED) for name in own} if everywhere else {}
+    alone = Trial(backend, None, tuple(sorted(chosen)), workers=0 if is_virtual else AT_ONCE)
+    with ProcessPoolExecutor(os.cpu_count() if is_virtual else AT_ONCE, mp_context=get_context("spawn")) as pool:
+        try:
+            unbroken = pool.submit(outcomes_of, alone)
+            if not is_virtual:  # it decides what is an alarm, and real time is not to be short for it
+                own = _longest_first(own, unbroken.result())
+            broken = _tried(pool, own, told)
+            if not is_virtual:
+                broken |= _tried_again(own, broken, told)
+            shares = {name: share_of(outcomes) for name, outcomes in _tried(pool, sampled, told).items()}
+            suspects = {name: Trial(backend, name) for name, share in shares.items() if share >= SUSPECT}
+            shares |= {name: share_of(outcomes) for name, outcomes in _tried(pool, suspects, told).items()}
+            matrix = _matrix(unbroken.result(), broken, defects, shares)
+            return structs.replace(matrix, beyond=beyond, real_time=not is_virtual)
+        except BaseException:  # Ctrl-C too: leaving the pool would wait for all that is queued
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _tried_again(
+    trials: Mapping[str, Trial], broken: Mapping[str, Outcomes], told: Callable[[str, int, int], None]
+) -> dict[str, Outcomes]:
+    """A second trial of each defect that nothing has caught, with few at once: many of them wait past what is short."""
+    missed = {name: trial for name, trial in trials.items() if not share_of(broken[name])}
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        try:
+            return _tried(pool, missed, told)
+        except BaseException:  # Ctrl-C too: leaving the pool would wait for all that is queued
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _chosen(rules: tuple[str, ...], profiles: tuple[str, ...]) -> set[str]:
+    """The ids of the rules, of the profiles where some are named."""
+    catalogue = load_catalogue()
+    return {rule.id for profile in profiles or (None,) for rule in catalogue.select(profile=profile, ids=rules)}
+
+
+def _longest_first(trials: Mapping[str, Trial], unbroken: Outcomes) -> dict[str, Trial]:
+    """Trials with many scenarios begin first, so that nobody waits for one of them alone in the end."""
+    scenarios = Counter(rule for _, rules in unbroken.values() for rule in rules)
+    return dict(sorted(trials.items(), key=lambda item: -sum(scenarios[rule] for rule in item[1].rules)))
+
+
+def _tried(pool: Executor, trials: Mapping[str, Trial], told: Callable[[str, int, int], None]) -> dict[str, Outcomes]:
+    """What comes out of each trial, by its defect's name."""
+    running = {pool.submit(outcomes_of, trial): name for name, trial in trials.items()}
+    outcomes: dict[str, Outcomes] = {}
+    for done, trial in enumerate(as_completed(running), start=1):
+        outcomes[running[trial]] = trial.result()
+        told(running[trial], done, len(running))
+    return outcomes
+
+
+def _rules(defect: Defect, chosen: set[str]) -> tuple[str, ...]:
+    return tuple(sorted(chosen & set(defect.rules)))
+
+
+def _matrix(
+    unbroken: Outcomes, broken: Mapping[str, Outcomes], defects: Iterable[Defect], measured: Mapping[str, float]
+) -> KillMatrix:
+    """Put together what came out of the trials; `measured` are shares of all scenarios, where they were run."""
+    failed = {
+        name: {scenario for scenario, (verdict, _) in outcomes.items() if verdict == Verdict.FAIL}
+        for name, outcomes in broken.items()
+    }
+    everything = written(feature_root().rglob("*.feature")).total()
+    shares = {name: len(scenarios) / everything for name, scenarios in failed.items()} | dict(measured)
+    too_broad = {name: round(share, 3) for name, share in sorted(shares.items()) if share >= TOO_BROAD}
+    counted = [defect for defect in defects if defect.name not in too_broad]
+    rules = sorted({rule for _, tried in unbroken.values() for rule in tried}, key=_catalogue_order())
+    unsupported = {name for name, (verdict, _) in unbroken.items() if verdict == Verdict.UNSUPPORTED}
+    killed: set[str] = set()
+    rows: list[RuleKills] = []
+    for rule in rules:
+        own = {scenario for scenario, (_, tried) in unbroken.items() if rule in tried}
+        caught = [
+            CaughtDefect(defect.name, tuple(sorted(failed[defect.name] & own)))
+            for defect in counted
+            if rule in defect.rules
+        ]
+        killed.update(scenario for defect in caught for scenario in defect.caught_by)
+        rows.append(RuleKills(rule, tuple(caught)))
+    return KillMatrix(
+        rules=tuple(rows),
+        alarms=tuple(
+            sorted(
+                name for name, (verdict, _) in unbroken.items() if verdict != Verdict.PASS and name not in unsupported
+            )
+        ),
+        unkilled=tuple(sorted(unbroken.keys() - killed - unsupported)),
+        too_broad=too_broad,
+        unsupported=tuple(sorted(unsupported)),
+    )
+
+
+def _catalogue_order() -> Callable[[str], int]:
+    order = {rule.id: place for place, rule in enumerate(load_catalogue().rules)}
+    return order.__getitem__

@@ -1,0 +1,246 @@
+"""A scenario as the kit sees it: its id, the rules it tries, what it asks of the pair.
+
+Everything is read from tags: a rule's id, ``@must @may @kit`` and ``@judges-client @judges-broker`` where a scenario
+differs from its rule, ``@needs-<capability>``, ``@own-instance`` (implied by every fault), and what kind of queue
+manager it is about: ``@platform-zos``, ``@level-7.5``, ``@topology-cluster``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from msgspec import Struct, convert
+from pytest_bdd.parser import ScenarioTemplate
+from pytest_bdd.scenario import scenario_wrapper_template_registry
+
+from assay_adapters.ports.capabilities import Needs, Platform, Topology
+from assay_evidence.events import PlannedScenario
+from assay_features import Catalogue, feature_root
+from assay_sdk.model.capabilities import Capability
+from assay_steps.plugin.feature_files import FeatureFile, written_tags
+from assay_steps.words.mistakes import NEEDS_PREFIX, of_tags
+
+STRENGTH_TAGS = ("must", "may", "kit")
+JUDGED_TAGS = {"judges-client": "client", "judges-broker": "broker"}
+UNRULED_STRENGTH, UNRULED_JUDGED = "must", "client+broker"
+"""What a foreign scenario that names no rule is, unless its tags say otherwise."""
+OWN_INSTANCE = "own-instance"
+PLATFORM_PREFIX, LEVEL_PREFIX, TOPOLOGY_PREFIX = "platform-", "level-", "topology-"
+PLATFORMS: tuple[str, ...] = get_args(Platform)
+TOPOLOGIES: tuple[str, ...] = get_args(Topology)
+LEVELS = ("7.0", "7.1", "7.5", "8.0", "9.0", "9.1", "9.2", "9.3", "9.4")
+"""Levels of IBM MQ; delivery delay came with 8.0 (DD-10)."""
+FAULT_CAPABILITIES = frozenset(
+    {
+        Capability.RESTART,
+        Capability.RESTART_AT_LEVEL,
+        Capability.STORE_ERROR,
+        Capability.WORKER_DIES,
+        Capability.KILL,
+        Capability.KILL_AT_ANSWER,
+        Capability.KILL_AT_FIRST_SIGHT,
+        Capability.CUT,
+        Capability.BLOCK_WRITE,
+    }
+)
+"""Capabilities whose use disturbs everybody on the instance."""
+
+
+class Case(Struct, frozen=True):
+    """One scenario, or one row of an outline.
+
+    Args:
+        id: ``topic/file.feature::name[row]``.
+        feature: ``topic/file.feature``.
+        name: The scenario's name as Gherkin has it.
+        rules: Ids of the rules it tries; the first is the one that its claims speak of. A foreign one may try none.
+        strength: must, may or kit.
+        judged: client, broker or client+broker.
+        profile: The profile of its first rule; empty where it tries none.
+        needs: What it asks of the backend.
+        foreign: It stands in none of the kit's own features.
+        tags: Of a foreign scenario: those of its tags that the kit does not know.
+    """
+
+    id: str
+    feature: str
+    name: str
+    rules: tuple[str, ...]
+    strength: str
+    judged: str
+    profile: str
+    needs: Needs
+    foreign: bool = False
+    tags: tuple[str, ...] = ()
+
+    @property
+    def planned(self) -> PlannedScenario:
+        """The case as the journal's plan has it."""
+        return PlannedScenario(self.id, self.rules, self.strength, self.judged, self.foreign, self.tags)
+
+
+def template_of(item: pytest.Item) -> ScenarioTemplate | None:
+    """The Gherkin scenario behind a pytest item; None when there is none."""
+    function = getattr(item, "function", None)
+    return scenario_wrapper_template_registry.get(function) if function is not None else None
+
+
+def templates(items: Iterable[pytest.Item]) -> list[ScenarioTemplate]:
+    """The Gherkin scenarios behind pytest items, one for each item that has one."""
+    return [template for template in map(template_of, items) if template is not None]
+
+
+def feature_of(template: ScenarioTemplate) -> str:
+    """``topic/file.feature``: relative to the packaged features, or of a foreign one to the working folder."""
+    return _place(template.feature.filename)[0]
+
+
+def is_foreign(template: ScenarioTemplate) -> bool:
+    """Whether a scenario stands in a feature that is none of the kit's own."""
+    return _place(template.feature.filename)[1]
+
+
+@lru_cache(maxsize=1024)
+def _place(filename: str) -> tuple[str, bool]:
+    """A feature's name in ids, and whether it is foreign: asked of every scenario, and costly to find out."""
+    path, here = Path(filename).resolve(), Path.cwd().resolve()
+    if path.is_relative_to(feature_root()):
+        return path.relative_to(feature_root()).as_posix(), False
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name, True
+
+
+def is_for_the_kit(item: pytest.Item, template: ScenarioTemplate, speaks: Callable[[str], bool]) -> bool:
+    """Whether the kit judges a scenario: each of its own, each of a feature file that was named, each in its words.
+
+    Args:
+        item: The test.
+        template: Its scenario.
+        speaks: Whether a step's text is in the kit's words.
+    """
+    if not is_foreign(template) or item.getparent(FeatureFile) is not None:
+        return True
+    told = template.steps or [step for other in template.feature.scenarios.values() for step in other.steps]
+    return any(speaks(step.name) for step in told)
+
+
+def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], bool]) -> list[str]:
+    """What is wrong with a scenario, with feature and line: its tags, or that it has no steps.
+
+    Args:
+        item: The test.
+        catalogue: The rules.
+        speaks: Whether a step's text is in the kit's words.
+    """
+    template = template_of(item)
+    if template is None or not is_for_the_kit(item, template, speaks):
+        return []
+    place = f"{feature_of(template)}:{template.line_number}"
+    tags = {marker.name for marker in item.iter_markers()}
+    found = list(of_tags(template, tags, catalogue, foreign=is_foreign(template)))
+    if len(template.steps) == len(template.all_background_steps):
+        found.append(
+            f"scenario {template.name!r} has no steps of its own, so it tries nothing; write them, or delete it."
+        )
+    if not found:
+        try:
+            needs_of(tags)
+        except ValueError as problem:
+            found = [str(problem)]
+    return [f"{place}: {sentence}" for sentence in found]
+
+
+def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], bool]) -> Case | None:
+    """What the kit knows of a pytest item; None for a test that the kit does not judge.
+
+    Args:
+        item: The test.
+        catalogue: The rules.
+        speaks: Whether a step's text is in the kit's words.
+    """
+    template = template_of(item)
+    if template is None:
+        return None
+    tags = {marker.name for marker in item.iter_markers()}
+    rules = tuple(rule.id for rule in catalogue.rules if rule.id in tags)
+    if not rules and not is_for_the_kit(item, template, speaks):
+        return None
+    rule = catalogue.rule(rules[0]) if rules else None
+    own = own_tags(template, tags)
+    feature, foreign = feature_of(template), is_foreign(template)
+    return Case(
+        id=f"{feature}::{template.name}{row_of(item)}",
+        feature=feature,
+        name=template.name,
+        rules=rules,
+        strength=next((tag for tag in STRENGTH_TAGS if tag in own), rule.strength.value if rule else UNRULED_STRENGTH),
+        judged="+".join(sorted(JUDGED_TAGS[tag] for tag in own & JUDGED_TAGS.keys()))
+        or ("+".join(part.value for part in rule.judged) if rule else UNRULED_JUDGED),
+        profile=rule.profile.value if rule else "",
+        needs=needs_of(tags),
+        foreign=foreign,
+        tags=tuple(sorted(written_tags(template) & tags - known_tags(catalogue))) if foreign else (),
+    )
+
+
+def known_tags(catalogue: Catalogue) -> set[str]:
+    """Every tag that means something to the kit."""
+    needs = (f"{NEEDS_PREFIX}{capability.value}" for capability in Capability)
+    rules = (rule.id for rule in catalogue.rules)
+    return {*rules, *STRENGTH_TAGS, *JUDGED_TAGS, *needs, *kind_tags(), OWN_INSTANCE}
+
+
+def own_tags(template: ScenarioTemplate, tags: set[str]) -> set[str]:
+    """The tags of the scenario and of its row, without those of rule and feature."""
+    inherited = template.feature.tags | (template.rule.tags if template.rule else set())
+    return template.tags | (tags - inherited)
+
+
+def row_of(item: pytest.Item) -> str:
+    """``[value, value]`` of an outline's row; nothing for a plain scenario."""
+    callspec = getattr(item, "callspec", None)
+    row = callspec.params.get("_pytest_bdd_example", {}) if callspec else {}
+    return f"[{', '.join(str(value) for value in row.values())}]" if row else ""
+
+
+def kind_tags() -> tuple[str, ...]:
+    """Every tag that says which kind of queue manager a scenario is about."""
+    parts = ((PLATFORM_PREFIX, PLATFORMS), (LEVEL_PREFIX, LEVELS), (TOPOLOGY_PREFIX, TOPOLOGIES))
+    return tuple(f"{prefix}{value}" for prefix, values in parts for value in values)
+
+
+def needs_of(tags: Iterable[str]) -> Needs:
+    """What the tags ask for; one tag of a sort at most, since two would contradict each other.
+
+    Raises:
+        ValueError: A tag names no capability, platform, level or topology that there is, or two of a sort.
+    """
+    given = tuple(tags)
+    capabilities = frozenset(
+        Capability(tag.removeprefix(NEEDS_PREFIX)) for tag in given if tag.startswith(NEEDS_PREFIX)
+    )
+    own_instance = OWN_INSTANCE in given or bool(capabilities & FAULT_CAPABILITIES)
+    plain = Needs()
+    return convert(
+        {
+            "capabilities": capabilities,
+            "platform": _one_of(given, PLATFORM_PREFIX, PLATFORMS) or plain.platform,
+            "level": _one_of(given, LEVEL_PREFIX, LEVELS) or plain.level,
+            "topology": _one_of(given, TOPOLOGY_PREFIX, TOPOLOGIES) or plain.topology,
+            "own_instance": own_instance,
+        },
+        Needs,
+    )
+
+
+def _one_of(tags: Iterable[str], prefix: str, known: tuple[str, ...]) -> str | None:
+    found = sorted({tag.removeprefix(prefix) for tag in tags if tag.startswith(prefix)})
+    unknown = [value for value in found if value not in known]
+    if unknown:
+        raise ValueError(f"@{prefix}{unknown[0]} is unknown: after {prefix!r} stands one of {', '.join(known)}.")
+    if len(found) > 1:
+        raise ValueError(f"A scenario is tagged with {' and '.join(prefix + value for value in found)}: keep one.")
+    return found[0] if found else None

@@ -1,0 +1,192 @@
+"""Checks for errors that pytest passes silently: scenarios not collected, steps not awaited, real sleeps.
+
+`assay_steps.plugin.hooks` runs them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from inspect import iscoroutinefunction
+from pathlib import Path
+from typing import Any
+
+from gherkin.parser import Parser
+from msgspec import Struct
+
+NEVER_AWAITED = "coroutine .* was never awaited"
+
+Counts = Counter[tuple[str, str]]
+"""How often a scenario of this feature file and name occurs, each row of an outline counted."""
+
+
+def written(features: Iterable[Path]) -> Counts:
+    """Count the scenarios in feature files with Gherkin's own parser, independently of pytest-bdd."""
+    counts: Counts = Counter()
+    for path in sorted(set(features)):
+        for name, rows in _written(path.read_text(encoding="utf-8")):
+            counts[str(path), name] += rows
+    return counts
+
+
+@lru_cache(maxsize=1024)
+def _written(text: str) -> tuple[tuple[str, int], ...]:
+    """The scenarios of a feature, each with its number of rows.  Cached: each trial of a defect asks again."""
+    found: list[tuple[str, int]] = []
+    for child in Parser().parse(text)["feature"]["children"]:
+        for scenario in _scenarios(child):
+            rows = sum(len(table.get("tableBody", ())) for table in scenario["examples"])
+            found.append((scenario["name"], rows if scenario["examples"] else 1))
+    return tuple(found)
+
+
+def _scenarios(child: Any) -> Iterator[Any]:
+    if "scenario" in child:
+        yield child["scenario"]
+    for inner in child.get("rule", {}).get("children", ()):
+        yield from _scenarios(inner)
+
+
+class TaggedScenario(Struct, frozen=True):
+    """A scenario as it is written, or one table of rows of an outline.
+
+    Args:
+        feature: Its feature file.
+        line: The line of its keyword.
+        name: Its name.
+        tags: All tags that hold for it, without the @.
+        rows: How many scenarios it makes.
+    """
+
+    feature: Path
+    line: int
+    name: str
+    tags: frozenset[str]
+    rows: int
+
+
+def tagged_scenarios(path: Path) -> Iterator[TaggedScenario]:
+    """Find the scenarios of a feature file with their tags, each table of rows of an outline by itself."""
+    feature = Parser().parse(path.read_text(encoding="utf-8"))["feature"]
+    for child in feature["children"]:
+        yield from _tagged(path, child, _tags(feature))
+
+
+def rule_counts(features: Iterable[Path]) -> Counter[str]:
+    """The number of scenarios for each tag, such as a rule's id; each row of an outline counts."""
+    counts: Counter[str] = Counter()
+    for path in sorted(set(features)):
+        for scenario in tagged_scenarios(path):
+            counts.update(dict.fromkeys(scenario.tags, scenario.rows))
+    return counts
+
+
+def _tagged(path: Path, child: Any, inherited: frozenset[str]) -> Iterator[TaggedScenario]:
+    if "scenario" in child:
+        scenario = child["scenario"]
+        tags, line, name = inherited | _tags(scenario), scenario["location"]["line"], scenario["name"]
+        for table in scenario["examples"]:
+            yield TaggedScenario(path, line, name, tags | _tags(table), len(table.get("tableBody", ())))
+        if not scenario["examples"]:
+            yield TaggedScenario(path, line, name, tags, 1)
+    for inner in child.get("rule", {}).get("children", ()):
+        yield from _tagged(path, inner, inherited | _tags(child["rule"]))
+
+
+def _tags(node: Any) -> frozenset[str]:
+    return frozenset(tag["name"].removeprefix("@") for tag in node["tags"])
+
+
+def missing_scenarios(expected: Counts, collected: Counts) -> list[str]:
+    """Report each scenario that pytest collected more or less often than its file has it, one sentence each."""
+    return [
+        f"{path}: scenario {name!r} {_uncollected(expected[path, name], collected[path, name])}"
+        for path, name in sorted(expected.keys() | collected.keys())
+        if expected[path, name] != collected[path, name]
+    ]
+
+
+def _uncollected(written: int, collected: int) -> str:
+    if not written:
+        return "has no row in its Examples, so it would try nothing: add a row, or delete it."
+    return (
+        f"is written {written} times and was collected {collected} times: "
+        "give each scenario of a file a name of its own."
+    )
+
+
+def duplicate_names(features: Iterable[tuple[str, str]]) -> list[str]:
+    """Report each name that several feature files share, because their scenario ids would be equal.
+
+    Args:
+        features: The path of each feature file, and its name in scenario ids.
+    """
+    paths: dict[str, set[str]] = {}
+    for path, name in features:
+        paths.setdefault(name, set()).add(path)
+    return [
+        f"{' and '.join(sorted(found))} are both called {name} in the verdicts: "
+        "start in a folder that holds them all, or rename one."
+        for name, found in sorted(paths.items())
+        if len(found) > 1
+    ]
+
+
+def refuse_coroutine(step: Callable[..., object]) -> None:
+    """Refuse an ``async def`` step: nothing would await it, and it would pass.
+
+    Raises:
+        TypeError: The step is a coroutine function.
+    """
+    if iscoroutinefunction(step):
+        raise TypeError(
+            f"Step {step.__module__}.{step.__name__} is a coroutine that nobody awaits: make it a function."
+        )
+
+
+@contextmanager
+def require_awaits() -> Generator[None, None, None]:
+    """Raise at the end of the block if a coroutine was made and never awaited.
+
+    Raises:
+        TypeError: A coroutine was never awaited; Python itself only warns.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", message=NEVER_AWAITED, category=RuntimeWarning)
+        yield
+    for warning in caught:
+        text = str(warning.message)
+        if re.match(NEVER_AWAITED, text):
+            raise TypeError(f"{text}: a step must call functions, or run what it is given.")
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+@contextmanager
+def forbid_sleep() -> Generator[None, None, None]:
+    """Make `time.sleep` and `asyncio.sleep` raise in this thread, because scenarios must wait through the runner.
+
+    Other threads, such as a library's, may sleep.
+    """
+    thread = threading.get_ident()
+    kept = time.sleep, asyncio.sleep
+
+    def refused(sleep: Callable[..., Any]) -> Callable[..., Any]:
+        def refuse(*arguments: Any, **named: Any) -> Any:
+            if threading.get_ident() != thread:
+                return sleep(*arguments, **named)
+            raise RuntimeError("A scenario called a real sleep; wait through the backend's runner.")
+
+        return refuse
+
+    time.sleep, asyncio.sleep = refused(kept[0]), refused(kept[1])
+    try:
+        yield
+    finally:
+        time.sleep, asyncio.sleep = kept

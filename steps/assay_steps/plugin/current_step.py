@@ -1,0 +1,51 @@
+"""The step that a scenario has reached, so that pytest's output can name the step behind a verdict or an error."""
+
+from __future__ import annotations
+
+import pytest
+from pytest_bdd.parser import ScenarioTemplate, Step
+
+from assay_evidence.verdicts import ScenarioVerdict
+from assay_steps.cast.journal import ScenarioJournal
+
+
+class CurrentStep:
+    """The steps that one scenario has begun, and the one that is running.
+
+    Args:
+        feature: The feature's name, as the scenario's id has it.
+        template: The scenario.
+        journal: Its journal.
+    """
+
+    def __init__(self, feature: str, template: ScenarioTemplate, journal: ScenarioJournal) -> None:
+        self._feature = feature
+        self._template = template
+        self._journal = journal
+        self._steps: list[tuple[Step, int]] = []
+        self.within: Step | None = None
+        """The step that has begun and not ended."""
+
+    def begin(self, step: Step) -> None:
+        """Note that this step begins."""
+        self._steps.append((step, len(self._journal.events)))
+        self.within = step
+
+    def end(self) -> None:
+        """Note that the step has ended."""
+        self.within = None
+
+    def where(self, verdict: ScenarioVerdict) -> str:
+        """Feature, line and step behind a verdict: that of its first worst finding, else the last one reached."""
+        worst = next((finding for finding in verdict.findings if finding.verdict is verdict.verdict), None)
+        step = self.within or (self._behind(worst.claim) if worst else None)
+        if step is None:
+            return f"{self._feature}:{self._template.line_number}"
+        return f"{self._feature}:{step.line_number}\nstep: {step.keyword or step.type.title()} {step.name}"
+
+    def _behind(self, claim: str) -> Step | None:
+        index = next((index for index, event in enumerate(self._journal.events) if event.ref == claim), -1)
+        return next((step for step, begun in reversed(self._steps) if begun <= index), None)
+
+
+CURRENT_STEP = pytest.StashKey[CurrentStep]()

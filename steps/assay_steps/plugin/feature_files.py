@@ -1,0 +1,88 @@
+"""A feature file as an argument of pytest: its scenarios are collected without a module that names them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from gherkin.errors import CompositeParserException
+from gherkin.parser import Parser
+from pytest_bdd import scenario
+from pytest_bdd.feature import get_features
+from pytest_bdd.parser import ScenarioTemplate
+
+from assay_steps.plugin.checks import written
+
+NO_SOURCES = frozenset({"build", "dist", "node_modules", "site-packages"})
+"""Folders in which feature files are copies of others."""
+
+
+class FeatureFile(pytest.Module):
+    """The scenarios of one feature file, as if a module of its folder had called ``scenarios``."""
+
+    def _getobj(self) -> ModuleType:
+        mistake = mistake_in(self.path)
+        if mistake is not None:
+            raise self.CollectError(mistake)
+        module = ModuleType(self.path.stem)
+        for feature in get_features([str(self.path)]):
+            tags = {tag for template in feature.scenarios.values() for tag in written_tags(template)}
+            for tag in sorted(tags):  # with --strict-markers too, a feature may bear tags of its own
+                self.config.addinivalue_line("markers", f"{tag}: a tag of {self.path.name}")
+            for number, name in enumerate(feature.scenarios):
+                bind = scenario(feature.filename, name, features_base_dir=str(self.path.parent))
+                setattr(module, f"test_{number}_{re.sub(r'[^0-9A-Za-z]+', '_', name)}", bind(_nothing_of_its_own()))
+        return module
+
+
+def written_tags(template: ScenarioTemplate) -> set[str]:
+    """Every tag that a scenario, one of its tables, its ``Rule:`` or its feature bears."""
+    tables = (table.tags for table in template.examples)
+    return template.feature.tags.union(template.tags, template.rule.tags if template.rule else (), *tables)
+
+
+def mistake_in(path: Path) -> str | None:
+    """Why a file is no feature, in one sentence; None when it is one."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        return f"{path} is not UTF-8 at byte {error.start}; save it as UTF-8."
+    try:
+        document: Mapping[str, object] = Parser().parse(text)
+    except CompositeParserException as error:
+        line = error.errors[0].location["line"]
+        said = "".join(text.splitlines()[line - 1 : line]).strip()
+        return f"{path}:{line}: Gherkin expects no {said!r} there; `Feature:`, `Rule:`, `Scenario:` and steps it knows."
+    if "feature" not in document:
+        return f"{path} holds no feature; begin it with `Feature:`."
+    return None if written([path]) else f"{path} holds no scenario; write one, with steps."
+
+
+def feature_files(folder: Path) -> list[Path]:
+    """The feature files in a folder and below, in order; hidden folders and environments are left out."""
+    found: list[Path] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not (name.startswith(".") or name in NO_SOURCES)]
+        folders[:] = [name for name in folders if not (Path(place) / name / "pyvenv.cfg").exists()]
+        found += [Path(place) / name for name in names if name.endswith(".feature")]
+    return sorted(found)
+
+
+def _nothing_of_its_own() -> Callable[[], None]:
+    def after_the_steps() -> None:
+        """What a scenario's test function does itself."""
+
+    return after_the_steps
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> FeatureFile | None:
+    """Collect a feature file that was asked for by its name; others belong to the modules that bind them."""
+    if file_path.suffix == ".feature" and parent.session.isinitpath(file_path):
+        # Pytest gives every file outside its root folder that was named the same id, and two features would be one.
+        collected: FeatureFile = FeatureFile.from_parent(parent, path=file_path, nodeid=file_path.as_posix())
+        return collected
+    return None

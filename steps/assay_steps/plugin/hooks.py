@@ -1,0 +1,380 @@
+"""The pytest plugin: from collected scenarios to journals and verdicts.
+
+One process is one writer.  It selects, starts a real broker once, runs and concludes; where several run, forked ones
+or xdist's, it leaves the running to them, and concludes from all their journals.  Verdicts come from
+`assay_evidence.judge` alone; pytest's outcome follows them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_bdd.exceptions import StepDefinitionNotFoundError
+from pytest_bdd.parser import Feature, Scenario, Step
+
+from assay_adapters.interrupts import ctrl_c_deferrable
+from assay_adapters.ports.backend import BackendError
+from assay_adapters.ports.capabilities import Unsupported
+from assay_evidence import events
+from assay_evidence.verdicts import ScenarioVerdict, Verdict
+from assay_sdk.model.capabilities import APART
+from assay_steps.cast.claims import Evidence
+from assay_steps.cast.journal import ScenarioJournal
+from assay_steps.cast.recording import SetupRefusedError
+from assay_steps.cast.world import World
+from assay_steps.plugin import checks, feature_files
+from assay_steps.plugin.cases import Case, case_of, feature_of, mistakes_of, template_of, templates
+from assay_steps.plugin.current_step import CURRENT_STEP, CurrentStep
+from assay_steps.plugin.folder import FolderError
+from assay_steps.plugin.run import MAIN, PLUGIN, Run, RunOptions
+from assay_steps.plugin.step_lookup import StepLookup, is_ours
+from assay_steps.plugin.suite import INI, SUITE
+from assay_steps.plugin.unknown_steps import explain
+from assay_steps.processes.forking import Forks
+from assay_steps.processes.interrupts import Interrupts
+from assay_steps.processes.scheduling import FaultScheduling, group_of, interleaved, write_groups
+from assay_steps.vocabulary import VOCABULARY
+from assay_steps.words.mistakes import SHAPED_LIKE_OURS, MistakeError
+
+FIRST_WORKER = "gw0"
+"""xdist's name for it."""
+
+CASE = pytest.StashKey[Case]()
+WORLD = pytest.StashKey[World]()
+JOURNAL = pytest.StashKey[ScenarioJournal]()
+LEFT: tuple[pytest.StashKey[Any], ...] = (WORLD, JOURNAL, CURRENT_STEP)
+"""What a scenario leaves behind in its test, which pytest keeps to the end."""
+
+
+def register(config: pytest.Config) -> None:
+    """Bring plugin and vocabulary into a pytest run."""
+    if config.pluginmanager.has_plugin(PLUGIN):
+        return
+    for module in VOCABULARY:
+        config.pluginmanager.import_plugin(module)
+    config.pluginmanager.register(StepLookup(), "assay-lookup")
+    config.pluginmanager.register(feature_files, "assay-feature-file")
+    plugin = AssayPlugin(config)
+    config.pluginmanager.register(plugin, PLUGIN)
+    if plugin.forks:
+        forking = Forks(plugin.forks, plugin.run, plugin.run.writers, plugin.interrupts, plugin.group)
+        config.pluginmanager.register(forking, "assay-forks")
+
+
+class AssayPlugin:
+    """One pytest process's part of a run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        workerinput: dict[str, Any] | None = getattr(config, "workerinput", None)
+        self.controls = workerinput is None
+        self.delegates = self.controls and bool(
+            getattr(config.option, "tx", None) or config.getoption("numprocesses", 0)
+        )
+        self.forks = int(config.getoption("assay_forks") or 0)
+        self.is_one_of_many = not self.controls or self.forks > 0
+        self._selected: dict[str, Case] = {}
+        self._tries_own_modules = config.inipath == INI and str(SUITE) not in config.args
+        self.interrupts = Interrupts.of(config)
+        try:
+            self.run = Run(RunOptions.of(config, workerinput), self.interrupts)
+        except FolderError as problem:
+            raise pytest.UsageError(problem.told("--assay-out")) from problem
+        except (LookupError, ValueError, OSError) as problem:
+            raise pytest.UsageError(str(problem)) from problem
+        for marker in self.run.markers():
+            config.addinivalue_line("markers", marker)
+        config.add_cleanup(self.run.backend.close)  # however far the session gets: nothing that was started stays
+        if self.controls:
+            try:
+                self.run.start_shared()
+            except BackendError as problem:
+                pytest.exit(str(problem), returncode=pytest.ExitCode.INTERNAL_ERROR)
+
+    # xdist -----------------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker which run it belongs to and where the controller's broker is."""
+        node.workerinput["assay"] = self.run.for_worker()
+        self.run.writers.append(node.gateway.id)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> FaultScheduling:
+        """Keep the scenarios that hurt a broker together."""
+        return FaultScheduling(config, log, self.run.groups)
+
+    # collection ------------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_bdd_apply_tag(self, tag: str) -> None:
+        """Register tags that pytest's strict markers would refuse.
+
+        A mistyped tag of the kit's shape comes as far as the selection, which tells it with its place.  Where
+        `assay run` tries a team's own modules, their features may bear any tag.
+        """
+        if SHAPED_LIKE_OURS.fullmatch(tag) or self._tries_own_modules:
+            self.config.addinivalue_line("markers", f"{tag}: as a feature has it")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Compare with what Gherkin wrote, mark, select."""
+        self._guard(config, items)
+        mistakes = [told for item in items for told in mistakes_of(item, self.run.catalogue, is_ours)]
+        mistakes += checks.duplicate_names(
+            (template.feature.filename, feature_of(template)) for template in templates(items)
+        )
+        if mistakes:
+            raise pytest.UsageError("\n".join(dict.fromkeys(mistakes)))
+        kept: list[pytest.Item] = []
+        dropped: list[pytest.Item] = []
+        for item in items:
+            case = case_of(item, self.run.catalogue, is_ours)
+            if case is None:
+                kept.append(item)
+                continue
+            item.stash[CASE] = case
+            if case.profile:
+                item.add_marker(case.profile)
+            if self.run.selects(case):
+                self._selected[item.nodeid] = case
+                kept.append(item)
+            else:
+                dropped.append(item)
+        if dropped:
+            config.hook.pytest_deselected(items=dropped)
+        items[:] = interleaved(kept, _feature) if self.is_one_of_many and not self.run.virtual else kept
+
+    def _guard(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        if any("::" in argument for argument in config.args):
+            return  # single tests were asked for by name
+        if self.run.options.writer not in {MAIN, FIRST_WORKER}:
+            return  # every worker collects the same, and reading what was written once more is half of its start
+        collected = Counter((template.feature.filename, template.name) for template in templates(items))
+        expected = checks.written(Path(filename) for filename, _ in collected)
+        problems = checks.missing_scenarios(expected, collected)
+        if problems:
+            raise pytest.UsageError("\n".join(problems))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Write down what will be run: a scenario that leaves no trace is then an error."""
+        if self.delegates:
+            return
+        cases = {item.nodeid: item.stash[CASE] for item in session.items if CASE in item.stash}
+        self.run.plan(list(cases.values()), [case for test, case in self._selected.items() if test not in cases])
+        if not self.controls:
+            write_groups(self.run.groups, {item.nodeid: group for item in session.items if (group := self.group(item))})
+
+    def group(self, item: pytest.Item) -> str:
+        """With which others a test is one process's; empty for a test that is anybody's."""
+        case = item.stash.get(CASE, None)
+        shares = case is not None and case.needs.own_instance and self.run.backend.reuses_faulted
+        return group_of(case.id) if case is not None and shares else ""
+
+    # running ---------------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Provision what the scenario needs; where that cannot be had, say so and do not run it."""
+        case = item.stash.get(CASE, None)
+        if case is None:
+            return
+        provisioned = self.run.provision(case)
+        clock = self.run.clock if isinstance(provisioned, Unsupported) else provisioned.instance.clock
+        journal = item.stash[JOURNAL] = self.run.journal(case, clock)
+        template = template_of(item)
+        if template is not None:
+            item.stash[CURRENT_STEP] = CurrentStep(case.feature, template, journal)
+        journal.write(
+            events.ScenarioBegin,
+            rules=case.rules,
+            judged=case.judged,
+            strength=case.strength,
+            foreign=case.foreign,
+            client="" if isinstance(provisioned, Unsupported) else provisioned.faces.title,
+            line=template.line_number if template else 0,
+        )
+        if isinstance(provisioned, Unsupported):
+            journal.write(
+                events.Unsupported,
+                capability=provisioned.capability,
+                reason=provisioned.source.text,
+                source=provisioned.source.reference,
+                apart=provisioned.capability in APART,
+            )
+            journal.write(events.ScenarioEnd, elapsed_ns=0, waited_ns=0)
+            self._conclude(item, self.run.verdict(case, journal), None)
+            return
+        item.stash[WORLD] = self.run.world(case, provisioned, journal)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Run a scenario, leave its evidence, and let its verdict be pytest's outcome."""
+        world = item.stash.get(WORLD, None)
+        if world is None:
+            return (yield)
+        case, journal = item.stash[CASE], item.stash[JOURNAL]
+        problem: BaseException | None = None
+        started, waited = time.perf_counter_ns(), self.run.waited_ns(world)
+        heartbeat = self.run.heartbeat()
+        try:
+            with heartbeat, self.run.sleepless(), checks.require_awaits():
+                yield
+        except (KeyboardInterrupt, pytest.exit.Exception):
+            raise
+        except BaseException as caught:  # noqa: BLE001 - pytest.fail is no Exception, and stands in the journal too
+            self.interrupts.check()  # Ctrl-C may have turned into this
+            problem = caught
+            self._outside(item, caught)
+        journal.write(
+            events.ScenarioEnd,
+            elapsed_ns=time.perf_counter_ns() - started,
+            waited_ns=self.run.waited_ns(world) - waited,
+            late_ns=heartbeat.late_ns,
+        )
+        self._conclude(item, self.run.verdict(case, journal), problem)
+        return None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        """Close what the scenario left open, give its instance back, and keep nothing of it but its journal's lines."""
+        world = item.stash.get(WORLD, None)
+        try:
+            if world is not None:
+                world.dismiss()
+                self.run.release(world.instance)
+        finally:
+            for key in LEFT:
+                if key in item.stash:
+                    del item.stash[key]
+
+    def _conclude(self, item: pytest.Item, verdict: ScenarioVerdict, problem: BaseException | None) -> None:
+        case, where = item.stash[CASE], item.stash[CURRENT_STEP].where(verdict)
+        known = self.run.known(case, verdict)
+        if known is not None:
+            pytest.xfail(f"known: {known.reason} ({known.reference})")
+        if verdict.verdict is Verdict.UNSUPPORTED:
+            pytest.skip(verdict.reason)
+        if isinstance(problem, MistakeError | StepDefinitionNotFoundError):
+            pytest.fail(f"{where}\n{_sentence(problem, item.stash[CURRENT_STEP].within)}", pytrace=False)
+        if problem is not None and not isinstance(problem, SetupRefusedError):
+            problem.add_note(where)
+            raise problem
+        if verdict.verdict is not Verdict.PASS:
+            seen = {"expected": verdict.expected, "observed": verdict.observed}
+            lines = [f"{name}: {text}" for name, text in seen.items() if text]
+            if not verdict.findings and verdict.verdict is Verdict.NOT_DEMONSTRATED:
+                lines.append("Only a Then-step makes claims: add one; `assay steps claims` lists them.")
+            told = "\n".join((where, f"{verdict.verdict.value}: {verdict.reason}", *lines))
+            pytest.fail(told, pytrace=False)
+
+    # steps -----------------------------------------------------------------------------------------------------------
+
+    def pytest_bdd_before_step_call(
+        self, request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object]
+    ) -> None:
+        """Refuse coroutines; give claims the step's sentence."""
+        checks.refuse_coroutine(step_func)
+        world = request.node.stash.get(WORLD, None)
+        if world is not None:
+            world.evidence.sentence = step.name
+
+    def pytest_bdd_after_step(self, request: pytest.FixtureRequest, step: Step) -> None:
+        """Write down a step that is done."""
+        self._step(request, step, "done", "")
+        current = request.node.stash.get(CURRENT_STEP, None)
+        if current is not None:
+            current.end()
+
+    def pytest_bdd_step_error(self, request: pytest.FixtureRequest, step: Step, exception: Exception) -> None:
+        """Write down a step that could not be done, and whose fault that was."""
+        refused = isinstance(exception, SetupRefusedError)
+        self._step(request, step, "refused" if refused else "broken", _told(exception, step, request.node))
+
+    def pytest_bdd_step_func_lookup_error(
+        self, request: pytest.FixtureRequest, feature: Feature, scenario: Scenario, step: Step, exception: Exception
+    ) -> None:
+        """A step that nobody defined breaks its scenario."""
+        del feature, scenario
+        self._step(request, step, "broken", _told(exception, step, request.node))
+
+    def _step(self, request: pytest.FixtureRequest, step: Step, outcome: str, detail: str) -> None:
+        journal = request.node.stash.get(JOURNAL, None)
+        if journal is not None:
+            journal.write(
+                events.Step,
+                keyword=step.keyword or step.type,
+                text=step.name,
+                outcome=outcome,
+                detail=detail,
+                line=step.line_number,
+            )
+
+    def _outside(self, item: pytest.Item, problem: BaseException) -> None:
+        """Write down what broke outside of a running step: pytest would fail, and the journal alone would not."""
+        journal, step = item.stash[JOURNAL], item.stash[CURRENT_STEP].within
+        broken = any(isinstance(event, events.Step) and event.outcome != "done" for event in journal.events)
+        if not broken:
+            keyword, text = (step.keyword or step.type, step.name) if step else ("*", "between the steps")
+            line = step.line_number if step else 0
+            told = _told(problem, step, item)
+            journal.write(events.Step, keyword=keyword, text=text, outcome="broken", detail=told, line=line)
+
+    # the end ---------------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Every line of a journal keeps Ctrl-C off, so that is made cheap."""
+        with ctrl_c_deferrable():
+            return (yield)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """Close the journal; where this process controls the run, write `verdicts.json`."""
+        self.run.finish(concludes=self.controls)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
+        """Say where the evidence is."""
+        terminal = config.pluginmanager.get_plugin("terminalreporter")
+        if self.controls and terminal is not None and self.run.concluded is not None:
+            terminal.write_line(f"evidence: {self.run.options.out}")
+
+    @pytest.fixture
+    def world(self, request: pytest.FixtureRequest) -> World:
+        """The scenario's world."""
+        world: World = request.node.stash[WORLD]
+        return world
+
+    @pytest.fixture
+    def evidence(self, request: pytest.FixtureRequest) -> Evidence:
+        """The scenario's claims."""
+        world: World = request.node.stash[WORLD]
+        return world.evidence
+
+
+def _feature(item: pytest.Item) -> str:
+    """Where a test comes from."""
+    case = item.stash.get(CASE, None)
+    return item.nodeid.partition("::")[0] if case is None else case.feature
+
+
+def _told(problem: BaseException, step: Step | None, item: pytest.Item) -> str:
+    """The sentence for the journal: a mistake in a feature is told with the line that holds it."""
+    case = item.stash.get(CASE, None)
+    is_mistake = isinstance(problem, MistakeError | StepDefinitionNotFoundError)
+    place = f"{case.feature}:{step.line_number}: " if is_mistake and case is not None and step is not None else ""
+    return f"{place}{_sentence(problem, step)}"
+
+
+def _sentence(problem: BaseException, step: Step | None = None) -> str:
+    """What a breakage is called in journal and output: a mistake in a feature is told without the kit's own names."""
+    if isinstance(problem, StepDefinitionNotFoundError):
+        return explain(step.type, step.name) if step else "the vocabulary has no such step"
+    return str(problem) if isinstance(problem, MistakeError) else f"{type(problem).__name__}: {problem}"

@@ -1,0 +1,83 @@
+"""The request for a run: backend, rules, face, defect; every unknown name is reported before anything starts."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from assay_adapters.ports.backend import Backend, Unavailable
+from assay_adapters.ports.client import Endpoint
+from assay_adapters.ports.entry import BackendOptions
+from assay_adapters.registry import open_backend
+from assay_features import Rule, load_catalogue
+from assay_steps.defects import find_defect
+from assay_steps.defects.model import Defect
+
+
+class BackendUnavailableError(LookupError):
+    """The named backend cannot be started here."""
+
+
+class Pair(Struct, frozen=True):
+    """The backend, rules and defect of a run, looked up.
+
+    Args:
+        backend: The backend, not started yet.
+        rules: The rules that are tried.
+        defect: The defect that is switched on; None for none.
+    """
+
+    backend: Backend
+    rules: tuple[Rule, ...]
+    defect: Defect | None
+
+
+class RunRequest(Struct, frozen=True, kw_only=True):
+    """A request for a run on one backend.
+
+    Args:
+        backend: The backend's name.
+        profile: Only rules of this profile.
+        rules: Only these rules.
+        seed: Seed of all random choices.
+        store: Which store the reference broker uses; None for its first.
+        face: The client's face; None for the first.
+        defect: A named defect.
+    """
+
+    backend: str = "reference"
+    profile: str | None = None
+    rules: tuple[str, ...] = ()
+    seed: int = 0
+    store: str | None = None
+    face: str | None = None
+    defect: str | None = None
+
+    def open(self, shared: Endpoint | None = None) -> Pair:
+        """Look up all names of the request; start nothing.
+
+        Args:
+            shared: Endpoint of an instance that the run's controller has started; None to start one.
+
+        Raises:
+            LookupError: Unknown backend, rule, profile, face, store or defect; says which, and names the nearest.
+            BackendUnavailableError: The backend cannot be started here.
+        """
+        rules = load_catalogue().select(profile=self.profile, ids=self.rules)
+        defect = find_defect(self.defect) if self.defect is not None else None
+        backend = open_backend(
+            self.backend,
+            BackendOptions(
+                seed=self.seed,
+                store=self.store,
+                defect=defect.broker if defect else None,
+                wire=defect.wire if defect else None,
+                shared=shared,
+            ),
+        )
+        backend.identity(self.face)
+        probe = backend.probe()
+        if isinstance(probe, Unavailable):
+            raise BackendUnavailableError(
+                f"Backend {self.backend!r} cannot be started: {probe.reason}; {probe.remedy}."
+            )
+        return Pair(backend, rules, defect)

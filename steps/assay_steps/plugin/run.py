@@ -1,0 +1,371 @@
+"""A run: one backend, one client, one folder of evidence; each of its processes holds one `Run`.
+
+Folder: ``journals/<writer>.jsonl`` while it runs, ``verdicts.json`` at its end.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import Struct, convert, structs, to_builtins
+
+from assay_adapters.interrupts import ctrl_c_deferred
+from assay_adapters.known import KnownOutcome, known_outcomes
+from assay_adapters.ports.backend import Backend, Instance
+from assay_adapters.ports.capabilities import Needs, Unsupported
+from assay_adapters.ports.client import Client, Endpoint, Source
+from assay_evidence import events
+from assay_evidence.judge import judge
+from assay_evidence.reader import Journals, read_journals
+from assay_evidence.verdicts import ScenarioVerdict, Verdicts, verdicts_json
+from assay_evidence.writer import JournalWriter
+from assay_features import load_catalogue
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.runners.real import MachineClock
+from assay_sdk.time import Clock
+from assay_steps.cast.claims import Evidence
+from assay_steps.cast.faces import Faces, faces_for
+from assay_steps.cast.journal import ScenarioJournal, instant
+from assay_steps.cast.time_limits import TimeLimits
+from assay_steps.cast.world import World
+from assay_steps.defects.model import Defect
+from assay_steps.plugin import checks
+from assay_steps.plugin.cases import JUDGED_TAGS, OWN_INSTANCE, STRENGTH_TAGS, Case, kind_tags
+from assay_steps.plugin.folder import GROUPS, JOURNALS, KNOWN, VERDICTS, make_room
+from assay_steps.plugin.request import RunRequest
+from assay_steps.processes.heartbeat import Heartbeat
+from assay_steps.processes.interrupts import Interrupts
+from assay_steps.words.mistakes import NEEDS_PREFIX
+
+VIRTUAL_LIMITS = TimeLimits(expected_ms=60_000, quiet_ms=5_000, late_ms=1_000)
+"""Virtual time costs nothing, so silence is long."""
+REAL_LIMITS = TimeLimits(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000)
+"""Real brokers wait; a queue that stays silent for a second and a half after its last message is silent."""
+
+VIRTUAL_ROUNDS, REAL_ROUNDS = 20, 2
+"""How often "many" is: each kill of a real broker takes seconds."""
+
+PLUGIN = "assay-run"
+"""What pytest calls the plugin that has the run."""
+MAIN = "main"
+"""The writer that controls a run."""
+
+
+class RunOptions(RunRequest, frozen=True, kw_only=True):
+    """What was asked of the run; crosses to xdist workers.
+
+    Args:
+        run: The run's id.
+        writer: This process's name.
+        out: The folder of evidence.
+        shared: The controller's broker.
+    """
+
+    run: str
+    writer: str
+    out: str
+    shared: Endpoint | None = None
+
+    @classmethod
+    def of(cls, config: pytest.Config, workerinput: dict[str, Any] | None) -> RunOptions:
+        """From pytest's options, or, in a worker, from what the controller sent."""
+        if workerinput is not None:
+            sent = convert(workerinput["assay"], cls)
+            return structs.replace(sent, writer=workerinput["workerid"])
+        return cls(
+            run=config.getoption("assay_run_id") or new_run_id(),
+            writer=MAIN,
+            backend=config.getoption("assay_backend") or "reference",
+            out=str(Path(config.getoption("assay_out") or "assay-out").resolve()),
+            profile=config.getoption("assay_profile"),
+            rules=tuple(config.getoption("assay_rule") or ()),
+            seed=config.getoption("assay_seed") or 0,
+            store=config.getoption("assay_store"),
+            face=config.getoption("assay_face"),
+            defect=config.getoption("assay_defect"),
+        )
+
+
+def new_run_id() -> str:
+    """A run's id: when it began, and four random characters."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+
+
+class Provided(Struct, frozen=True, eq=False):
+    """What a scenario is tried on.
+
+    Args:
+        instance: The broker.
+        faces: Its clients, and which of them runs the scenario.
+    """
+
+    instance: Instance
+    faces: Faces
+
+
+class Concluded(Struct, frozen=True):
+    """What a run has come to.
+
+    Args:
+        journals: What its journals hold, as they were read for the verdicts.
+        verdicts: What follows from that; what `verdicts.json` says.
+    """
+
+    journals: Journals
+    verdicts: Verdicts
+
+
+class Run:
+    """One process's part of a run.
+
+    Args:
+        options: What was asked.
+        interrupts: Whether Ctrl-C was pressed.
+
+    Raises:
+        LookupError: Something that was named is unknown, or the backend cannot be started here.
+        OSError: The folder cannot be written.
+    """
+
+    def __init__(self, options: RunOptions, interrupts: Interrupts) -> None:
+        self.options = options
+        self._interrupts = interrupts
+        self.catalogue = load_catalogue()
+        pair = options.open(options.shared)
+        self.selected = {rule.id for rule in pair.rules}
+        self.defect: Defect | None = pair.defect
+        self.backend: Backend = pair.backend
+        self._left: Backend | None = None
+        self.clock: Clock = MachineClock()
+        self.writers: list[str] = []
+        if options.writer == MAIN:
+            make_room(Path(options.out))
+        self._journal = self._open_journal()
+        self._known = known_outcomes(options.backend)
+        self._opening: events.Begin | None = None
+        self._plan: events.Plan | None = None
+        self.concluded: Concluded | None = None
+        """What this process has written the run's verdicts from; None when it has not."""
+
+    def _open_journal(self) -> JournalWriter:
+        options = self.options
+        path = Path(options.out) / JOURNALS / f"{options.writer}.jsonl"
+        return JournalWriter(path, run=options.run, writer=options.writer)
+
+    # for pytest ------------------------------------------------------------------------------------------------------
+
+    def markers(self) -> Iterator[str]:
+        """Every tag that a feature may carry."""
+        for rule in self.catalogue.rules:
+            yield f"{rule.id}: {rule.title}"
+        for profile in sorted({rule.profile.value for rule in self.catalogue.rules}):
+            yield f"{profile}: rules of this profile"
+        for strength in STRENGTH_TAGS:
+            yield f"{strength}: the scenario's strength, where it is not its rule's"
+        for tag in JUDGED_TAGS:
+            yield f"{tag}: who is judged, where the scenario differs from its rule"
+        for capability in Capability:
+            yield f"{NEEDS_PREFIX}{capability.value}: the scenario needs this of client and broker"
+        for tag in kind_tags():
+            yield f"{tag}: the scenario is about a queue manager of this kind"
+        yield f"{OWN_INSTANCE}: the scenario disturbs everybody else on its broker"
+
+    @property
+    def groups(self) -> Path:
+        """Where xdist's workers tell the controller which scenarios belong together."""
+        return Path(self.options.out) / GROUPS
+
+    def for_worker(self) -> dict[str, Any]:
+        """What a worker must know; builtins only, since it crosses a process boundary."""
+        builtins: dict[str, Any] = to_builtins(self.options)
+        return builtins
+
+    def start_shared(self) -> None:
+        """Start the one broker that everybody shares; a virtual one is made anew for each scenario, in its worker.
+
+        Raises:
+            BackendError: It cannot be started.
+            LookupError: The backend has none that everybody can share.
+        """
+        if self.virtual:
+            return
+        provisioned = self.backend.provision(Needs())
+        if isinstance(provisioned, Unsupported):
+            raise LookupError(provisioned.source.text)
+        self.options = structs.replace(self.options, shared=provisioned.endpoint("amqp"))
+
+    # selection -------------------------------------------------------------------------------------------------------
+
+    def selects(self, case: Case) -> bool:
+        """Whether the run is about one of the case's rules; a case without rules runs unless the call names some."""
+        narrowed = self.options.profile is not None or bool(self.options.rules)
+        return not self.selected.isdisjoint(case.rules) or not (case.rules or narrowed)
+
+    def plan(self, cases: Sequence[Case], left_out: Sequence[Case] = ()) -> None:
+        """Open the journal with what will be run.
+
+        Args:
+            cases: What will be run.
+            left_out: What tries the chosen rules, too, and the call leaves out.
+        """
+        self._begin()
+        planned = tuple(case.planned for case in cases)
+        missing = Counter(rule for case in left_out if not case.foreign for rule in case.rules)
+        with ctrl_c_deferred():
+            self._plan = self._journal.write(
+                events.Plan,
+                instant(self.clock),
+                scenarios=planned,
+                left_out=dict(missing),
+            )
+
+    def _begin(self) -> events.Begin:
+        """The journal's first line, written when it is first needed."""
+        if self._opening is None:
+            environment = self.backend.environment
+            client = self.backend.identity(self.options.face)
+            own = {"client": client.ours, "broker": environment.ours}
+            with ctrl_c_deferred():
+                self._opening = self._journal.write(
+                    events.Begin,
+                    instant(self.clock),
+                    backend=self.options.backend,
+                    client=client.title,
+                    ours=tuple(part for part, is_ours in own.items() if is_ours),
+                    environment={"product": environment.product, "version": environment.version, **environment.details},
+                    catalogue_hash=self.catalogue.sha256,
+                    seed=self.options.seed,
+                    defect=self.options.defect or "",
+                    capabilities={name.value: source.text for name, source in self.backend.capabilities.items()},
+                )
+        return self._opening
+
+    # a scenario ------------------------------------------------------------------------------------------------------
+
+    def provision(self, case: Case) -> Provided | Unsupported:
+        """An instance that meets the case's needs, and the clients with which it is tried."""
+        instance = self._instance(case.needs)
+        if isinstance(instance, Unsupported):
+            return self._explained(case, instance)
+        faces = faces_for(self._clients(instance), case.needs.capabilities, self.options.face)
+        if isinstance(faces, Unsupported):
+            instance.close()
+            return faces
+        return Provided(instance, faces)
+
+    def _instance(self, needs: Needs) -> Instance | Unsupported:
+        for capability in sorted(needs.capabilities):
+            if capability not in self.backend.capabilities:
+                missing = Source(f"{self.options.backend} lacks {capability.value}.")
+                return Unsupported(capability.value, self.backend.lacks.get(capability, missing))
+        return self.backend.provision(needs)
+
+    def _explained(self, case: Case, unsupported: Unsupported) -> Unsupported:
+        """What is missing, for the reason that the catalogue gives where no single server could have it."""
+        if self.backend.environment.ours:
+            for rule in case.rules:
+                reason = self.catalogue.rule(rule).beyond_one_server
+                if reason is not None:
+                    return Unsupported(unsupported.capability, Source(reason, f"the catalogue, {rule}"))
+        return unsupported
+
+    def journal(self, case: Case, clock: Clock) -> ScenarioJournal:
+        """The case's journal."""
+        self._begin()
+        return ScenarioJournal(self._journal, case.id, clock, self._interrupts)
+
+    def world(self, case: Case, provided: Provided, journal: ScenarioJournal) -> World:
+        """The case's world."""
+        limits = VIRTUAL_LIMITS if self.virtual else REAL_LIMITS
+        return World(
+            provided.instance,
+            journal,
+            Evidence(journal, case.rules[0] if case.rules else ""),
+            limits=limits,
+            faces=provided.faces,
+            rounds=VIRTUAL_ROUNDS if self.virtual else REAL_ROUNDS,
+        )
+
+    def _clients(self, instance: Instance) -> dict[str, Client]:
+        clients = dict(instance.clients())
+        if self.defect is None or self.defect.port is None:
+            return clients
+        return {name: self.defect.port(client) for name, client in clients.items()}
+
+    @property
+    def virtual(self) -> bool:
+        """Whether the backend's time is virtual."""
+        return Capability.VIRTUAL_TIME in self.backend.capabilities
+
+    def sleepless(self) -> AbstractContextManager[None]:
+        """Under a virtual clock, a real sleep is an error."""
+        return checks.forbid_sleep() if self.virtual else nullcontext()
+
+    def heartbeat(self) -> Heartbeat:
+        """What tells how late the harness itself comes."""
+        return Heartbeat(beats=not self.virtual)
+
+    def waited_ns(self, world: World) -> int:
+        """How long the world's runner has waited for something due."""
+        return world.instance.runner.waited_ns
+
+    def release(self, instance: Instance) -> None:
+        """Give an instance back."""
+        instance.close()
+
+    def go_on_as(self, writer: str) -> None:
+        """Be another writer from now on: in a process that was forked from the one that has planned the run.
+
+        Raises:
+            JournalError: Its journal cannot be made.
+        """
+        self.options = structs.replace(self.options, writer=writer)
+        self._left = self.backend  # the other process ends it: nothing of it may be given back here
+        self.backend = self.options.open(self.options.shared).backend
+        self._journal = self._open_journal()
+        self._opening = None
+        self._begin()
+
+    def verdict(self, case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
+        """What follows from the case's events."""
+        # The plan of this scenario alone: judged with all the others it would cost the square of their number.
+        plan = self._journal_plan(case)
+        verdicts = judge((self._begin(), plan, *journal.events), self.catalogue)
+        return next(scenario for scenario in verdicts.scenarios if scenario.scenario == case.id)
+
+    def _journal_plan(self, case: Case) -> events.Plan:
+        if self._plan is None:
+            raise RuntimeError("A scenario ran before the run's plan was written.")
+        return structs.replace(self._plan, scenarios=(case.planned,))
+
+    def known(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:
+        """The known outcome that says just this of the case; none of them is about a foreign one."""
+        return None if case.foreign else self._known.find(case.id, verdict.verdict)
+
+    # the end ---------------------------------------------------------------------------------------------------------
+
+    def finish(self, *, concludes: bool) -> None:
+        """Close the journal and stop the backend; the controller writes `verdicts.json` from all journals."""
+        self._begin()
+        self._journal.close(instant(self.clock), writers=(*self.writers, self.options.writer) if concludes else ())
+        self.backend.close()
+        if concludes:
+            self.groups.unlink(missing_ok=True)
+            (Path(self.options.out) / KNOWN).write_bytes(msgspec.json.format(msgspec.json.encode(self._known)))
+            self.concluded = conclude(Path(self.options.out))
+
+
+def conclude(out: Path) -> Concluded:
+    """Judge a folder's journals and write its `verdicts.json`."""
+    journals = read_journals(out / JOURNALS)
+    verdicts = judge(journals.events, load_catalogue(), journals.damage)
+    (out / VERDICTS).write_bytes(verdicts_json(verdicts))
+    return Concluded(journals, verdicts)

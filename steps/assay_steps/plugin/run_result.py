@@ -1,0 +1,60 @@
+"""The result of a run of the suite, or the reason why it stopped."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from assay_steps.plugin.run import PLUGIN, Concluded
+
+
+class RunResult:
+    """A pytest plugin that keeps the result of its run, and what stopped it."""
+
+    def __init__(self) -> None:
+        self.unreadable: list[str] = []
+        """Errors of the collection, one sentence each."""
+        self.ended = ""
+        """Why the run stopped early; empty if it did not, or if Ctrl-C stopped it."""
+        self.concluded: Concluded | None = None
+        """The conclusion; None if the run has no verdicts."""
+
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
+        """Keep the conclusion, so that the caller need not read the journals again."""
+        plugin = config.pluginmanager.get_plugin(PLUGIN)
+        if plugin is not None:
+            self.concluded = plugin.run.concluded
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep the errors of the collection."""
+        if report.failed:
+            text = str(report.longrepr)
+            said = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
+            self.unreadable.append(" ".join(said) or text)
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Keep why the kit stopped the run."""
+        if isinstance(excinfo.value, pytest.exit.Exception):
+            self.ended = str(excinfo.value.msg)
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Keep the internal error."""
+        self.ended = f"{excinfo.typename}: {excinfo.value}"
+
+
+PYTEST_SAYS = re.compile(
+    r"(?:^ERROR: usage: .*?: error: |^ERROR: )(?P<text>.*?)(?:\n  inifile: .*)?\Z", re.MULTILINE | re.DOTALL
+)
+
+
+def usage_error(log: Path) -> str:
+    """The usage error that pytest wrote to its log."""
+    text = log.read_text(encoding="utf-8").strip()
+    said = PYTEST_SAYS.search(text[max(text.rfind("ERROR: "), 0) :])
+    return (
+        said["text"].strip()
+        if said
+        else f"Pytest did not begin: {text.splitlines()[-1] if text else 'it gave no reason'}."
+    )

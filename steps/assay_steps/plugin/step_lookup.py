@@ -1,0 +1,166 @@
+"""Finding the step definition of a step, quickly.
+
+pytest-bdd asks pytest about every fixture for every step, and has it make a fixture of what it found: with a vocabulary
+of this size that was more than half of a run.  What is visible to a module does not change while its scenarios run, so
+it is asked once for each module, and a definition with words that the step has not is not parsed at all.  The rules
+stay those of pytest and pytest-bdd: of several definitions the one that was made closest to the scenario counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from inspect import signature
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import pytest
+from msgspec import Struct
+from pytest_bdd import parsers
+from pytest_bdd.compat import get_fixture_names, getfixturedefs
+from pytest_bdd.parser import Step
+from pytest_bdd.scenario import iterparentnodeids
+from pytest_bdd.steps import StepFunctionContext, step_function_context_registry
+from pytest_bdd.types import STEP_TYPES
+
+from assay_steps.plugin.current_step import CURRENT_STEP
+from assay_steps.vocabulary import VOCABULARY
+from assay_steps.words.mistakes import MistakeError
+
+# Not `pytest_bdd.scenario`: the package has a function of that name.
+_SEARCH = import_module("pytest_bdd.scenario")
+_NAME = "get_step_function"
+_FIELD = re.compile(r"\{[^}]*\}")
+
+
+class _Candidate(Struct, frozen=True, eq=False):
+    definition: Any
+    context: StepFunctionContext
+    begins: str
+    has: str
+
+
+class StepLookup:
+    """A pytest plugin that takes the place of pytest-bdd's search while a session lasts."""
+
+    def __init__(self) -> None:
+        self._visible: WeakKeyDictionary[Any, tuple[_Candidate, ...]] = WeakKeyDictionary()
+        self._found: WeakKeyDictionary[Any, dict[tuple[str, str], StepFunctionContext | None]] = WeakKeyDictionary()
+        self._before = getattr(_SEARCH, _NAME)
+
+    def pytest_sessionstart(self) -> None:
+        """From now on steps are found so."""
+        setattr(_SEARCH, _NAME, self.find)
+
+    def pytest_sessionfinish(self) -> None:
+        """Steps are found as before."""
+        setattr(_SEARCH, _NAME, self._before)
+
+    def find(self, request: pytest.FixtureRequest, step: Step) -> StepFunctionContext | None:
+        """The definition that parses a step and is visible to the scenario; None where there is none.
+
+        Raises:
+            MistakeError: A definition would fit, but for a word that names nothing.
+        """
+        node = request.node
+        current = node.stash.get(CURRENT_STEP, None)
+        if current is not None:
+            current.begin(step)
+        found = self._found.setdefault(node.parent, {})
+        key = step.type, step.name
+        if key not in found:
+            problems: list[str] = []
+            matches = sorted(self._matching(step, request, problems), key=_nearness)
+            if problems and not matches:
+                raise MistakeError(problems[0])
+            found[key] = matches[-1].context if matches else None
+        return found[key]
+
+    def _matching(self, step: Step, request: pytest.FixtureRequest, problems: list[str]) -> Iterator[_Candidate]:
+        name = step.name.casefold()
+        for one in self._candidates(request):
+            if one.context.type is not None and one.context.type != step.type:
+                continue
+            if one.has not in name or not name.startswith(one.begins):
+                continue
+            try:
+                fits = one.context.parser.is_matching(step.name)
+            except (LookupError, ValueError) as problem:  # a word of the step is none of its kind
+                problems.append(str(problem))
+            else:
+                if fits:
+                    yield one
+
+    def _candidates(self, request: Any) -> tuple[_Candidate, ...]:
+        module = request.node.parent
+        known = self._visible.get(module)
+        if known is None:
+            # Only pytest's inner parts know every fixture; pytest-bdd's own search asks them as well.
+            known = self._visible[module] = tuple(_visible(request._fixturemanager, request.node))  # noqa: SLF001 - likewise
+        return known
+
+
+def _visible(fixturemanager: Any, node: pytest.Item) -> Iterator[_Candidate]:
+    for name in get_fixture_names(fixturemanager=fixturemanager):
+        for definition in getfixturedefs(fixturemanager, name, node) or ():
+            context = step_function_context_registry.get(definition.func)
+            if context is not None:
+                _remember_signature(context)
+                yield _Candidate(definition, context, _beginning(context), _longest_word(context))
+
+
+def _nearness(one: _Candidate) -> list[str]:
+    """Sorts the definition last that was made closest to the scenario, as pytest-bdd does."""
+    return list(iterparentnodeids(one.definition.baseid))
+
+
+def _remember_signature(context: StepFunctionContext) -> None:
+    """Pytest and pytest-bdd ask `inspect` for it at every call of the step; where it is noted, that is one look."""
+    function = context.step_func
+    if not hasattr(function, "__signature__"):
+        vars(function)["__signature__"] = signature(function)
+
+
+def _beginning(context: StepFunctionContext) -> str:
+    """What every step that this definition parses begins with, whatever its case; empty for other kinds of parsers."""
+    return context.parser.name.partition("{")[0].casefold() if isinstance(context.parser, parsers.parse) else ""
+
+
+def _longest_word(context: StepFunctionContext) -> str:
+    """A word that every step has which this definition parses, whatever its case; empty where that is not sure."""
+    name = context.parser.name.casefold()
+    if not isinstance(context.parser, parsers.parse) or "{{" in name or "}}" in name:
+        return ""
+    words = _FIELD.sub("{}", name).split()
+    return max((word for word in words if "{}" not in word), key=len, default="")
+
+
+def is_ours(text: str) -> bool:
+    """Whether a step's text fits a step of the kit's vocabulary, even where one of its words names nothing."""
+    return any(_fits(context, text) for context in vocabulary())
+
+
+def keywords_of(text: str) -> tuple[str, ...]:
+    """Under which keywords, such as ``Given``, the kit's vocabulary has a step of this text; none where it has none."""
+    types = {context.type for context in vocabulary() if context.type is not None and _fits(context, text)}
+    return tuple(name.capitalize() for name in STEP_TYPES if name in types)
+
+
+@cache
+def vocabulary() -> tuple[StepFunctionContext, ...]:
+    """Every step definition of the kit's vocabulary."""
+    markers = (marker for name in VOCABULARY for marker in vars(import_module(name)).values())
+    functions = (getattr(marker, "_get_wrapped_function", None) for marker in markers)
+    found = (step_function_context_registry.get(function()) for function in functions if function is not None)
+    return tuple(context for context in found if context is not None)
+
+
+def _fits(context: StepFunctionContext, text: str) -> bool:
+    if not text.casefold().startswith(_beginning(context)):
+        return False
+    try:
+        return context.parser.is_matching(text)
+    except (LookupError, ValueError):
+        return True

@@ -1,0 +1,124 @@
+"""The suite as a call: pytest with the kit's own configuration, whatever folder it is started in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from assay_steps.plugin.folder import LOG, make_room
+from assay_steps.plugin.request import RunRequest
+from assay_steps.processes.forking import CAN_FORK
+from assay_steps.processes.garbage_collection import collect_rarely
+from assay_steps.processes.interrupts import Interrupts
+
+SUITE = Path(__file__).parents[1] / "scenarios"
+"""By its path: where no argument is one, pytest loads the conftests of whatever folder it is started in."""
+INI = Path(__file__).parents[1] / "suite.ini"
+
+PLUGINS = ("pytest_bdd.plugin", "assay_steps.entry")
+XDIST = "xdist.plugin"
+NO_OTHERS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
+"""Plugins that happen to be installed stay out, in xdist's workers too: one that shuffles would make another run."""
+
+
+class SuiteOptions(RunRequest, frozen=True, kw_only=True):
+    """What `run_suite` runs; None leaves the plugin's default.
+
+    Args:
+        out: The folder of evidence.
+        workers: How many processes; 0 for this one.
+        pytest_args: What goes to pytest as it is; test modules and feature files among it take the suite's place.
+    """
+
+    out: Path
+    workers: int = 0
+    pytest_args: tuple[str, ...] = ()
+
+    def arguments(self) -> list[str]:
+        """Pytest's command line."""
+        given = {
+            "backend": self.backend,
+            "out": str(self.out),
+            "profile": self.profile,
+            "seed": str(self.seed),
+            "store": self.store,
+            "face": self.face,
+            "defect": self.defect,
+        }
+        options = [f"--assay-{name}={value}" for name, value in given.items() if value is not None]
+        options += [f"--assay-rule={rule}" for rule in self.rules]
+        workers = self._workers()
+        names = (*PLUGINS, XDIST) if "-n" in workers else PLUGINS
+        plugins = [argument for name in names for argument in ("-p", name)]
+        own = any(names_tests(argument) for argument in self.pytest_args)
+        suite = () if own else ("--confcutdir", str(SUITE), str(SUITE))
+        place = ["-c", str(INI), "--rootdir", str(INI.parent), *suite]
+        return [*plugins, *place, *options, *workers, *self.pytest_args]
+
+    def _workers(self) -> list[str]:
+        """Forked processes where that can be; else xdist's, each of which imports and collects everything anew."""
+        if not self.workers:
+            return []
+        if CAN_FORK and not self.pytest_args:
+            return [f"--assay-forks={self.workers}"]
+        return ["-n", str(self.workers), "--dist", "load"]
+
+
+def names_tests(argument: str) -> bool:
+    """Whether an argument for pytest is a feature or a module of somebody's own: then only that is run.
+
+    Folders do not count: nobody could tell them from the value of an option such as ``-k``.
+    """
+    path = Path(argument.partition("::")[0])
+    return path.suffix in {".feature", ".py"} and path.is_file()
+
+
+def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.ExitCode:
+    """Run the suite; pytest's own words go to ``pytest.log`` in the folder of evidence.
+
+    Args:
+        options: What to run.
+        plugins: Further pytest plugins, such as a progress display.
+
+    Returns:
+        How pytest ended; interrupted, whenever Ctrl-C was pressed.
+    """
+    make_room(options.out)
+    interrupts = Interrupts()
+    with (
+        interrupts,
+        collect_rarely(),
+        (options.out / LOG).open("w", encoding="utf-8") as log,
+        redirect_stdout(log),
+        redirect_stderr(log),
+        environment_variable(NO_OTHERS, "1"),
+    ):
+        try:
+            interrupts.rouse()
+            code = pytest.ExitCode(pytest.main(options.arguments(), plugins=[*plugins, interrupts]))
+            interrupts.rest()
+        except BaseException:  # Ctrl-C, and what else it turns into where it comes at an unlucky moment
+            interrupts.rest()
+            if not interrupts.asked:
+                raise
+            # Ctrl-C where pytest does not watch for it, or what pytest's end makes of one that Python had dropped.
+            code = pytest.ExitCode.INTERRUPTED
+    return pytest.ExitCode.INTERRUPTED if interrupts.asked else code
+
+
+@contextmanager
+def environment_variable(name: str, value: str) -> Generator[None, None, None]:
+    """Set a variable, for child processes too, and put it back."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before

@@ -1,0 +1,154 @@
+"""Why a step is none of the vocabulary's, and what its writer may have meant.
+
+1. The vocabulary has the step under another keyword.
+2. A step has the same words, and one of its fields cannot be read, such as an option of a send: the field is named.
+3. Neither: the nearest steps are named.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
+
+from msgspec import Struct
+from pytest_bdd.steps import StepFunctionContext
+
+from assay_steps.plugin.step_lookup import keywords_of, vocabulary
+from assay_steps.words.handbook import handbook
+from assay_steps.words.mistakes import MistakeError
+from assay_steps.words.parsing import TYPES
+from assay_steps.words.subscription_terms import read_terms
+
+FIELD = re.compile(r"\{(\w+)(?::(\w+))?\}")
+WHERE = "`assay steps WORD` finds steps by their words"
+CLOSE = 0.5
+"""How much a word, or a part of a step, must be like another to be taken for it."""
+ALIKE = 0.25
+"""How much of what two steps say they must share, rare words weighing more, for one to be named for the other."""
+NEAREST = 3
+"""How many steps are named at most."""
+SHOWN = 5
+"""How many examples of a kind of word are named."""
+SAME_WORD = 0.8
+"""How alike two words must be to be the same, one of them mistyped."""
+_QUOTED = re.compile(r'"[^"]*"')
+_WORD = re.compile(r"[a-z][a-z'-]*")
+_READERS: Mapping[str, Callable[[str], object]] = {"Terms": read_terms}
+"""Kinds whose reader says more of a wrong word than the list of right ones does."""
+
+
+def explain(keyword: str, text: str) -> str:
+    """Say why no step of the vocabulary fits, in one sentence for the feature's writer.
+
+    Args:
+        keyword: ``given``, ``when`` or ``then``.
+        text: The step without its keyword.
+    """
+    elsewhere = keywords_of(text)
+    if elsewhere:
+        return f"the vocabulary has it as a {' and a '.join(elsewhere)} only; {WHERE}"
+    wrong = min(_almost(keyword, text), default=None, key=lambda one: one.rank)
+    if wrong is not None:
+        return f"{wrong.told.rstrip('.')}; {WHERE}"
+    close = nearest_steps(keyword, text)
+    hint = f"the nearest {'is' if len(close) == 1 else 'are'} {', '.join(f'`{phrase}`' for phrase in close)}; "
+    return f"the vocabulary has no such step; {hint if close else ''}{WHERE}"
+
+
+def nearest_steps(keyword: str, text: str) -> list[str]:
+    """The wordings of the vocabulary that are most like a step, those of its keyword only, the most alike first."""
+    weights = _weights()
+    said = {found for word in _words(text) for found in get_close_matches(word, weights, n=1, cutoff=SAME_WORD)}
+
+    def likeness(phrase: str) -> float:
+        words = _words(_filled(phrase))
+        total = sum(weights[word] for word in said) + sum(weights[word] for word in words)
+        return 2 * sum(weights[word] for word in said & words) / total if total else 0.0
+
+    ranked = sorted(((likeness(phrase), phrase) for phrase in _phrases(keyword)), key=lambda one: (-one[0], one[1]))
+    return [phrase for alike, phrase in ranked[:NEAREST] if alike >= ALIKE]
+
+
+class _Wrong(Struct, frozen=True):
+    """A wording of which a step has every word, and a field that cannot be read.
+
+    Args:
+        rank: How many of its fields are wrong, then how few of its letters are given; the least fits best.
+        phrase: The wording.
+        told: What is wrong with the first of these fields.
+    """
+
+    rank: tuple[int, int]
+    phrase: str
+    told: str
+
+
+def _almost(keyword: str, text: str) -> Iterator[_Wrong]:
+    for phrase in _phrases(keyword):
+        found = _loose(phrase).fullmatch(text)
+        given = len(FIELD.sub("", phrase))
+        if found is None or given < CLOSE * len(text) / 2:
+            continue
+        fields = zip(FIELD.findall(phrase), found.groups(), strict=True)
+        wrong = [told for (_, kind), value in fields if kind and (told := _unreadable(kind, value))]
+        if wrong:
+            yield _Wrong((len(wrong), -given), phrase, wrong[0])
+
+
+@cache
+def _loose(phrase: str) -> re.Pattern[str]:
+    """The wording's words, with anything in its fields."""
+    words = FIELD.sub("\0", phrase).split("\0")
+    return re.compile("(.+?)".join(map(re.escape, words)), re.IGNORECASE)
+
+
+def _unreadable(kind: str, value: str) -> str:
+    """What is wrong with a field; empty when it can be read."""
+    reads = TYPES[kind]
+    pattern: str = getattr(reads, "pattern", ".+")
+    if re.fullmatch(pattern, value, re.IGNORECASE):
+        try:
+            reads(value)
+        except (MistakeError, ValueError) as problem:
+            return str(problem)
+        return ""
+    if kind in _READERS:
+        try:
+            _READERS[kind](value)
+        except (MistakeError, ValueError) as problem:
+            return str(problem)
+    word = next(word for word in handbook().words if word.name == kind)
+    close = get_close_matches(value, word.examples, n=1, cutoff=CLOSE)
+    hint = f" (did you mean {close[0]}?)" if close else ""
+    return f"{value!r} is no {kind} such as {', '.join(word.examples[:SHOWN])}{hint}"
+
+
+def _phrases(keyword: str) -> list[str]:
+    return [step.parser.name for step in vocabulary() if _is_of(step, keyword)]
+
+
+def _is_of(step: StepFunctionContext, keyword: str) -> bool:
+    return step.type is None or step.type == keyword
+
+
+def _filled(phrase: str) -> str:
+    """The wording with an example in each field."""
+    examples = {word.name: word.examples[0] for word in handbook().words}
+    return FIELD.sub(lambda found: examples.get(found[2] or "", found[1]), phrase)
+
+
+def _words(text: str) -> set[str]:
+    """The words of a step, without the names in it, which say nothing of which step it is."""
+    return set(_WORD.findall(_QUOTED.sub("", text).casefold()))
+
+
+@cache
+def _weights() -> dict[str, float]:
+    """What each word of the vocabulary says of which step it is: the rarer, the more."""
+    phrases = [_words(_filled(str(step.parser.name))) for step in vocabulary()]
+    found = Counter(word for words in phrases for word in words)
+    return {word: math.log(len(phrases) / number) for word, number in found.items()}

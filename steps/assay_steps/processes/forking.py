@@ -1,0 +1,342 @@
+"""Several processes for one run: forked once every scenario is collected.
+
+What xdist's workers do each for itself - start, import, read every feature - is done once so.  What this process has
+started by then, such as the broker that everybody shares, stays its own: in a forked one its threads are not there, so
+each makes itself a backend anew (`Writer.go_on_as`).
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess
+from typing import IO, Any, Protocol
+
+import pytest
+from _pytest.runner import runtestprotocol
+from msgspec import Struct
+
+from assay_adapters.interrupts import as_ctrl_c, ctrl_c_deferred
+from assay_steps.processes.garbage_collection import freeze
+from assay_steps.processes.interrupts import Interrupts
+
+CAN_FORK = sys.platform == "linux"
+"""Elsewhere a process that has imported much cannot be forked, or not with safety."""
+
+REPLACEMENTS = 4
+"""So many for each process: one that dies is replaced, and a mistake that kills them all comes to an end."""
+JOIN_TIMEOUT_S = 60.0
+"""How long the processes may take to end what they are in and have started, once nobody wants to know any more."""
+
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+"""What waits until a forked process has a journal of its own: before, it would end the other one's."""
+_CODE = "I"
+_OCTETS = array(_CODE).itemsize
+
+
+class Writer(Protocol):
+    """A run's part in one process."""
+
+    def go_on_as(self, writer: str) -> None:
+        """Be another writer from now on, in a forked process."""
+        ...
+
+    def finish(self, *, concludes: bool) -> None:
+        """Close the journal."""
+        ...
+
+
+class _Said(Struct, frozen=True):
+    """What a process says between two scenarios.
+
+    Args:
+        reports: Pytest's reports on the scenario that is over, serialised.
+        begins: Which one it tries now; None for none, and then it ends.
+        follows: Which one it has taken besides, to try after that: pytest wants to know what to keep for it.
+        problem: What ended it before its end.
+    """
+
+    reports: tuple[dict[str, Any], ...] = ()
+    begins: int | None = None
+    follows: int | None = None
+    problem: str = ""
+
+
+class _Forked(Struct, eq=False):
+    """A process.
+
+    Args:
+        name: Its name, which is its journal's too.
+        process: The process.
+        said: Where what it says comes out.
+        within: The scenario that it is in; None for none.
+        follows: The one that it has taken besides; None for none.
+        problem: What ended it before its end.
+    """
+
+    name: str
+    process: ForkProcess
+    said: Connection
+    within: int | None = None
+    follows: int | None = None
+    problem: str = ""
+
+
+class _Tickets:
+    """The scenarios that nobody has taken yet: the places of a file that all processes read on in together.
+
+    Args:
+        portions: What one process takes at a time; each scenario is in one of them.
+    """
+
+    def __init__(self, portions: Sequence[Sequence[int]]) -> None:
+        self._portions = portions
+        self._file: IO[bytes] = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - `close` closes it
+        self._file.write(array(_CODE, range(len(portions))).tobytes())
+        self._file.seek(0)
+
+    def __iter__(self) -> Iterator[int]:
+        """Take one after the other, until there is none; the operating system gives each to one process only."""
+        while octets := self._file.read(_OCTETS):
+            for number in self._portions[array(_CODE, octets)[0]]:
+                if self._is_torn:
+                    return
+                yield number
+
+    def rest_of(self, first: int | None) -> Sequence[int]:
+        """What somebody had still in hand, from this scenario on; nothing where there is none."""
+        for portion in () if self._is_torn else self._portions:
+            if first in portion:
+                return portion[portion.index(first) :]
+        return ()
+
+    def tear_up(self) -> None:
+        """Nobody takes one any more."""
+        self._file.truncate(0)
+
+    @property
+    def _is_torn(self) -> bool:
+        return os.fstat(self._file.fileno()).st_size == 0
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._file.close()
+
+
+class Forks:
+    """A pytest plugin that tries the scenarios in forked processes; what they report, this one says.
+
+    Args:
+        count: How many.
+        run: The run's part in this process, which becomes the one in each of them.
+        writers: Takes the names of the journals.
+        interrupts: Whether Ctrl-C was pressed; it comes to every process.
+        group: With which others a scenario is one process's; empty for one that is anybody's.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        run: Writer,
+        writers: list[str],
+        interrupts: Interrupts,
+        group: Callable[[pytest.Item], str],
+    ) -> None:
+        self._count = count
+        self._group = group
+        self._run = run
+        self._writers = writers
+        self._interrupts = interrupts
+        self._reports: list[pytest.TestReport] | None = None
+        """In a forked process, what the present scenario has come to."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """Try what is collected.
+
+        Raises:
+            pytest.Session.Failed: A scenario failed, and pytest was told to stop there.
+            pytest.Session.Interrupted: Somebody has told pytest to stop.
+            pytest.exit.Exception: A process could not go on.
+            KeyboardInterrupt: Ctrl-C was pressed.
+        """
+        if session.config.option.collectonly or session.testsfailed or not session.items:
+            return None
+        tickets = _Tickets(_portions(session.items, self._group))
+        freeze()
+        try:
+            self._try_all(session, tickets)
+        finally:
+            tickets.close()
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+        """In a forked process, keep the reports; nobody there shows them."""
+        if self._reports is None:
+            return None
+        self._reports[:] = runtestprotocol(item, log=False, nextitem=nextitem)
+        return True
+
+    # the process that was there before -------------------------------------------------------------------------------
+
+    def _try_all(self, session: pytest.Session, tickets: _Tickets) -> None:
+        forked: list[_Forked] = []
+        replacements = self._count * REPLACEMENTS
+        try:
+            for _ in range(min(self._count, len(session.items))):
+                forked.append(self._fork(session, tickets))  # noqa: PERF401 - those are seen off if the next cannot be
+            while forked:
+                self._interrupts.check()  # it may have come where Python drops what a handler raises
+                ready = wait([one.said for one in forked])
+                for one in [one for one in forked if one.said in ready]:
+                    if self._hear(session, one):
+                        _go_on(session, one)
+                        continue
+                    forked.remove(one)
+                    if one.within is not None and replacements:
+                        replacements -= 1
+                        forked.append(self._fork(session, tickets, one.follows))
+        except BaseException:  # Ctrl-C too: the processes would go on without anybody who hears them
+            self._interrupts.rest()
+            tickets.tear_up()
+            self._see_off(session, forked)
+            raise
+
+    def _fork(self, session: pytest.Session, tickets: _Tickets, first: int | None = None) -> _Forked:
+        name = f"gw{len(self._writers)}"
+        self._writers.append(name)
+        hears, says = multiprocessing.Pipe(duplex=False)
+        process = multiprocessing.get_context("fork").Process(
+            target=self._work, args=(session, tickets, first, name, says), name=name, daemon=True
+        )
+        with warnings.catch_warnings():  # of the thread that draws a bar: nothing in the forked process waits for it
+            warnings.filterwarnings("ignore", message=".*multi-threaded", category=DeprecationWarning)
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
+            process.start()
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        says.close()
+        return _Forked(name, process, hears)
+
+    def _hear(self, session: pytest.Session, one: _Forked) -> bool:
+        """Take what a process says, and tell pytest; whether it has more to say."""
+        try:
+            with ctrl_c_deferred():  # half of what it says could not be told from the next
+                said: _Said = one.said.recv()
+        except (EOFError, OSError):
+            one.process.join()
+            if one.within is not None:
+                session.config.hook.pytest_runtest_logreport(report=_died(one, session.items[one.within]))
+            return False
+        hook = session.config.hook
+        for data in said.reports:
+            report = hook.pytest_report_from_serializable(config=session.config, data=data)
+            hook.pytest_runtest_logreport(report=report)
+        one.within, one.follows, one.problem = said.begins, said.follows, said.problem
+        return True
+
+    def _see_off(self, session: pytest.Session, forked: list[_Forked]) -> None:
+        """Have processes leave the scenarios that they are in, and end their journals and what they have started."""
+        limit = time.monotonic() + JOIN_TIMEOUT_S
+        for one in forked:
+            one.process.terminate()
+        while forked and (left := limit - time.monotonic()) > 0:
+            ready = wait([one.said for one in forked], left)
+            forked = [one for one in forked if one.said not in ready or self._hear(session, one)]
+        for one in forked:
+            one.process.kill()
+            one.process.join()
+
+    # a forked process ------------------------------------------------------------------------------------------------
+
+    def _work(self, session: pytest.Session, tickets: _Tickets, first: int | None, name: str, says: Connection) -> None:
+        signal.signal(signal.SIGTERM, as_ctrl_c(self._interrupts.strike_once))  # so it is seen off
+        self._reports = []
+        problem, has_journal = "", False
+        try:
+            _capture_anew(session.config)
+            self._run.go_on_as(name)
+            has_journal = True
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)  # what came so far strikes now, and ends that journal
+            self._try_some(session, chain(tickets.rest_of(first), tickets), says)
+            signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)  # what is left to do is short
+        except pytest.exit.Exception as said:
+            problem = str(said)
+        except KeyboardInterrupt:
+            pass  # it came to the process that was there before, too, and that one says so
+        except BaseException:  # noqa: BLE001 - SystemExit too: it is told where somebody hears it
+            problem = traceback.format_exc()
+        self._interrupts.rest()
+        try:
+            if has_journal:
+                self._run.finish(concludes=False)
+        except Exception:  # noqa: BLE001 - likewise
+            problem = problem or traceback.format_exc()
+        says.send(_Said(problem=problem))  # Ctrl-C is but noted by now
+
+    def _try_some(self, session: pytest.Session, numbers: Iterable[int], says: Connection) -> None:
+        config, reports, numbers = session.config, self._reports, iter(numbers)
+        told: tuple[dict[str, Any], ...] = ()
+        number, following = next(numbers, None), next(numbers, None)
+        while number is not None and reports is not None:
+            with ctrl_c_deferred():
+                says.send(_Said(reports=told, begins=number, follows=following))
+            after = None if following is None else session.items[following]
+            config.hook.pytest_runtest_protocol(item=session.items[number], nextitem=after)
+            told = tuple(config.hook.pytest_report_to_serializable(config=config, report=one) for one in reports)
+            number, following = following, next(numbers, None)
+        with ctrl_c_deferred():
+            says.send(_Said(reports=told))
+
+
+def _portions(items: Sequence[pytest.Item], group: Callable[[pytest.Item], str]) -> list[list[int]]:
+    """The places of the items that one process takes at a time: groups, which take longest, and then each alone."""
+    groups: dict[str, list[int]] = {}
+    alone: list[list[int]] = []
+    for place, item in enumerate(items):
+        name = group(item)
+        if name:
+            groups.setdefault(name, []).append(place)
+        else:
+            alone.append([place])
+    return [*groups.values(), *alone]
+
+
+def _go_on(session: pytest.Session, one: _Forked) -> None:
+    """End the run where a process could not go on, or where pytest was told to stop."""
+    if one.problem:
+        pytest.exit(one.problem, returncode=pytest.ExitCode.INTERNAL_ERROR)
+    if session.shouldfail:
+        raise session.Failed(session.shouldfail)
+    if session.shouldstop:
+        raise session.Interrupted(session.shouldstop)
+
+
+def _capture_anew(config: pytest.Config) -> None:
+    """Capture output to files of this process's own: a forked one has those of the other, and their place in them."""
+    capture = config.pluginmanager.get_plugin("capturemanager")
+    if capture is not None:
+        capture.stop_global_capturing()
+        capture.start_global_capturing()
+        capture.suspend_global_capture()
+
+
+def _died(one: _Forked, item: pytest.Item) -> pytest.TestReport:
+    return pytest.TestReport(
+        nodeid=item.nodeid,
+        location=item.location,
+        keywords={},
+        outcome="failed",
+        longrepr=f"The process {one.name} died (exit code {one.process.exitcode}) while it tried {item.nodeid}.",
+        when="call",
+    )

@@ -1,0 +1,74 @@
+"""Which worker runs which scenario: those that inject faults go in groups, and each group goes to one worker.
+
+Forked processes take their scenarios in portions (`assay_steps.processes.forking`).  pytest-xdist reads its groups from
+a suffix of a test's id, and pytest 9.2 no longer lets a plugin change an id.  So each xdist worker writes its groups to
+a file before it reports its collection, and the controller's scheduler reads that file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from xdist.scheduler import LoadScopeScheduling
+
+T = TypeVar("T")
+
+FAULT_GROUPS = 4
+"""The number of broker instances for scenarios that inject faults; each instance belongs to one worker."""
+
+Groups = dict[str, str]
+"""Test id -> group, for tests that belong to one."""
+
+
+def group_of(case_id: str) -> str:
+    """The group of a scenario that injects faults; every process computes the same one."""
+    return f"faults-{sum(case_id.encode()) % FAULT_GROUPS}"
+
+
+def interleaved(items: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:
+    """Spread the items of each kind evenly over the whole list, in their order.
+
+    The scenarios of one feature cost alike: those of some start brokers, those of others wait.  Run feature by feature,
+    the machine would first be overloaded and then idle.
+
+    Args:
+        items: The items to spread.
+        kind: Computes the kind of an item.
+    """
+    kinds: dict[Hashable, list[T]] = {}
+    for item in items:
+        kinds.setdefault(kind(item), []).append(item)
+    places = ((place / len(alike), item) for alike in kinds.values() for place, item in enumerate(alike))
+    return [item for _, item in sorted(places, key=itemgetter(0))]
+
+
+def write_groups(file: Path, groups: Mapping[str, str]) -> None:
+    """Write the groups atomically, because every worker writes the same file."""
+    draft = file.with_name(f"{file.name}.{os.getpid()}")
+    draft.write_bytes(msgspec.json.encode(groups))
+    draft.replace(file)
+
+
+class FaultScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist's scheduler is untyped where it matters
+    """xdist's scheduling by scope, where a scope is a group, or else a single test.
+
+    Args:
+        config: pytest's configuration.
+        log: xdist's log.
+        file: Where the workers write their groups.
+    """
+
+    def __init__(self, config: Any, log: Any, file: Path) -> None:
+        super().__init__(config, log)
+        self._file = file
+        self._known: Groups | None = None
+
+    def _split_scope(self, nodeid: str) -> str:
+        if self._known is None:
+            self._known = msgspec.json.decode(self._file.read_bytes(), type=Groups)
+        return self._known.get(nodeid, nodeid)

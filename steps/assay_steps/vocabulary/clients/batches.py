@@ -1,0 +1,218 @@
+"""Batch listeners (BATCH:24-40), what they do with their batches, and claims about the batches that came.
+
+Claims about batches first give the actor the time to be handed every message that was sent.
+"""
+
+from __future__ import annotations
+
+from pytest_bdd import given, then, when
+
+from assay_adapters.ports.client import Origin, Script
+from assay_adapters.ports.outcome import Ok
+from assay_evidence import events
+from assay_steps.cast.claims import Evidence, listed
+from assay_steps.cast.recording import Answer
+from assay_steps.cast.world import World
+from assay_steps.vocabulary.clients.receiving import RECEIVER
+from assay_steps.vocabulary.clients.sending import send
+from assay_steps.words.names import Place
+from assay_steps.words.parsing import phrase
+
+PLAIN = Script()
+
+FILL_MS = 1_000
+"""How long a batch that is to be lost may be filled: its messages wait already."""
+
+LOST_WITHIN_MS = 100
+"""How long the callback works whose client is lost: the loss comes at its beginning, and nothing is acknowledged."""
+
+
+@given(phrase("the receiver takes batches of at most {size:Number} within {timeout:Duration}"))
+@given(phrase("the receiver takes batches of at most {size:Number} within {timeout:Duration} and {script:Script}"))
+@given(phrase("{name:Name} takes batches of at most {size:Number} within {timeout:Duration}"))
+@given(phrase("{name:Name} takes batches of at most {size:Number} within {timeout:Duration} and {script:Script}"))
+@when(phrase("the receiver starts to take batches of at most {size:Number} within {timeout:Duration}"))
+@when(
+    phrase("the receiver starts to take batches of at most {size:Number} within {timeout:Duration} and {script:Script}")
+)
+@when(phrase("{name:Name} starts to take batches of at most {size:Number} within {timeout:Duration}"))
+@when(
+    phrase("{name:Name} starts to take batches of at most {size:Number} within {timeout:Duration} and {script:Script}")
+)
+def _(world: World, size: int, timeout: int, name: str = RECEIVER, script: Script = PLAIN) -> None:
+    world.consumers[name].listen_batch(script, size, timeout).needed()
+
+
+@when(phrase("a batch listener of size {size:Number} and timeout {timeout:Number} ms is set on {name:Name}"))
+def _(world: World, size: int, timeout: int, name: str) -> None:
+    answer = world.consumers[name].listen_batch(PLAIN, size, timeout)
+    world.last = Answer(answer.ref, answer.outcome)
+
+
+@when(phrase("a message listener is set on {name:Name}"))
+def _(world: World, name: str) -> None:
+    answer = world.consumers[name].listen(PLAIN)
+    world.last = Answer(answer.ref, answer.outcome)
+
+
+@when(phrase("the message listener of {name:Name} is removed"))
+def _(world: World, name: str) -> None:
+    world.consumers[name].listen(None).needed()
+
+
+@when(phrase("the batch listener of {name:Name} is removed"))
+def _(world: World, name: str) -> None:
+    world.consumers[name].listen_batch(None, 1, 0).needed()
+
+
+@when(phrase("{name:Name} asks for a message"))
+def _(world: World, name: str) -> None:
+    answer = world.consumers[name].receive(0)
+    world.last = Answer(answer.ref, answer.outcome)
+
+
+@when(
+    phrase(
+        "{count:Number} times a batch of {size:Number} messages from {place:Place} is lost with {name:Name}, "
+        "and {other:Name} receives the redelivered messages"
+    )
+)
+def _(world: World, count: int, size: int, place: Place, name: str, other: str) -> None:
+    origin = Origin(address=world.address(place))
+    producer = world.producer(place)
+    world.many = tuple(f"many{number}" for number in range(1, count * size + 1))
+    for first in range(0, count * size, size):
+        labels = world.many[first : first + size]
+        for label in labels:
+            send(world, producer, label, place)
+        _lose_with_batch(world, origin, name, labels)
+        _take(world, origin, other, size)
+
+
+def _lose_with_batch(world: World, origin: Origin, name: str, labels: tuple[str, ...]) -> None:
+    consumer = world.consumer(name, origin).needed()
+    connection = consumer.session.connection
+    world.sightings.at_first_sight(world.kid(labels[-1]), connection.abort)
+    consumer.listen_batch(Script(take_ms=LOST_WITHIN_MS), len(labels), FILL_MS).needed()
+    world.wait_until(lambda: not connection.open, world.limits.expected_ms)
+
+
+def _take(world: World, origin: Origin, name: str, count: int) -> None:
+    consumer = world.consumer(name, origin).needed()
+    for _turn in range(count):
+        answer = consumer.receive(world.limits.expected_ms)
+        if not isinstance(answer.outcome, Ok) or answer.outcome.value is None:
+            break
+    consumer.session.connection.close().needed()
+
+
+def _await_all(world: World, name: str) -> None:
+    world.await_sightings((name,), (sent.kid for sent in world.messages.values() if sent.answer.accepted))
+
+
+def _shape(world: World, evidence: Evidence, name: str, size: int, **bounds: int) -> None:
+    _await_all(world, name)
+    evidence.claim("batch-shape", {"actor": name}, {"max": size, **bounds})
+
+
+@then(phrase("the receiver's batches hold at most {size:Number} messages"))
+@then(phrase("{name:Name}'s batches hold at most {size:Number} messages"))
+def _(world: World, evidence: Evidence, size: int, name: str = RECEIVER) -> None:
+    _shape(world, evidence, name, size)
+
+
+@then(phrase("the receiver receives 1 batch of exactly 1 message"))
+@then(phrase("the receiver receives {count:Number} batches of exactly {size:Number} messages"))
+@then(phrase("{name:Name} receives {count:Number} batches of exactly {size:Number} messages"))
+def _(world: World, evidence: Evidence, count: int = 1, size: int = 1, name: str = RECEIVER) -> None:
+    _shape(world, evidence, name, size, min=size, batches=count)
+
+
+@then(phrase("each batch of at most {size:Number} reaches the receiver within {timeout:Duration} of its first message"))
+def _(world: World, evidence: Evidence, size: int, timeout: int) -> None:
+    _shape(world, evidence, RECEIVER, size, defer_ms=timeout, limit_ms=world.limits.late_ms)
+
+
+@then(
+    phrase(
+        "each batch of at most {size:Number} reaches the receiver within {timeout:Duration} of its first message, "
+        "to the millisecond"
+    )
+)
+def _(world: World, evidence: Evidence, size: int, timeout: int) -> None:
+    _shape(world, evidence, RECEIVER, size, defer_ms=timeout)
+
+
+@then(phrase("a full batch of {size:Number} reaches the receiver without waiting for more"))
+def _(world: World, evidence: Evidence, size: int) -> None:
+    _shape(world, evidence, RECEIVER, size, full_ms=world.limits.late_ms)
+
+
+@then(phrase("how full the receiver's batches of at most {size:Number} are is recorded"))
+def _(world: World, evidence: Evidence, size: int) -> None:
+    _shape(world, evidence, RECEIVER, size, fill=1)
+
+
+@then(phrase("the first batch of the receiver holds {label:Name}"))
+def _(world: World, evidence: Evidence, label: str) -> None:
+    kid = world.kid(label)
+    world.await_sightings((RECEIVER,), (kid,))
+    evidence.claim("equal-fields", {"kid": kid, "actor": RECEIVER, "field.batch": "0"})
+
+
+def _failed_batch(world: World, name: str) -> int:
+    """Number of the batch whose callback raised.
+
+    Raises:
+        LookupError: None did.
+    """
+
+    def raised() -> list[int]:
+        return [
+            event.batch
+            for event in world.recorder.journal.events
+            if isinstance(event, events.Callback)
+            and event.actor == name
+            and event.ended == "raised"
+            and event.batch is not None
+        ]
+
+    world.wait_until(lambda: bool(raised()), world.limits.expected_ms)
+    for batch in raised():
+        return batch
+    raise LookupError(f"No batch callback of {name!r} failed.")
+
+
+def _kids_of(world: World, *batches: int) -> tuple[str, ...]:
+    """What the receiver was handed in these batches; what came twice is named once."""
+    kids = (one.kid for one in world.sightings.all if one.actor == RECEIVER and one.batch in batches)
+    return tuple(dict.fromkeys(kids))
+
+
+@then("every message of the failed batch comes to the receiver again")
+def _(world: World, evidence: Evidence) -> None:
+    kids = _kids_of(world, _failed_batch(world, RECEIVER))
+    world.observe((RECEIVER,), kids, 2)
+    evidence.claim("redelivered", {"kids": listed(kids), "actors": RECEIVER}, {"times": 2, "flagged": 0})
+
+
+@then("no message of a batch before the failed one comes to the receiver again")
+def _(world: World, evidence: Evidence) -> None:
+    kids = _kids_of(world, *range(_failed_batch(world, RECEIVER)))
+    world.observe((RECEIVER,), kids)
+    evidence.claim("delivered-exactly", {"kids": listed(kids), "actors": RECEIVER})
+
+
+@then(phrase("{name:Name} sees every message of the batch of {label:Name} exactly once"))
+def _(world: World, evidence: Evidence, name: str, label: str) -> None:
+    batch = next(one.batch for one in world.seen_by((RECEIVER,), (world.kid(label),)))
+    kids = (world.kid(label),) if batch is None else _kids_of(world, batch)
+    world.observe((name,), kids)
+    evidence.claim("delivered-exactly", {"kids": listed(kids), "actors": name})
+
+
+@then(phrase("every redelivery of {labels:Names} that {names:Names} sees is marked as redelivered"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...], names: tuple[str, ...]) -> None:
+    kids = world.kids(labels)
+    world.observe(names, (), 1)
+    evidence.claim("redelivered", {"kids": listed(kids), "actors": listed(names)}, {"times": 0})

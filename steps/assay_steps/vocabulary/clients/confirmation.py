@@ -1,0 +1,130 @@
+"""Confirming: what a subscriber's application does between receiving a message and confirming it, and how it may fail.
+
+An application that fails ends without a word, as if its process had been killed; a client that connects again by itself
+does not do so then.  What an application has done with a message stands in a database of its own, which survives it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+from pytest_bdd import given, then, when
+
+from assay_adapters.ports.client import Script
+from assay_adapters.ports.outcome import Ok, Outcome
+from assay_steps.cast.claims import Evidence, listed
+from assay_steps.cast.world import World
+from assay_steps.words.parsing import phrase
+
+
+class Database:
+    """The database of an application: one row a message, however often it is entered."""
+
+    def __init__(self) -> None:
+        self._rows = sqlite3.connect(":memory:", isolation_level=None)
+        self._rows.execute("CREATE TABLE entry (kid TEXT PRIMARY KEY) WITHOUT ROWID")
+
+    def enter(self, kid: str) -> Outcome[None]:
+        """Enter a message, in a transaction that is over when this returns."""
+        self._rows.execute("INSERT OR IGNORE INTO entry (kid) VALUES (?)", (kid,))
+        return Ok(None)
+
+    def entries(self) -> Outcome[tuple[str, ...]]:
+        """What is entered."""
+        return Ok(tuple(kid for (kid,) in self._rows.execute("SELECT kid FROM entry ORDER BY kid")))
+
+    def close(self) -> None:
+        """Close it."""
+        self._rows.close()
+
+
+@pytest.fixture
+def database() -> Iterator[Database]:
+    """The one database of the scenario's applications."""
+    made = Database()
+    yield made
+    made.close()
+
+
+def _fail(world: World, name: str) -> None:
+    world.consumers[name].session.connection.abort()
+
+
+def _enter(world: World, database: Database, name: str, kid: str) -> None:
+    world.recorder.record(name, "enter", lambda: database.enter(kid), args={"kid": kid}).needed()
+
+
+@given(phrase("the application of {name:Name} will fail when {label:Name} is first seen"))
+def _(world: World, name: str, label: str) -> None:
+    world.sightings.at_first_sight(world.kid(label), lambda: _fail(world, name))
+
+
+@when(phrase("the application of {name:Name} fails"))
+def _(world: World, name: str) -> None:
+    _fail(world, name)
+
+
+@when(phrase("the application of {name:Name} has failed"))
+def _(world: World, name: str) -> None:
+    connection = world.consumers[name].session.connection
+    world.wait_until(lambda: not connection.open, world.limits.expected_ms)
+
+
+@when(phrase("subscriber {name:Name} starts to receive and {script:Script}"))
+def _(world: World, name: str, script: Script) -> None:
+    world.consumers[name].listen(script).needed()
+
+
+@when(phrase("subscriber {name:Name} comes back as {other:Name}"))
+def _(world: World, name: str, other: str) -> None:
+    world.play(other, world.roles[name]).needed().listen(Script()).needed()
+
+
+@when(phrase("subscriber {name:Name} comes back and does not receive yet"))
+def _(world: World, name: str) -> None:
+    world.play(name, world.roles[name]).needed()
+
+
+@when(phrase("{name:Name} stores {label:Name} in its database"))
+def _(world: World, database: Database, name: str, label: str) -> None:
+    _enter(world, database, name, world.kid(label))
+
+
+@when(phrase("{name:Name} receives 1 message, storing it in its database before acknowledging it"))
+@when(phrase("{name:Name} receives {count:Number} messages, storing each in its database before acknowledging it"))
+def _(world: World, database: Database, name: str, count: int = 1) -> None:
+    consumer = world.consumers[name]
+    for _turn in range(count):
+        answer = consumer.receive(world.limits.expected_ms)
+        if not isinstance(answer.outcome, Ok) or answer.outcome.value is None:
+            return
+        seen = answer.outcome.value
+        _enter(world, database, name, seen.kid)
+        consumer.session.acknowledge(seen).needed()
+
+
+@then(phrase("{labels:Names} are in the database of {name:Name}"))
+def _(world: World, evidence: Evidence, database: Database, labels: tuple[str, ...], name: str) -> None:
+    answer = world.recorder.record(name, "entries", database.entries, show=lambda kids: {"kids": kids})
+    evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(world.kids(labels))}, {"count": 1})
+
+
+@then(phrase("{labels:Names} went over the wire once, settled"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...]) -> None:
+    _went(world, evidence, labels, times=1, settled=1)
+
+
+@then(phrase("{labels:Names} went over the wire once, not settled"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...]) -> None:
+    _went(world, evidence, labels, times=1, settled=0)
+
+
+@then(phrase("{labels:Names} went over the wire again, not settled"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...]) -> None:
+    _went(world, evidence, labels, least=2, settled=0)
+
+
+def _went(world: World, evidence: Evidence, labels: tuple[str, ...], **bounds: int) -> None:
+    evidence.claim("transferred", {"kids": listed(world.kids(labels))}, bounds)

@@ -1,0 +1,136 @@
+"""Subscribers by quality of service and by how long their subscriptions outlive them, and what is then on their queues.
+
+What a client does not let its user choose is refused, so scenarios ask for it by tag: ``@needs-quality-of-service``,
+``@needs-subscription-ttl``, ``@needs-auto-confirm``.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+from pytest_bdd import given, then, when
+
+from assay_adapters.ports.client import AckMode, Script
+from assay_adapters.ports.faults import BeforeAnswer, BlockWrite, Cut
+from assay_sdk.driver import Durability
+from assay_steps.cast.claims import Evidence
+from assay_steps.cast.waiting import NS_PER_MS
+from assay_steps.cast.world import Role, World
+from assay_steps.vocabulary.clients.sending import producer_for, send
+from assay_steps.vocabulary.observations.queue_looks import look_for
+from assay_steps.words.names import Place
+from assay_steps.words.parsing import phrase
+from assay_steps.words.send_options import SendOptions
+from assay_steps.words.subscription_terms import Terms
+
+
+def role_of(world: World, name: str, place: Place, terms: Terms) -> Role:
+    """A subscriber as it asks to be; of a subscription of its own the subscriber's name is the client id, too."""
+    lasting = terms.ttl_ms > 0
+    origin = world.subscription(
+        world.address(place),
+        durable=lasting,
+        name=terms.share or (name if lasting else None),
+        shared=terms.share is not None,
+        ttl_ms=terms.ttl_ms,
+    )
+    return Role(
+        origin=origin,
+        ack=AckMode.CLIENT if terms.auto_confirm is False else AckMode.AUTO,
+        client_id=name,
+        member=place.member,
+        qos=terms.qos,
+        auto_confirm=terms.auto_confirm,
+    )
+
+
+@given(phrase("subscriber {name:Name} on {place:Place} with {terms:Terms}"))
+@when(phrase("subscriber {name:Name} comes to {place:Place} with {terms:Terms}"))
+def _(world: World, name: str, place: Place, terms: Terms) -> None:
+    world.play(name, role_of(world, name, place, terms)).needed().listen(Script()).needed()
+
+
+@given(phrase("subscriber {name:Name} on {place:Place} with {terms:Terms} that does not receive yet"))
+def _(world: World, name: str, place: Place, terms: Terms) -> None:
+    world.play(name, role_of(world, name, place, terms)).needed()
+
+
+@when(phrase("subscriber {name:Name} starts to receive"))
+def _(world: World, name: str) -> None:
+    world.consumers[name].listen(Script()).needed()
+
+
+@when(phrase("subscriber {name:Name} comes back {span:Duration} after it left"))
+@when(phrase("subscriber {name:Name} comes back {span:Duration} after it left, to live for {ttl:Duration}"))
+def _(world: World, name: str, span: int, ttl: int | None = None) -> None:
+    role = world.roles[name]
+    if ttl is not None:
+        lasting = Durability.DURABLE if ttl else role.origin.durability
+        role = replace(role, origin=replace(role.origin, ttl_ms=ttl, durability=lasting))
+    world.wait_after(name, span)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
+@when(phrase("subscriber {name:Name} comes back, to be lost when {label:Name} is first seen"))
+def _(world: World, name: str, label: str) -> None:
+    consumer = world.play(name, world.roles[name]).needed()
+    world.sightings.at_first_sight(world.kid(label), consumer.session.connection.abort)
+    consumer.listen(Script()).needed()
+
+
+@when(phrase("{span:Duration} have passed since subscriber {name:Name} left"))
+def _(world: World, span: int, name: str) -> None:
+    world.wait_after(name, span)
+
+
+@then(phrase("the Persistence of {label:Name} on {queue:Place} is recorded"))
+def _(world: World, evidence: Evidence, label: str, queue: Place) -> None:
+    event = look_for(world, queue, label)
+    evidence.claim("in-range", {"at": event, "field": "Persistence"}, {"least": 0, "most": 1})
+
+
+@then(phrase("there is no subscription to {place:Place}"))
+@then(phrase("there is {count:Number} subscription to {place:Place}"))
+@then(phrase("there are {count:Number} subscriptions to {place:Place}"))
+def _(world: World, evidence: Evidence, place: Place, count: int = 0) -> None:
+    look = world.administrator.subscriptions(place)
+    evidence.claim("equal-fields", {"at": look.ref, "field.subscriptions": str(count)})
+
+
+@then(phrase("{name:Name} sees {labels:Names} at least once"))
+def _(world: World, evidence: Evidence, name: str, labels: tuple[str, ...]) -> None:
+    world.observe((name,), world.kids(labels))
+    for label in labels:
+        sent = world.messages[label]
+        of = {"kid": sent.kid, "call": sent.call, "actors": name}
+        evidence.claim("by", of, {"limit_ms": world.now_ms() - world.sent_ns(label) // NS_PER_MS})
+
+
+# what happens while a message is sent ------------------------------------------------------------------------------
+
+
+@when(
+    phrase(
+        "message {label:Name} is sent to {place:Place} with {options:Options}"
+        " while the write to {queue:Place} waits for {span:Duration}"
+    )
+)
+def _(world: World, label: str, place: Place, options: SendOptions, queue: Place, span: int) -> None:
+    producer = producer_for(world, place, options)
+    blocked = BlockWrite(world.administrator.name_of(queue))
+    injection = world.faults.arm(blocked)
+    world.instance.runner.call_at(world.instance.clock.monotonic_ns() + span * NS_PER_MS, injection.heal)
+    send(world, producer, label, place, options)
+    world.faults.wait_for(blocked, injection)
+
+
+@when(
+    phrase(
+        "message {label:Name} is sent to {place:Place} with {options:Options}"
+        " and every connection is cut before its answer"
+    )
+)
+def _(world: World, label: str, place: Place, options: SendOptions) -> None:
+    producer = producer_for(world, place, options)
+    injection = world.faults.arm(Cut(), BeforeAnswer(world.kid(label)))
+    send(world, producer, label, place, options)
+    world.faults.wait_for(Cut(), injection)

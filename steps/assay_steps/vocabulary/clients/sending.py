@@ -1,0 +1,184 @@
+"""Producers, their settings, and sends.
+
+A send with options sets them on a producer made for it; ``for this send only`` gives them with the send.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from pytest_bdd import given, when
+
+from assay_adapters.ports.client import MODE_VALUES, Mode, Setting
+from assay_steps.cast.actors import Producer
+from assay_steps.cast.recording import Answer
+from assay_steps.cast.sessions import Session
+from assay_steps.cast.world import PLAIN, World
+from assay_steps.words.names import Place
+from assay_steps.words.parsing import phrase
+from assay_steps.words.send_options import SendOptions
+
+STYLES = ("classic", "simplified")
+MODE_NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
+
+
+def prepared(producer: Producer, options: SendOptions) -> Producer:
+    """A producer with the options set on it; a refusal here ends the scenario as inconclusive."""
+    settings = {
+        Setting.TTL: options.ttl_ms,
+        Setting.DELAY: options.delay_ms,
+        Setting.PRIORITY: options.priority,
+        Setting.MODE: MODE_NUMBERS[options.mode] if options.mode else None,
+    }
+    for setting, value in settings.items():
+        if value is not None:
+            producer.set(setting, value).needed()
+    return producer
+
+
+def producer_for(
+    world: World, place: Place, options: SendOptions, name: str = "sender", session: Session | None = None
+) -> Producer:
+    """A fresh producer that is as the options of its sends say; a refusal here ends the scenario as inconclusive."""
+    face = options.face or (world.face if options.qos else None)
+    return prepared(world.producer(place, name, session=session, face=face, qos=options.qos), options)
+
+
+def send(world: World, producer: Producer, label: str, place: Place, options: SendOptions = PLAIN) -> Answer[object]:
+    """Send one message through a producer as it is set."""
+    draft = world.draft(label, options)
+    answer = producer.send(draft, mode=options.send_mode, priority=options.send_priority, ttl_ms=options.send_ttl_ms)
+    world.note_sent(label, draft, answer, world.address(place))
+    world.last = Answer(answer.ref, answer.outcome)
+    return world.last
+
+
+@given(phrase("a producer on {place:Place}"))
+@given(phrase("a {style:Style} producer on {place:Place}"))
+@given(phrase("producer {name:Name} on {place:Place}"))
+def _(world: World, place: Place, style: str | None = None, name: str = "sender") -> None:
+    world.producer(place, name, face=style)
+    world.places[name] = place
+
+
+@given(phrase("the producer's {setting:Setting} is {value:Duration}"))
+def _(world: World, setting: Setting, value: int) -> None:
+    world.producers["sender"].set(setting, value).needed()
+
+
+@given(phrase("the producer's delivery mode is {mode:Mode}"))
+@when(phrase("the producer's delivery mode is set to {mode:Mode}"))
+def _(world: World, mode: Mode) -> None:
+    world.producers["sender"].set(Setting.MODE, MODE_NUMBERS[mode]).needed()
+
+
+@when(phrase("the producer's {setting:Setting} is set to {value:Duration}"))
+@when(phrase("the producer's {setting:Setting} is set to {value:Number}"))
+def _(world: World, setting: Setting, value: int) -> None:
+    answer = world.producers["sender"].set(setting, value)
+    world.last = Answer(answer.ref, answer.outcome)
+
+
+@when(phrase("the producer's {setting:Setting} is set to {value:Fraction}"))
+def _(world: World, setting: Setting, value: timedelta) -> None:
+    answer = world.producers["sender"].set(setting, value)
+    world.last = Answer(answer.ref, answer.outcome)
+
+
+@when(phrase("the producer's {setting:Setting} is set to {value:Duration} and a message is sent"))
+def _(world: World, setting: Setting, value: int) -> None:
+    producer = world.producers["sender"]
+    answer = producer.set(setting, value)
+    world.tries = {"setting": Answer(answer.ref, answer.outcome)}
+    if answer.accepted:
+        world.tries["send"] = send(world, producer, "message", world.places["sender"])
+
+
+@given(phrase("a classic and a simplified producer on {place:Place}"))
+def _(world: World, place: Place) -> None:
+    for style in STYLES:
+        world.producer(place, style, face=style)
+        world.places[style] = place
+
+
+@given(phrase("the {setting:Setting} of both producers is {value:Duration}"))
+def _(world: World, setting: Setting, value: int) -> None:
+    for style in STYLES:
+        world.producers[style].set(setting, value).needed()
+
+
+@when(phrase("the {setting:Setting} of both producers is set to {value:Duration}"))
+def _(world: World, setting: Setting, value: int) -> None:
+    answers = {style: world.producers[style].set(setting, value) for style in STYLES}
+    world.tries = {style: Answer(answer.ref, answer.outcome) for style, answer in answers.items()}
+
+
+@when(phrase("both producers send a message with {options:Options}"))
+def _(world: World, options: SendOptions) -> None:
+    world.tries = {style: send(world, world.producers[style], style, world.places[style], options) for style in STYLES}
+
+
+@when("the producer sends a message")
+@when(phrase("the producer sends message {label:Name}"))
+@when(phrase("the producer sends message {label:Name} with {options:Options}"))
+@when(phrase("the producer sends a message with {options:Options}"))
+def _(world: World, label: str = "message", options: SendOptions = PLAIN) -> None:
+    send(world, world.producers["sender"], label, world.places["sender"], options)
+
+
+@given(phrase("a message is sent to {place:Place}"))
+@given(phrase("a message is sent to {place:Place} with {options:Options}"))
+@given(phrase("message {label:Name} is sent to {place:Place}"))
+@given(phrase("message {label:Name} is sent to {place:Place} with {options:Options}"))
+@when(phrase("a message is sent to {place:Place}"))
+@when(phrase("a message is sent to {place:Place} with {options:Options}"))
+@when(phrase("message {label:Name} is sent to {place:Place}"))
+@when(phrase("message {label:Name} is sent to {place:Place} with {options:Options}"))
+def _(world: World, place: Place, label: str = "message", options: SendOptions = PLAIN) -> None:
+    producer = producer_for(world, place, options)
+    send(world, producer, label, place, options)
+
+
+@given(phrase("messages {labels:Names} are sent to {place:Place}"))
+@given(phrase("messages {labels:Names} are sent to {place:Place} with {options:Options}"))
+@when(phrase("messages {labels:Names} are sent to {place:Place}"))
+@when(phrase("messages {labels:Names} are sent to {place:Place} with {options:Options}"))
+@when(phrase("messages {labels:Names} are sent to {place:Place} at intervals of {interval:Duration}"))
+def _(
+    world: World, labels: tuple[str, ...], place: Place, options: SendOptions = PLAIN, interval: int | None = None
+) -> None:
+    producer = producer_for(world, place, options)
+    for label in labels:
+        send(world, producer, label, place, options)
+        if interval is not None:
+            world.pass_time(interval)
+
+
+@given(phrase("{count:Number} messages are sent to {place:Place}"))
+@given(phrase("{count:Number} messages are sent to {place:Place} with {options:Options}"))
+@when(phrase("{count:Number} messages are sent to {place:Place}"))
+@when(phrase("{count:Number} messages are sent to {place:Place} with {options:Options}"))
+def _(world: World, count: int, place: Place, options: SendOptions = PLAIN) -> None:
+    world.many = tuple(f"many{number}" for number in range(1, count + 1))
+    producer = producer_for(world, place, options)
+    for label in world.many:
+        send(world, producer, label, place, options)
+
+
+@when(phrase("message {label:Name} is sent in session {session:Name} to {place:Place}"))
+@when(phrase("message {label:Name} is sent in session {session:Name} to {place:Place} with {options:Options}"))
+def _(world: World, label: str, session: str, place: Place, options: SendOptions = PLAIN) -> None:
+    owner: Session = world.sessions[session]
+    producer = producer_for(world, place, options, f"{session}'s sender", owner)
+    send(world, producer, label, place, options)
+
+
+@when("the sender's connection is lost")
+def _(world: World) -> None:
+    world.sessions["sender"].connection.abort()
+
+
+@given("the sender's connection has been closed")
+@when("the sender's connection is closed")
+def _(world: World) -> None:
+    world.sessions["sender"].connection.close().needed()

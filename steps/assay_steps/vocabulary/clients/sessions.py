@@ -1,0 +1,50 @@
+"""Sessions by name: units of work, acknowledgement, recovery."""
+
+from __future__ import annotations
+
+from pytest_bdd import given, when
+
+from assay_adapters.ports.client import AckMode, Origin
+from assay_steps.cast.recording import Answer
+from assay_steps.cast.world import World
+from assay_steps.words.names import Place
+from assay_steps.words.parsing import phrase
+
+
+@given(phrase("session {name:Name} in {ack:Ack} mode"))
+@given(phrase("session {name:Name} in {ack:Ack} mode on connection {connection:Name}"))
+def _(world: World, name: str, ack: AckMode, connection: str | None = None) -> None:
+    world.session(name, ack, connection=connection)
+
+
+@given(phrase("receiver {name:Name} of session {session:Name} on {place:Place}"))
+def _(world: World, name: str, session: str, place: Place) -> None:
+    world.consumer(name, Origin(address=world.address(place)), session=world.sessions[session]).needed()
+
+
+@when(phrase("session {name:Name} is committed"))
+def _(world: World, name: str) -> None:
+    answer = world.sessions[name].commit()
+    world.last = Answer(answer.ref, answer.outcome)
+
+
+@when(phrase("session {name:Name} is rolled back"))
+def _(world: World, name: str) -> None:
+    answer = world.sessions[name].rollback()
+    world.last = Answer(answer.ref, answer.outcome)
+
+
+@when(phrase("session {name:Name} is recovered"))
+def _(world: World, name: str) -> None:
+    world.sessions[name].recover().needed()
+
+
+@when(phrase("session {name:Name} is closed"))
+def _(world: World, name: str) -> None:
+    world.sessions[name].close().needed()
+
+
+@when(phrase("{name:Name} acknowledges message {label:Name}"))
+def _(world: World, name: str, label: str) -> None:
+    sighting = world.seen_by((name,), (world.kid(label),))[-1]
+    world.consumers[name].session.acknowledge(sighting.seen).needed()

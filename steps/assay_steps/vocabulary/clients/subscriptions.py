@@ -1,0 +1,156 @@
+"""Subscribers on topics: durable or not, shared or not, active or not.
+
+A durable subscriber's own name is its client id and its subscription's name, unless the step says otherwise.
+"""
+
+from __future__ import annotations
+
+from pytest_bdd import given, when
+
+from assay_adapters.ports.client import AckMode, Script
+from assay_steps.cast.recording import Answer
+from assay_steps.cast.world import Role, World
+from assay_steps.words.names import Place
+from assay_steps.words.parsing import phrase
+
+
+def _role(
+    world: World,
+    place: Place,
+    *,
+    durable: bool,
+    subscription: str | None,
+    client: str | None,
+    shared: bool = False,
+    ack: AckMode = AckMode.AUTO,
+    selector: str | None = None,
+) -> Role:
+    origin = world.subscription(
+        world.address(place), durable=durable, name=subscription, shared=shared, selector=selector
+    )
+    return Role(origin=origin, ack=ack, client_id=client, member=place.member)
+
+
+@given(phrase("a non-durable subscriber {name:Name} on {place:Place}"))
+@when(phrase("a non-durable subscriber {name:Name} comes to {place:Place}"))
+def _(world: World, name: str, place: Place) -> None:
+    role = _role(world, place, durable=False, subscription=None, client=None)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
+@given(phrase("a non-durable subscriber {name:Name} of client {client:Name} on {place:Place}"))
+@when(phrase("a non-durable subscriber {name:Name} of client {client:Name} comes to {place:Place}"))
+def _(world: World, name: str, client: str, place: Place) -> None:
+    role = _role(world, place, durable=False, subscription=None, client=client)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
+@given(phrase("a non-durable subscriber {name:Name} on {place:Place} that does not receive yet"))
+def _(world: World, name: str, place: Place) -> None:
+    world.play(name, _role(world, place, durable=False, subscription=None, client=None)).needed()
+
+
+@given(phrase("a durable subscriber {name:Name} on {place:Place} that does not receive yet"))
+def _(world: World, name: str, place: Place) -> None:
+    world.play(name, _role(world, place, durable=True, subscription=name, client=name)).needed()
+
+
+@given(phrase("a durable subscriber {name:Name} on {place:Place}"))
+@given(phrase("a durable subscriber {name:Name} on {place:Place} in {ack:Ack} mode"))
+@given(phrase("a durable subscriber {name:Name} on {place:Place} for messages with {selector:Name}"))
+@when(phrase("a durable subscriber {name:Name} comes to {place:Place}"))
+def _(world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO, selector: str | None = None) -> None:
+    role = _role(world, place, durable=True, subscription=name, client=name, ack=ack, selector=selector)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
+@given(
+    phrase(
+        "subscriber {name:Name} with durable subscription {subscription:Name} of client {client:Name} on {place:Place}"
+    )
+)
+@when(
+    phrase(
+        "subscriber {name:Name} opens durable subscription {subscription:Name} of client {client:Name} on {place:Place}"
+    )
+)
+def _(world: World, name: str, subscription: str, client: str, place: Place) -> None:
+    role = _role(world, place, durable=True, subscription=subscription, client=client)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
+@given(phrase("subscriber {name:Name} shares durable subscription {subscription:Name} on {place:Place}"))
+@when(phrase("subscriber {name:Name} joins shared durable subscription {subscription:Name} on {place:Place}"))
+def _(world: World, name: str, subscription: str, place: Place) -> None:
+    role = _role(world, place, durable=True, subscription=subscription, client=None, shared=True)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
+@given(phrase("subscriber {name:Name} shares non-durable subscription {subscription:Name} on {place:Place}"))
+def _(world: World, name: str, subscription: str, place: Place) -> None:
+    role = _role(world, place, durable=False, subscription=subscription, client=None, shared=True)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
+@given(phrase("subscriber {name:Name} is inactive"))
+@when(phrase("subscriber {name:Name} goes away"))
+def _(world: World, name: str) -> None:
+    world.consumers[name].session.connection.close().needed()
+
+
+@when(phrase("subscriber {name:Name} comes back"))
+def _(world: World, name: str) -> None:
+    world.play(name, world.roles[name]).needed().listen(Script()).needed()
+
+
+@when(phrase("subscriber {name:Name} comes back to take batches of at most {size:Number} within {timeout:Duration}"))
+def _(world: World, name: str, size: int, timeout: int) -> None:
+    world.play(name, world.roles[name]).needed().listen_batch(Script(), size, timeout).needed()
+
+
+@when(phrase("subscriber {name:Name} unsubscribes"))
+def _(world: World, name: str) -> None:
+    role = world.roles[name]
+    session = world.consumers[name].session
+    world.consumers[name].close().needed()
+    session.unsubscribe(str(role.origin.name), shared=role.origin.shared).needed()
+
+
+@when(phrase("a durable subscription {subscription:Name} is opened on {place:Place} without a client id"))
+@when(
+    phrase("a {style:Style} client opens durable subscription {subscription:Name} on {place:Place} without a client id")
+)
+def _(world: World, subscription: str, place: Place, style: str | None = None) -> None:
+    _open_nameless(world, _role(world, place, durable=True, subscription=subscription, client=None), style)
+
+
+@when(
+    phrase(
+        "a {style:Style} client opens shared durable subscription {subscription:Name}"
+        " on {place:Place} without a client id"
+    )
+)
+def _(world: World, subscription: str, place: Place, style: str) -> None:
+    role = _role(world, place, durable=True, subscription=subscription, client=None, shared=True)
+    _open_nameless(world, role, style)
+
+
+def _open_nameless(world: World, role: Role, style: str | None) -> None:
+    answer = world.consumer("nameless", role.origin, session=world.session("nameless", face=style))
+    world.last = Answer(answer.ref, answer.outcome)
+
+
+@given(phrase("a connection {name:Name} with client id {client:Name}"))
+def _(world: World, name: str, client: str) -> None:
+    world.connect(name, client_id=client).needed()
+
+
+@when(phrase("a connection {name:Name} asks for client id {client:Name}"))
+def _(world: World, name: str, client: str) -> None:
+    answer = world.connect(name, client_id=client)
+    world.last = Answer(answer.ref, answer.outcome)
+
+
+@when(phrase("connection {name:Name} is closed"))
+def _(world: World, name: str) -> None:
+    world.connections[name].close().needed()

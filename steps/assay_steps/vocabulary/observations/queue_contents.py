@@ -1,0 +1,215 @@
+"""What an administrator finds on queues: messages with their descriptors, headers and ids.
+
+A step that expects a message looks for it until the backend's time limit is over, except on the staging queue.  A step
+about the number of messages looks once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from pytest_bdd import then, when
+
+from assay_steps.cast.claims import Evidence
+from assay_steps.cast.messages import SentMessage
+from assay_steps.cast.recording import Answer
+from assay_steps.cast.world import World
+from assay_steps.vocabulary.clients.receiving import RECEIVER
+from assay_steps.vocabulary.observations.queue_looks import event_of, life_left, look, look_for, look_until
+from assay_steps.words.names import Place
+from assay_steps.words.parsing import phrase
+
+PERSISTENCE = {"PERSISTENT": "1", "NON_PERSISTENT": "0"}
+"""MQMD's Persistence for JMS's delivery modes."""
+
+JMS_IDS = ("JMSMessageID", "JMSCorrelationID")
+
+
+def _copies(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...], count: int) -> None:
+    kids = world.kids(labels)
+
+    def complete(seen_kids: list[str]) -> bool:
+        return place.role == "staging" or all(seen_kids.count(kid) >= count for kid in kids)
+
+    seen = look_until(world, place, lambda seen: complete([one.kid for one in seen.found]))
+    evidence.claim("equal-fields", {"at": seen.ref} | {f"field.copies of {kid}": str(count) for kid in kids})
+
+
+@then(phrase("{place:Place} holds {labels:Names}"))
+@then(phrase("{place:Place} holds 1 copy of {labels:Names}"))
+@then(phrase("{place:Place} holds {count:Number} copies of {labels:Names}"))
+def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...], count: int = 1) -> None:
+    _copies(world, evidence, place, labels, count)
+
+
+@then(phrase("{place:Place} does not hold {labels:Names}"))
+def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -> None:
+    _copies(world, evidence, place, labels, 0)
+
+
+@then(phrase("{place:Place} holds 1 message"))
+@then(phrase("{place:Place} holds {count:Number} messages"))
+def _(world: World, evidence: Evidence, place: Place, count: int = 1) -> None:
+    evidence.claim("equal-fields", {"at": look(world, place).ref, "field.messages": str(count)})
+
+
+@then(phrase("{place:Place} is empty"))
+def _(world: World, evidence: Evidence, place: Place) -> None:
+    evidence.claim("equal-fields", {"at": look(world, place).ref, "field.messages": "0"})
+
+
+# descriptors and headers -------------------------------------------------------------------------------------------
+
+
+@then(phrase("{label:Name} on {place:Place} has {field} {value:Name}"))
+def _(world: World, evidence: Evidence, label: str, place: Place, field: str, value: str) -> None:
+    evidence.claim("equal-fields", {"at": look_for(world, place, label), f"field.{field}": value})
+
+
+@then(phrase("{label:Name} on {place:Place} is {persistence:Persistence}"))
+def _(world: World, evidence: Evidence, label: str, place: Place, persistence: int) -> None:
+    evidence.claim("equal-fields", {"at": look_for(world, place, label), "field.Persistence": str(persistence)})
+
+
+@then(phrase("{label:Name} on {place:Place} has dead-letter reason {reason:Feedback}"))
+def _(world: World, evidence: Evidence, label: str, place: Place, reason: int) -> None:
+    evidence.claim("equal-fields", {"at": look_for(world, place, label), "field.DLH.Reason": str(reason)})
+
+
+@then(phrase("{label:Name} on {place:Place} has exactly the report options {options:Report}"))
+def _(world: World, evidence: Evidence, label: str, place: Place, options: int) -> None:
+    evidence.claim("equal-fields", {"at": look_for(world, place, label), "field.Report": str(options)})
+
+
+@then(phrase("{label:Name} on {place:Place} has a new message id, and its original one as its correlation id"))
+def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
+    event = event_of(look(world, place), world.kid(label))
+    original = _message_id(world, label)
+    evidence.claim("mentions", {"at": event, "field.MsgId": original}, {"absent": 1})
+    evidence.claim("equal-fields", {"at": event, "field.CorrelId": original})
+
+
+@then(phrase("the header of {label:Name} on {place:Place} names {target:Place} and a delay of {delay:Duration}"))
+def _(world: World, evidence: Evidence, label: str, place: Place, target: Place, delay: int) -> None:
+    says = {"field.DDH.DestQName": world.address(target).name, "field.DDH.DeliveryDelay": str(delay)}
+    evidence.claim("equal-fields", {"at": event_of(look(world, place), world.kid(label))} | says)
+
+
+@then(phrase("{label:Name} on {place:Place} has no header"))
+def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
+    evidence.claim("equal-fields", {"at": look_for(world, place, label), "field.headers": ""})
+
+
+@then(phrase("{label:Name} on {place:Place} is as it was sent"))
+def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
+    sent = world.messages[label]
+    shown = sent.answer.needed().fields
+    descriptor = {
+        "MsgId": _message_id(world, label),
+        "Priority": str(shown["JMSPriority"]),
+        "Persistence": PERSISTENCE[str(shown["JMSDeliveryMode"])],
+        "headers": "",
+        "sha256": hashlib.sha256(sent.body.encode()).hexdigest(),
+    }
+    if sent.draft.correlation_id is not None:
+        descriptor["CorrelId"] = world.administrator.identify(sent.draft.correlation_id)
+    fields = {f"field.{name}": value for name, value in (descriptor | _own_properties(sent)).items()}
+    evidence.claim("equal-fields", {"at": look_for(world, place, label)} | fields)
+
+
+@then(phrase("{label:Name} on {place:Place} has the ids that it was sent with"))
+def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
+    correlation_id = world.administrator.identify(world.messages[label].draft.correlation_id)
+    same = {"field.MsgId": _message_id(world, label), "field.CorrelId": correlation_id}
+    evidence.claim("equal-fields", {"at": look_for(world, place, label)} | same)
+
+
+@then(phrase("the receiver sees {label:Name} as it was sent"))
+@then(phrase("{name:Name} sees {label:Name} as it was sent"))
+def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> None:
+    sent = world.messages[label]
+    same = _shown(sent, *JMS_IDS, "JMSDeliveryMode", "JMSPriority") | _own_properties(sent)
+    world.observe((name,), (sent.kid,))
+    fields = {f"field.{header}": value for header, value in same.items()}
+    evidence.claim("equal-fields", {"kid": sent.kid, "actor": name, "field.sha256": "sent"} | fields)
+
+
+@then(phrase("the receiver sees {label:Name} with the ids that it was sent with"))
+@then(phrase("{name:Name} sees {label:Name} with the ids that it was sent with"))
+def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> None:
+    sent = world.messages[label]
+    world.observe((name,), (sent.kid,))
+    fields = {f"field.{header}": value for header, value in _shown(sent, *JMS_IDS).items()}
+    evidence.claim("equal-fields", {"kid": sent.kid, "actor": name} | fields)
+
+
+def _shown(sent: SentMessage, *headers: str) -> dict[str, str]:
+    """What the message showed its sender after the send."""
+    shown = sent.answer.needed().fields
+    return {header: "none" if shown[header] is None else str(shown[header]) for header in headers}
+
+
+@then(phrase("{label:Name} on {place:Place} has an Expiry of {left:Duration}, in tenths of a second"))
+def _(world: World, evidence: Evidence, label: str, place: Place, left: int) -> None:
+    event = event_of(look(world, place), world.kid(label))
+    evidence.claim("in-range", {"at": event, "field": "Expiry"}, life_left(world, label, left))
+
+
+@then(phrase("{place:Place} holds {label:Name} with reason {reason:Feedback} and destination {target:Place}"))
+def _(world: World, evidence: Evidence, place: Place, label: str, reason: int, target: Place) -> None:
+    says = {"field.DLH.Reason": str(reason), "field.DLH.DestQName": world.address(target).name}
+    evidence.claim("equal-fields", {"at": look_for(world, place, label)} | says)
+
+
+def _message_id(world: World, label: str) -> str:
+    """The message id that the message's sender was shown, as descriptors have it."""
+    return world.administrator.identify(world.messages[label].answer.needed().message_id)
+
+
+def _own_properties(sent: SentMessage) -> dict[str, str]:
+    return {
+        name: str(value) for name, value in sent.draft.properties.items() if not name.startswith(("JMS_IBM_", "JMSX"))
+    }
+
+
+# taking and putting ------------------------------------------------------------------------------------------------
+
+
+@when(phrase("the administrator takes {label:Name} off {place:Place} by correlation id"))
+def _(world: World, label: str, place: Place) -> None:
+    answer = world.administrator.take(place, bytes.fromhex(_message_id(world, label)))
+    world.administrator.last = Answer(answer.ref, answer.outcome)
+    answer.needed()
+
+
+@then(phrase("the administrator has {label:Name}"))
+def _(world: World, evidence: Evidence, label: str) -> None:
+    evidence.claim("equal-fields", {"at": _taken(world), "field.kid": world.kid(label)})
+
+
+@then(phrase("the administrator has nothing"))
+def _(world: World, evidence: Evidence) -> None:
+    evidence.claim("equal-fields", {"at": _taken(world), "field.found": "false"})
+
+
+def _taken(world: World) -> str:
+    if world.administrator.last is None:
+        raise LookupError("No step before this one has taken anything.")
+    return world.administrator.last.ref
+
+
+@when(phrase("a native application puts {label:Name} on {place:Place}"))
+@when(phrase("a native application puts {label:Name} on {place:Place} and asks for a delay of {delay:Duration}"))
+def _(world: World, label: str, place: Place, delay: int | None = None) -> None:
+    draft = world.draft(label)
+    answer = world.administrator.put(place, draft, delay)
+    world.note_sent(label, draft, answer, world.address(place))
+    world.last = Answer(answer.ref, answer.outcome)
+
+
+@then(phrase("putting {label:Name} is refused, or else the receiver sees it undelayed"))
+def _(world: World, evidence: Evidence, label: str) -> None:
+    sent = world.messages[label]
+    world.pass_time(world.limits.late_ms)
+    options = {"option.refused": f"refused {sent.call}", "option.undelayed": f"seen {sent.kid}"}
+    evidence.claim("one-of", {"actors": RECEIVER} | options)

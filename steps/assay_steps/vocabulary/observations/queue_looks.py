@@ -1,0 +1,68 @@
+"""How claims about queues look: as an administrator, again and again while something is still expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay_steps.cast.administration import Look
+from assay_steps.cast.waiting import NS_PER_MS
+from assay_steps.cast.world import World
+from assay_steps.words.names import Place
+
+LOOKS = 30
+"""How often a queue is looked at before what is expected counts as not happening."""
+MS_PER_TENTH = 100
+"""MQMD's Expiry counts in tenths of a second."""
+
+
+def look(world: World, place: Place) -> Look:
+    """Look at a queue once."""
+    return world.administrator.look(place, (sent.kid for sent in world.messages.values()))
+
+
+def look_until(world: World, place: Place, done: Callable[[Look], bool]) -> Look:
+    """Look at a queue until it shows something, or too much time has gone by; what was seen last is what counts."""
+    deadline = world.now_ms() + world.limits.expected_ms
+    while True:
+        seen = look(world, place)
+        if done(seen) or world.now_ms() >= deadline:
+            return seen
+        world.pass_time(max(1, world.limits.expected_ms // LOOKS))
+
+
+def event_of(seen: Look, kid: str) -> str:
+    """Reference of what a look shows of a message; where it shows nothing of it, of the look itself."""
+    return next((one.ref for one in seen.found if one.kid == kid), seen.ref)
+
+
+def look_for(world: World, place: Place, label: str) -> str:
+    """Look for a message until it is there.
+
+    Returns:
+        Reference of what the look shows of it; where it never came, of the last look.
+    """
+    kid = world.kid(label)
+    return event_of(look_until(world, place, lambda seen: any(one.kid == kid for one in seen.found)), kid)
+
+
+def life_left(world: World, label: str, left_ms: int) -> dict[str, int]:
+    """Bounds for the Expiry field of a message, or of a report on it.
+
+    Steps count from the begin of the send and the broker from the put, so there may be more by as long as the send
+    took; and less by as much as the backend may be late.
+
+    Args:
+        world: The scenario's world.
+        label: The message.
+        left_ms: What is left of its life, counted from the begin of the send, in milliseconds.
+    """
+    most = left_ms + _sending_ms(world, label)
+    least = max(0, left_ms - world.limits.late_ms)
+    return {"least": least // MS_PER_TENTH, "most": -(-most // MS_PER_TENTH)}
+
+
+def _sending_ms(world: World, label: str) -> int:
+    """How long the send of a message took, rounded up."""
+    answered = world.recorder.returned(world.messages[label].call)
+    end_ns = next(event.mono_ns for event in world.recorder.journal.events if event.ref == answered)
+    return -((world.sent_ns(label) - end_ns) // NS_PER_MS)

@@ -1,0 +1,110 @@
+"""Reports on messages: exception, expiration, confirmation; found on reply queues by an administrator.
+
+A report belongs to the message whose message id or correlation id it bears.  A step that expects a report looks for it
+until the backend's time limit is over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from pytest_bdd import then
+
+from assay_sdk.model.report_options import MQMT_REPORT
+from assay_steps.cast.administration import Found, Look
+from assay_steps.cast.claims import Evidence
+from assay_steps.cast.world import World
+from assay_steps.vocabulary.observations.queue_looks import life_left, look, look_until
+from assay_steps.words.names import Place
+from assay_steps.words.parsing import phrase
+
+FIRST_BYTES = 100
+"""How much of the body a report with data carries."""
+
+
+def _is_report(found: Found) -> bool:
+    return found.message.descriptor.get("MsgType") == MQMT_REPORT
+
+
+def _reports_on(world: World, seen: Look, label: str) -> list[Found]:
+    sent = world.messages[label]
+    texts = (sent.answer.needed().message_id, sent.draft.correlation_id)
+    ids = {world.administrator.identify(text) for text in texts if text}
+    return [
+        found
+        for found in seen.found
+        if _is_report(found) and ids & {found.message.descriptor.get("MsgId"), found.message.descriptor.get("CorrelId")}
+    ]
+
+
+def _report(world: World, label: str, place: Place) -> str:
+    """Reference of what a look shows of the report on a message; where it never came, of the last look."""
+    seen = look_until(world, place, lambda seen: bool(_reports_on(world, seen, label)))
+    return next((found.ref for found in _reports_on(world, seen, label)), seen.ref)
+
+
+@then(phrase("a report on {label:Name} with feedback {feedback:Feedback} is on {place:Place}"))
+@then(phrase("a report on {label:Name} with feedback {feedback:Feedback} and {data:ReportData} is on {place:Place}"))
+def _(world: World, evidence: Evidence, label: str, feedback: int, place: Place, data: str | None = None) -> None:
+    fields = {"field.MsgType": str(MQMT_REPORT), "field.Feedback": str(feedback)}
+    if data is not None:
+        body = world.messages[label].body.encode()
+        carried = {"no data": b"", "the first 100 bytes of its body": body[:FIRST_BYTES]}.get(data, body)
+        fields |= {"field.bytes": str(len(carried)), "field.sha256": hashlib.sha256(carried).hexdigest()}
+    evidence.claim("equal-fields", {"at": _report(world, label, place)} | fields)
+
+
+@then(phrase("the report on {label:Name} on {place:Place} has {wanted:Ident} as its {which:IdField}"))
+def _(world: World, evidence: Evidence, label: str, place: Place, wanted: str, which: str) -> None:
+    sent, event = world.messages[label], _report(world, label, place)
+    text = sent.draft.correlation_id if "correlation" in wanted else sent.answer.needed().message_id
+    original = world.administrator.identify(text)
+    if wanted == "a new id":
+        evidence.claim("mentions", {"at": event, f"field.{which}": original}, {"absent": 1})
+    else:
+        evidence.claim("equal-fields", {"at": event, f"field.{which}": original})
+
+
+@then(phrase("the report on {label:Name} on {place:Place} has {field} {value:Name}"))
+def _(world: World, evidence: Evidence, label: str, place: Place, field: str, value: str) -> None:
+    evidence.claim("equal-fields", {"at": _report(world, label, place), f"field.{field}": value})
+
+
+@then(phrase("the report on {label:Name} on {place:Place} has an Expiry of {left:Duration}, in tenths of a second"))
+def _(world: World, evidence: Evidence, label: str, place: Place, left: int) -> None:
+    event = _report(world, label, place)
+    evidence.claim("in-range", {"at": event, "field": "Expiry"}, life_left(world, label, left))
+
+
+@then(phrase("the report on {label:Name} on {place:Place} has exactly the report options {options:Report}"))
+def _(world: World, evidence: Evidence, label: str, place: Place, options: int) -> None:
+    evidence.claim("equal-fields", {"at": _report(world, label, place), "field.Report": str(options)})
+
+
+@then(phrase("the report on {label:Name} on {place:Place} has no header"))
+def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
+    evidence.claim("equal-fields", {"at": _report(world, label, place), "field.headers": ""})
+
+
+@then(
+    phrase("{place:Place} holds a report on {label:Name} with reason {reason:Feedback} and destination {target:Place}")
+)
+def _(world: World, evidence: Evidence, place: Place, label: str, reason: int, target: Place) -> None:
+    says = {"field.DLH.Reason": str(reason), "field.DLH.DestQName": world.address(target).name}
+    evidence.claim("equal-fields", {"at": _report(world, label, place), "field.MsgType": str(MQMT_REPORT)} | says)
+
+
+@then(phrase("{place:Place} holds no report"))
+def _(world: World, evidence: Evidence, place: Place) -> None:
+    evidence.claim("equal-fields", {"at": look(world, place).ref, "field.reports": "0"})
+
+
+@then(phrase("{place:Place} holds 1 report"))
+@then(phrase("{place:Place} holds {count:Number} reports"))
+def _(world: World, evidence: Evidence, place: Place, count: int = 1) -> None:
+    evidence.claim("equal-fields", {"at": look(world, place).ref, "field.reports": str(count)})
+
+
+@then(phrase("how many reports {place:Place} holds is recorded"))
+def _(world: World, evidence: Evidence, place: Place) -> None:
+    evidence.claim("in-range", {"at": look(world, place).ref, "field": "reports"})

@@ -1,0 +1,162 @@
+"""Claims about what was seen: by whom, how often, in which order, with which fields."""
+
+from __future__ import annotations
+
+from pytest_bdd import then, when
+
+from assay_steps.cast.claims import Evidence, listed
+from assay_steps.cast.world import World
+from assay_steps.vocabulary.clients.receiving import RECEIVER
+from assay_steps.words.names import Place, read_place
+from assay_steps.words.parsing import phrase
+
+STAGING = read_place("the staging queue")
+
+
+def _exactly(world: World, evidence: Evidence, actors: tuple[str, ...], labels: tuple[str, ...], times: int) -> None:
+    kids = world.kids(labels)
+    world.observe(actors, kids, times)
+    evidence.claim("delivered-exactly", {"kids": listed(kids), "actors": listed(actors)}, {"times": times})
+
+
+@then(phrase("the receiver sees the message exactly once"))
+@then(phrase("the receiver sees {labels:Names} exactly once"))
+@then(phrase("{name:Name} sees {labels:Names} exactly once"))
+@then(phrase("{name:Name} sees {labels:Names} exactly {times:Number} times"))
+def _(
+    world: World,
+    evidence: Evidence,
+    labels: tuple[str, ...] = ("message",),
+    name: str = RECEIVER,
+    times: int = 1,
+) -> None:
+    _exactly(world, evidence, (name,), labels, times)
+
+
+@then(phrase("one of {names:Names} sees {labels:Names}, exactly once"))
+def _(world: World, evidence: Evidence, names: tuple[str, ...], labels: tuple[str, ...]) -> None:
+    _exactly(world, evidence, names, labels, 1)
+
+
+@then(phrase("the receiver sees {labels:Names} at least once"))
+@then(phrase("one of {names:Names} sees {labels:Names}, at least once"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...], names: tuple[str, ...] = (RECEIVER,)) -> None:
+    kids = world.kids(labels)
+    world.observe(names, kids)
+    evidence.claim("redelivered", {"kids": listed(kids), "actors": listed(names)}, {"times": 1, "flagged": 0})
+
+
+@then(phrase("the receiver sees {labels:Names} at most once"))
+@then(phrase("{name:Name} sees {labels:Names} at most once"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = RECEIVER) -> None:
+    kids = world.kids(labels)
+    world.observe((name,), ())
+    evidence.claim("delivered-at-most", {"kids": listed(kids), "actors": name}, {"times": 1})
+
+
+@then(phrase("the receiver never sees {labels:Names}"))
+@then(phrase("{name:Name} never sees {labels:Names}"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = RECEIVER) -> None:
+    kids = world.kids(labels)
+    world.observe((name,), (), 0)
+    sends = [world.messages[label].call for label in labels if label in world.messages]
+    evidence.claim("never-seen", {"kids": listed(kids), "actors": name, "call": listed(sends)})
+
+
+@then(phrase("the receiver never sees the refused {labels:Names}"))
+@then(phrase("{name:Name} never sees the refused {labels:Names}"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = RECEIVER) -> None:
+    world.observe((name,), (), 0)
+    for label in labels:
+        evidence.claim("refused-with", {"call": world.messages[label].call})
+    evidence.claim("never-seen", {"kids": listed(world.kids(labels)), "actors": name})
+
+
+@then(phrase("the receiver sees {labels:Names} in that order"))
+@then(phrase("{name:Name} sees {labels:Names} in that order"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = RECEIVER) -> None:
+    kids = world.kids(labels)
+    world.observe((name,), kids)
+    evidence.claim("in-order", {"kids": listed(kids), "actors": name})
+
+
+@then(phrase("{name:Name} sees {labels:Names} again, marked as redelivered"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str) -> None:
+    kids = world.kids(labels)
+    world.observe((name,), kids, 2)
+    evidence.claim("redelivered", {"kids": listed(kids), "actors": name}, {"times": 2})
+
+
+@then(phrase("{name:Name} sees {labels:Names} again"))
+def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str) -> None:
+    kids = world.kids(labels)
+    world.observe((name,), kids, 2)
+    evidence.claim("redelivered", {"kids": listed(kids), "actors": name}, {"times": 2, "flagged": 0})
+
+
+@then(phrase("the receiver sees each of the many messages exactly once"))
+@then(phrase("{name:Name} sees each of the many messages exactly once"))
+def _(world: World, evidence: Evidence, name: str = RECEIVER) -> None:
+    _exactly(world, evidence, (name,), world.many, 1)
+
+
+@when(phrase("{name:Name} has seen {labels:Names}"))
+def _(world: World, name: str, labels: tuple[str, ...]) -> None:
+    world.await_sightings((name,), world.kids(labels))
+
+
+@then(phrase("the message as seen by {name:Name} shows {field} {value:Name}"))
+@then(phrase("message {label:Name} as seen by {name:Name} shows {field} {value:Name}"))
+def _(world: World, evidence: Evidence, name: str, field: str, value: str, label: str = "message") -> None:
+    kid = world.kid(label)
+    world.observe((name,), (kid,))
+    evidence.claim("equal-fields", {"kid": kid, "actor": name, f"field.{field}": value})
+
+
+@then(phrase("{name:Name} sees the body of {label:Name} unaltered"))
+def _(world: World, evidence: Evidence, name: str, label: str) -> None:
+    kid = world.kid(label)
+    world.observe((name,), (kid,))
+    evidence.claim("equal-fields", {"kid": kid, "actor": name, "field.sha256": "sent"})
+
+
+@then(phrase("browsing {place:Place} shows {labels:Names}"))
+def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -> None:
+    answer = world.browser(place).browse(world.address(place))
+    evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(world.kids(labels))}, {"count": 1})
+
+
+@then(phrase("browsing {place:Place} does not show {labels:Names}"))
+def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -> None:
+    answer = world.browser(place).browse(world.address(place))
+    evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(world.kids(labels))}, {"count": 0})
+
+
+@then(phrase("the staging queue shows {labels:Names}"))
+@then(phrase("the staging queue does not show {absent:Names}"))
+def _(
+    world: World, evidence: Evidence, labels: tuple[str, ...] | None = None, absent: tuple[str, ...] | None = None
+) -> None:
+    kids, count = world.kids(labels or absent or ()), 1 if labels else 0
+    if world.administrator.available:
+        look = world.administrator.look(STAGING, kids)
+        evidence.claim("equal-fields", {"at": look.ref} | {f"field.copies of {kid}": str(count) for kid in kids})
+    else:
+        answer = world.browser(STAGING).browse(world.address(STAGING))
+        evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(kids)}, {"count": count})
+
+
+@then(phrase("{label:Name} was flushed to disk before its send was answered"))
+@then(phrase("{copies:Number} copies of {label:Name} were flushed to disk before its send was answered"))
+def _(world: World, evidence: Evidence, label: str, copies: int = 1) -> None:
+    sent = world.messages[label]
+    world.await_flushes(sent.kid, copies)
+    evidence.claim("flushed-before", {"kid": sent.kid, "call": sent.call}, {"copies": copies})
+
+
+@then(phrase("{label:Name} was flushed to disk before {name:Name} saw it"))
+def _(world: World, evidence: Evidence, label: str, name: str) -> None:
+    kid = world.kid(label)
+    world.observe((name,), (kid,))
+    world.await_flushes(kid)
+    evidence.claim("flushed-before", {"kid": kid, "actors": name})

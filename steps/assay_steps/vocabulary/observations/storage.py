@@ -1,0 +1,24 @@
+"""Claims about the broker's data folder, where the kit can read it."""
+
+from __future__ import annotations
+
+from pytest_bdd import then
+
+from assay_steps.cast.claims import Evidence
+from assay_steps.cast.world import World
+from assay_steps.words.parsing import phrase
+
+
+def _holds(world: World, evidence: Evidence, label: str, *, expected: bool) -> None:
+    look = world.search_storage(label)
+    evidence.claim("equal-fields", {"at": look, "field.found": "true" if expected else "false"})
+
+
+@then(phrase("the data folder holds the body of {label:Name}"))
+def _(world: World, evidence: Evidence, label: str) -> None:
+    _holds(world, evidence, label, expected=True)
+
+
+@then(phrase("the data folder holds nothing of the body of {label:Name}"))
+def _(world: World, evidence: Evidence, label: str) -> None:
+    _holds(world, evidence, label, expected=False)

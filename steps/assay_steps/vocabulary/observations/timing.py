@@ -1,0 +1,69 @@
+"""Claims about when: never early, in time, after the due moment."""
+
+from __future__ import annotations
+
+from pytest_bdd import then
+
+from assay_steps.cast.claims import Evidence
+from assay_steps.cast.world import World
+from assay_steps.vocabulary.clients.receiving import RECEIVER
+from assay_steps.words.parsing import phrase
+
+
+@then(phrase("the receiver sees it no earlier than {delay:Duration} after the send"))
+@then(phrase("the receiver sees {label:Name} no earlier than {delay:Duration} after its send"))
+@then(phrase("{name:Name} sees {label:Name} no earlier than {delay:Duration} after its send"))
+def _(world: World, evidence: Evidence, delay: int, label: str = "message", name: str = RECEIVER) -> None:
+    sent = world.messages[label]
+    world.observe((name,), (sent.kid,), due_in_ms=world.left_ms(label, delay))
+    evidence.claim("not-before", {"kid": sent.kid, "call": sent.call, "actors": name}, {"delay_ms": delay})
+
+
+@then(phrase("no receiver sees {label:Name} earlier than {delay:Duration} after its send"))
+def _(world: World, evidence: Evidence, label: str, delay: int) -> None:
+    sent = world.messages[label]
+    world.observe(tuple(world.consumers), (sent.kid,), due_in_ms=world.left_ms(label, delay))
+    evidence.claim("not-before", {"kid": sent.kid, "call": sent.call}, {"delay_ms": delay})
+
+
+@then(phrase("the receiver sees it in time, {delay:Duration} after the send"))
+@then(phrase("the receiver sees {label:Name} in time, {delay:Duration} after its send"))
+@then(phrase("{name:Name} sees {label:Name} in time, {delay:Duration} after its send"))
+def _(world: World, evidence: Evidence, delay: int, label: str = "message", name: str = RECEIVER) -> None:
+    sent = world.messages[label]
+    world.observe((name,), (sent.kid,), due_in_ms=world.left_ms(label, delay))
+    evidence.claim(
+        "by",
+        {"kid": sent.kid, "call": sent.call, "actors": name},
+        {"delay_ms": delay, "limit_ms": world.limits.late_ms},
+    )
+
+
+def _within(world: World, evidence: Evidence, label: str, name: str, bounds: dict[str, int], **after: str) -> None:
+    sent = world.messages[label]
+    world.observe((name,), (sent.kid,))
+    evidence.claim("by", {"kid": sent.kid, "call": sent.call, "actors": name} | after, bounds)
+
+
+@then(phrase("the receiver sees {label:Name} within {limit:Duration} after its send"))
+@then(phrase("{name:Name} sees {label:Name} within {limit:Duration} after its send"))
+def _(world: World, evidence: Evidence, label: str, limit: int, name: str = RECEIVER) -> None:
+    _within(world, evidence, label, name, {"limit_ms": limit})
+
+
+@then(phrase("the receiver sees {label:Name} within {limit:Duration} after its delay of {delay:Duration}"))
+def _(world: World, evidence: Evidence, label: str, limit: int, delay: int) -> None:
+    _within(world, evidence, label, RECEIVER, {"delay_ms": delay, "limit_ms": limit})
+
+
+@then(phrase("the receiver sees {label:Name} within {limit:Duration} after session {session:Name} was committed"))
+def _(world: World, evidence: Evidence, label: str, limit: int, session: str) -> None:
+    _within(world, evidence, label, RECEIVER, {"limit_ms": limit}, after=world.recorder.committed(session))
+
+
+@then(phrase("the receiver sees nothing of {label:Name} for {span:Duration}"))
+def _(world: World, evidence: Evidence, label: str, span: int) -> None:
+    sent = world.messages[label]
+    world.pass_time(span)
+    of = {"kid": sent.kid, "call": sent.call, "actors": RECEIVER, "from": world.recorder.returned(sent.call)}
+    evidence.claim("never-seen", of, {"window_ms": span})

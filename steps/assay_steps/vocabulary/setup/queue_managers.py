@@ -1,0 +1,44 @@
+"""Queue managers that belong together: who speaks to which, and stopping and starting one of them.
+
+``A`` is the first queue manager, to which everything goes that names none; ``B`` is the second.
+"""
+
+from __future__ import annotations
+
+from pytest_bdd import given, then, when
+
+from assay_steps.cast.claims import Evidence
+from assay_steps.cast.world import World
+from assay_steps.vocabulary.clients.receiving import RECEIVER
+from assay_steps.words.parsing import phrase
+
+
+@given(phrase("a connection {name:Name} to queue manager {member:Name}"))
+def _(world: World, name: str, member: str) -> None:
+    world.connect(name, member=member).needed()
+
+
+@when(phrase("queue manager {member:Name} is stopped"))
+def _(world: World, member: str) -> None:
+    world.administrator.stop(member).needed()
+    world.lose_member(world.names.member(member))
+
+
+@when(phrase("queue manager {member:Name} is started again"))
+def _(world: World, member: str) -> None:
+    world.administrator.start(member).needed()
+
+
+@then(
+    phrase("the receiver sees {label:Name} within {limit:Duration} after queue manager {member:Name} was started again")
+)
+def _(world: World, evidence: Evidence, label: str, limit: int, member: str) -> None:
+    sent = world.messages[label]
+    world.observe((RECEIVER,), (sent.kid,))
+    of = {
+        "kid": sent.kid,
+        "call": sent.call,
+        "actors": RECEIVER,
+        "after": world.administrator.commands[f"start {member}"],
+    }
+    evidence.claim("by", of, {"limit_ms": limit})

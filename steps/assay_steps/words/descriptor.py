@@ -1,0 +1,67 @@
+"""Words of IBM MQ's message descriptor that steps use: report options and feedback, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+from functools import reduce
+from operator import or_
+
+from assay_sdk.model.reasons import Mqrc
+from assay_sdk.model.report_options import REPORT_PROPERTIES, WHOLE_REPORT, Mqfb, Mqro
+from assay_steps.words.mistakes import MistakeError, nearest
+
+DEFAULT_OPTIONS = ("NEW_MSG_ID", "COPY_MSG_ID_TO_CORREL_ID", "DEAD_LETTER_Q")
+"""Further names of 0: what holds where nothing else is asked for."""
+
+
+def report_of(names: Iterable[str]) -> int:
+    """The Report field with these options.
+
+    Args:
+        names: With their prefix, as ``MQRO_EXCEPTION``.
+
+    Raises:
+        ValueError: There is no such option; names the ones there are.
+    """
+    return reduce(or_, map(_option, names), 0)
+
+
+def _option(name: str) -> int:
+    short = name.removeprefix("MQRO_")
+    if short in DEFAULT_OPTIONS:
+        return 0
+    if short not in Mqro.__members__:
+        known = ", ".join((*Mqro.__members__, *DEFAULT_OPTIONS))
+        raise ValueError(f"{name} is no report option; MQRO_ stands before one of {known}.")
+    return Mqro[short]
+
+
+def report_properties(names: Iterable[str]) -> dict[str, int]:
+    """The JMS properties that ask for these report options.
+
+    Args:
+        names: With their prefix.
+
+    Raises:
+        ValueError: There is no such option.
+    """
+    wanted = [Mqro(_option(name)) for name in names]
+    found = {name: option for option in wanted for name, group in REPORT_PROPERTIES.items() if option in group}
+    if any(option and option not in found.values() for option in wanted):
+        return {WHOLE_REPORT: int(reduce(or_, wanted, 0))}
+    return {name: int(option) for name, option in found.items()}
+
+
+def feedback(name: str) -> int:
+    """The number of a feedback: a reason by ``MQRC_`` name, or another by ``MQFB_`` name.
+
+    Raises:
+        MistakeError: There is none of that name.
+    """
+    prefix, _, short = name.partition("_")
+    known: type[IntEnum] = Mqrc if prefix == "MQRC" else Mqfb
+    if short not in known.__members__:
+        hint = nearest(name, (f"{prefix}_{member}" for member in known.__members__))
+        raise MistakeError(f"there is no feedback {name}; {hint}see docs/reasons.md")
+    return int(known[short])

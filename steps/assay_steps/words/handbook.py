@@ -1,0 +1,184 @@
+"""The vocabulary for readers: every step with what it does and an example, and the words, options and terms in steps.
+
+The source is ``vocabulary/handbook.toml``, which the wheel brings along.  `assay steps` shows it, errors about a step
+quote it, and ``python -m assay_steps.words.handbook docs/vocabulary.md`` writes that page's tables from it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+import tomllib
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from msgspec import Struct, convert, field
+from msgspec.structs import replace
+
+WIDTH = 120
+"""Columns of a paragraph on the page."""
+_PREDICATE = re.compile(r"\*([a-z-]+)\*")
+
+
+class Word(Struct, frozen=True, forbid_unknown_fields=True):
+    """A kind of word in a step, such as ``{delay:Duration}``.
+
+    Args:
+        name: The kind.
+        meaning: What such a word stands for.
+        examples: Words of the kind.
+    """
+
+    name: str
+    meaning: str
+    examples: tuple[str, ...]
+
+
+class Saying(Struct, frozen=True, forbid_unknown_fields=True):
+    """An option of a send, or a term of a subscriber.
+
+    Args:
+        examples: How a step writes it.
+        what: What it does.
+    """
+
+    examples: tuple[str, ...]
+    what: str
+
+
+class StepEntry(Struct, frozen=True, forbid_unknown_fields=True):
+    """One step in all its wordings.
+
+    Args:
+        phrases: Its wordings, each with its keyword.
+        what: What it does; a claim's predicate in italics.
+        example: One of the wordings, filled in.
+    """
+
+    phrases: tuple[str, ...]
+    what: str
+    example: str
+
+    @property
+    def plainly(self) -> str:
+        """What it does, without Markdown."""
+        return plain(self.what)
+
+
+class Topic(Struct, frozen=True, forbid_unknown_fields=True):
+    """Steps on one subject.
+
+    Args:
+        title: The subject.
+        text: What they have in common.
+        steps: The steps.
+    """
+
+    title: str
+    text: str
+    steps: tuple[StepEntry, ...] = field(name="step")
+
+
+class Handbook(Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole vocabulary, or what a search found of it.
+
+    Args:
+        words: Kinds of words.
+        options: Options of a send, written behind ``with``.
+        terms: Terms of a subscriber, likewise.
+        topics: The steps.
+    """
+
+    words: tuple[Word, ...] = field(name="word")
+    options: tuple[Saying, ...] = field(name="option")
+    terms: tuple[Saying, ...] = field(name="term")
+    topics: tuple[Topic, ...] = field(name="topic")
+
+    def about(self, wanted: Sequence[str]) -> Handbook:
+        """The topics, steps, options and terms whose text has every one of these words; all of it for no words.
+
+        Args:
+            wanted: Words or parts of words, in any case.
+        """
+        parts = [word.casefold() for word in wanted]
+
+        def has(*texts: str) -> bool:
+            text = "\n".join(texts).casefold()
+            return all(part in text for part in parts)
+
+        found = (
+            replace(topic, steps=tuple(s for s in topic.steps if has(topic.title, *s.phrases, s.what, s.example)))
+            for topic in self.topics
+        )
+        return Handbook(
+            words=tuple(word for word in self.words if has(word.name, word.meaning, *word.examples)),
+            options=tuple(option for option in self.options if has(*option.examples, option.what)),
+            terms=tuple(term for term in self.terms if has(*term.examples, term.what)),
+            topics=tuple(topic for topic in found if topic.steps),
+        )
+
+
+@cache
+def handbook() -> Handbook:
+    """The vocabulary as the installed kit has it."""
+    source = resources.files("assay_steps").joinpath("vocabulary", "handbook.toml")
+    return convert(tomllib.loads(source.read_text(encoding="utf-8")), Handbook)
+
+
+def plain(text: str) -> str:
+    """A text of the handbook without Markdown."""
+    return _PREDICATE.sub(r"\1", text).replace("`", "")
+
+
+def rewritten(page: str) -> str:
+    """The page ``docs/vocabulary.md`` with its tables made anew.
+
+    Args:
+        page: The page as it is.
+    """
+    book = handbook()
+    words = [(word.name, word.meaning, _coded(word.examples)) for word in book.words]
+    page = _with_table(page, ("word", "what it stands for", "examples"), words)
+    page = _with_table(page, ("option", "what it does"), [(_coded(one.examples), one.what) for one in book.options])
+    page = _with_table(page, ("term", "what it asks for"), [(_coded(one.examples), one.what) for one in book.terms])
+    for topic in book.topics:
+        steps = [("<br>".join(map(_keyword_apart, s.phrases)), s.what, f"`{s.example}`") for s in topic.steps]
+        text = textwrap.fill(topic.text, WIDTH, break_long_words=False, break_on_hyphens=False)
+        section = f"## {topic.title}\n\n{text}\n\n{_table(('step', 'what it does', 'example'), steps)}"
+        page = _replaced(page, rf"^## {re.escape(topic.title)}\n.*?(?=^## |\Z)", f"{section}\n").rstrip("\n") + "\n"
+    return page
+
+
+def _coded(examples: Iterable[str]) -> str:
+    return ", ".join(f"`{example}`" for example in examples)
+
+
+def _keyword_apart(phrase: str) -> str:
+    keyword, _, text = phrase.partition(" ")
+    return f"{keyword} `{text}`"
+
+
+def _with_table(page: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    return _replaced(page, rf"^{re.escape(_row(head))}\n(?:\|[^\n]*\n)*", _table(head, rows))
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    return "".join(f"{line}\n" for line in (_row(head), "|---" * len(head) + "|", *map(_row, rows)))
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _replaced(page: str, pattern: str, text: str) -> str:
+    return re.sub(pattern, lambda _: text, page, count=1, flags=re.MULTILINE | re.DOTALL)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:  # noqa: PLR2004 - the program and its one argument
+        sys.exit("Name the page: python -m assay_steps.words.handbook docs/vocabulary.md")
+    path = Path(sys.argv[1])
+    path.write_text(rewritten(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,136 @@
+"""The options of a send, as steps write them behind ``with``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from assay_adapters.ports.client import AS_DESTINATION, Mode, Qos
+from assay_sdk.model.durations import parse_duration
+from assay_steps.words.choices import unknown_choice
+from assay_steps.words.descriptor import report_properties
+from assay_steps.words.handbook import handbook
+from assay_steps.words.names import PLACE, Place, read_place
+
+RETAIN = "JMS_IBM_Retain"
+"""IBM MQ's property for a retained publication; 1 asks for it."""
+LAST_IN_GROUP = "JMS_IBM_Last_Msg_In_Group"
+"""IBM MQ's property for the last message of a group."""
+
+UNITS = {"B": 1, "KB": 1024, "MB": 1024 * 1024}
+
+
+class SendOptions(Struct, frozen=True, kw_only=True):
+    """What a step says of a send; None where it says nothing.
+
+    Args:
+        delay_ms: Delivery delay, set on the producer, in milliseconds.
+        ttl_ms: Time to live, set on the producer, in milliseconds.
+        mode: Delivery mode, set on the producer; it may be left to the destination, too (DD-52).
+        priority: Priority, set on the producer; `AS_DESTINATION` leaves it to the destination (DD-52).
+        send_ttl_ms: Time to live of this send alone, in milliseconds.
+        send_mode: Delivery mode of this send alone.
+        send_priority: Priority of this send alone.
+        own_mode: Delivery mode set on the message object before the send (PD-04).
+        size: Length of the body in bytes; 0 for an empty one.
+        reply_to: JMSReplyTo.
+        correlation_id: JMSCorrelationID.
+        group_id: JMSXGroupID.
+        group_sequence: JMSXGroupSeq.
+        qos: Quality of service, where the client lets it be chosen.
+        face: The face of the client through which the message goes, where it is to be one that can do this.
+        properties: Application properties, and what of the message descriptor travels as properties.
+    """
+
+    delay_ms: int | None = None
+    ttl_ms: int | None = None
+    mode: Mode | None = None
+    priority: int | None = None
+    send_ttl_ms: int | None = None
+    send_mode: Mode | None = None
+    send_priority: int | None = None
+    own_mode: Mode | None = None
+    size: int | None = None
+    reply_to: Place | None = None
+    correlation_id: str | None = None
+    group_id: str | None = None
+    group_sequence: int | None = None
+    qos: Qos | None = None
+    face: str | None = None
+    properties: dict[str, str | int] = {}
+
+
+_CLASSIC = "classic"
+HEADERS: dict[str, dict[str, Any]] = {
+    "no durable header": {"mode": Mode.AS_DESTINATION, "face": _CLASSIC},
+    "the durable header true": {"mode": Mode.PERSISTENT, "face": _CLASSIC},
+    "the durable header false": {"mode": Mode.NON_PERSISTENT, "face": _CLASSIC},
+}
+"""What makes a message's durable header so; by a face that can: one of MQ Light has no option for it (AMQP:42)."""
+
+_AS_DEFINED = Mode.AS_DESTINATION.value
+Read = Callable[[re.Match[str]], dict[str, Any]]
+
+OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
+    (r"a delivery delay of (.+)", lambda match: {"delay_ms": parse_duration(match[1])}),
+    (r"a time to live of (.+) for this send only", lambda match: {"send_ttl_ms": parse_duration(match[1])}),
+    (r"delivery mode (persistent|non-persistent) for this send only", lambda match: {"send_mode": Mode(match[1])}),
+    (r"priority (\d) for this send only", lambda match: {"send_priority": int(match[1])}),
+    (r"a time to live of (.+)", lambda match: {"ttl_ms": parse_duration(match[1])}),
+    (rf"delivery mode (persistent|non-persistent|{_AS_DEFINED})", lambda match: {"mode": Mode(match[1])}),
+    (rf"quality of service ({'|'.join(Qos)})", lambda match: {"qos": Qos(match[1])}),
+    (r"(no durable header|the durable header (?:true|false))", lambda match: HEADERS[match[1]]),
+    (r"its own delivery mode (persistent|non-persistent)", lambda match: {"own_mode": Mode(match[1])}),
+    (r"priority (\d)", lambda match: {"priority": int(match[1])}),
+    (rf"priority {_AS_DEFINED}", lambda _: {"priority": AS_DESTINATION}),
+    (r"a body of (\d+) (B|KB|MB)", lambda match: {"size": int(match[1]) * UNITS[match[2]]}),
+    (r"an empty body", lambda _: {"size": 0}),
+    (rf"reply-to ({PLACE})", lambda match: {"reply_to": read_place(match[1])}),
+    (r'correlation id "([^"]+)"', lambda match: {"correlation_id": match[1]}),
+    (r'group "([^"]+)"', lambda match: {"group_id": match[1]}),
+    (r"group sequence (\d+)", lambda match: {"group_sequence": int(match[1])}),
+    (r"the last-in-group flag", lambda _: {"properties": {LAST_IN_GROUP: True}}),
+    (r"the retain option", lambda _: {"properties": {RETAIN: 1}}),
+    (r'property (\w+) = "([^"]*)"', lambda match: {"properties": {match[1]: match[2]}}),
+    (r"property (\w+) = (\d+)", lambda match: {"properties": {match[1]: int(match[2])}}),
+)
+"""What may stand behind ``with`` in a send, joined by commas and ``and``."""
+
+_REPORT = re.compile(r"(?:report options? )?(MQRO_\w+)")
+"""A report option; behind the first of them, further ones need no introduction."""
+
+
+def read_options(text: str) -> SendOptions:
+    """The options that a step names.
+
+    Raises:
+        ChoiceError: One of them does not exist; names the closest, and those that exist.
+        DurationError: A duration makes no sense.
+    """
+    found: dict[str, Any] = {}
+    report: list[str] = []
+    properties: dict[str, str | int] = {}
+    for part in re.split(r", | and ", text):
+        option = _REPORT.fullmatch(part)
+        if option and (report or part != option[1]):
+            report.append(option[1])
+            continue
+        read = _read(part)
+        properties |= read.pop("properties", {})
+        found |= read
+    return SendOptions(**found, properties={**properties, **report_properties(report)})
+
+
+def _read(part: str) -> dict[str, Any]:
+    for pattern, read in OPTION_PHRASES:
+        match = re.fullmatch(pattern, part)
+        if match:
+            return read(match)
+    raise unknown_choice(part, handbook().options, "option of a send", _exists)
+
+
+def _exists(part: str) -> bool:
+    return any(re.fullmatch(pattern, part) for pattern, _ in OPTION_PHRASES)

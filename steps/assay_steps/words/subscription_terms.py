@@ -1,0 +1,69 @@
+"""What a subscriber asks for, as steps write it behind ``with``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from assay_adapters.ports.client import Qos
+from assay_sdk.model.durations import parse_duration
+from assay_steps.words.choices import unknown_choice
+from assay_steps.words.handbook import handbook
+
+
+class Terms(Struct, frozen=True, kw_only=True):
+    """What a step says of a subscriber; None where it says nothing.
+
+    Args:
+        qos: Its quality of service.
+        ttl_ms: How long its subscription outlives it, in milliseconds; 0, or nothing said, is not at all.
+        share: The name of the subscription that it shares.
+        auto_confirm: Whether its client confirms by itself.
+    """
+
+    qos: Qos | None = None
+    ttl_ms: int = 0
+    share: str | None = None
+    auto_confirm: bool | None = None
+
+
+TERM_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] = (
+    (rf"quality of service ({'|'.join(Qos)})", lambda match: {"qos": Qos(match[1])}),
+    (r"a subscription that lives for (\d+ ?\w+)", lambda match: {"ttl_ms": parse_duration(match[1])}),
+    (r'shared subscription "([^"]+)"', lambda match: {"share": match[1]}),
+    (r"automatic confirmation", lambda _: {"auto_confirm": True}),
+    (r"no automatic confirmation", lambda _: {"auto_confirm": False}),
+)
+"""What may stand behind ``with`` of a subscriber, joined by commas and ``and``."""
+
+_ONE = "|".join(re.sub(r"\((?!\?)", "(?:", pattern) for pattern, _ in TERM_PHRASES)
+TERMS = rf"(?:{_ONE})(?:(?:, | and )(?:{_ONE}))*"
+"""How a step writes them."""
+
+
+def read_terms(text: str) -> Terms:
+    """The terms that a step names.
+
+    Raises:
+        ChoiceError: One of them does not exist; names the closest, and those that exist.
+        DurationError: A duration makes no sense.
+    """
+    found: dict[str, Any] = {}
+    for part in re.split(r", | and ", text):
+        found |= _read(part)
+    return Terms(**found)
+
+
+def _read(part: str) -> dict[str, Any]:
+    for pattern, read in TERM_PHRASES:
+        match = re.fullmatch(pattern, part)
+        if match:
+            return read(match)
+    raise unknown_choice(part, handbook().terms, "term of a subscriber", _exists)
+
+
+def _exists(part: str) -> bool:
+    return any(re.fullmatch(pattern, part) for pattern, _ in TERM_PHRASES)

@@ -1,0 +1,122 @@
+"""A scenario's world on the reference broker: its names, its evidence, its waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend, ReferenceInstance
+from assay_adapters.ports.capabilities import Needs
+from assay_adapters.ports.client import Origin, Script
+from assay_evidence import events
+from assay_evidence.verdicts import Verdict
+from assay_evidence.writer import JournalWriter
+from assay_steps.cast.claims import Evidence
+from assay_steps.cast.faces import Faces
+from assay_steps.cast.journal import ScenarioJournal, instant
+from assay_steps.cast.world import World
+from assay_steps.plugin.run import VIRTUAL_LIMITS
+from assay_steps.vocabulary.clients.sending import send
+from assay_steps.words.names import Place
+
+QUEUE = Place("queue", "queue")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """A world with a journal of its own."""
+    instance = ReferenceBackend().provision(Needs())
+    assert isinstance(instance, ReferenceInstance)
+    with JournalWriter(tmp_path / "main.jsonl", run="run", writer="main") as writer:
+        at = instant(instance.clock)
+        writer.write(
+            events.Begin,
+            at,
+            backend="reference",
+            client="sdk",
+            ours=(),
+            environment={},
+            catalogue_hash="",
+            seed=0,
+            capabilities={},
+        )
+        journal = ScenarioJournal(writer, "own.feature::It", instance.clock)
+        journal.write(events.ScenarioBegin, rules=("PD-34",), judged="broker", strength="must")
+        faces = Faces(instance.clients())
+        world = World(instance, journal, Evidence(journal, "PD-34"), limits=VIRTUAL_LIMITS, faces=faces)
+        yield world
+        world.dismiss()
+        instance.close()
+
+
+def written(world: World, kind: type[events.Event]) -> list[events.AnyEvent]:
+    return [event for event in world.recorder.journal.events if isinstance(event, kind)]
+
+
+def test_two_scenarios_never_meet_on_one_broker(world: World) -> None:
+    assert world.names.token in world.names.own("queue")
+    assert world.address(QUEUE).name == world.names.own("queue")
+    assert world.kid("m").startswith(world.names.token)
+
+
+def test_a_send_leaves_a_call_with_the_values_in_effect_and_a_return(world: World) -> None:
+    send(world, world.producer(QUEUE), "m", QUEUE)
+    calls = [event for event in written(world, events.Call) if isinstance(event, events.Call) and event.op == "send"]
+    assert [call.args["priority"] for call in calls] == [4]
+    assert calls[0].msg is not None
+    assert calls[0].msg.kid == world.kid("m")
+    returns = [event for event in written(world, events.Return) if isinstance(event, events.Return)]
+    assert returns[-1].call == calls[0].id
+    assert world.recorder.returned(calls[0].ref) == returns[-1].ref
+
+
+def test_what_a_listener_is_handed_stands_in_the_journal_inside_its_watch(world: World) -> None:
+    world.consumer("receiver", Origin(address=world.address(QUEUE))).needed().listen(Script()).needed()
+    send(world, world.producer(QUEUE), "m", QUEUE)
+    world.observe(("receiver",), world.kids(("m",)))
+    assert [sighting.kid for sighting in world.seen_by(("receiver",), (world.kid("m"),))] == [world.kid("m")]
+    kinds = [type(event) for event in world.recorder.journal.events]
+    assert kinds.index(events.Watch) < kinds.index(events.Seen)
+
+
+def test_a_claim_is_decided_from_the_journal_and_not_by_its_step(world: World) -> None:
+    send(world, world.producer(QUEUE), "m", QUEUE)
+    finding = world.evidence.claim("accepted", {"call": world.last.ref})
+    assert finding.verdict is Verdict.PASS
+    refused = world.evidence.claim("refused-with", {"call": world.last.ref})
+    assert refused.verdict is Verdict.FAIL
+    assert world.evidence.findings == [finding, refused]
+
+
+def test_waiting_moves_the_backends_clock_and_no_other(world: World) -> None:
+    before = world.now_ms()
+    world.pass_time(3_600_000)
+    assert world.now_ms() - before == 3_600_000
+    assert not world.wait_until(lambda: False, 5)
+
+
+def test_who_was_lost_tries_its_client_id_again_while_the_broker_takes_it_for_one_in_use(world: World) -> None:
+    world.connect("keeper", client_id="k").needed().abort()
+    holder = world.connect("holder", client_id="k").needed()
+    runner, begun_ms = world.instance.runner, world.now_ms()
+    runner.call_at(runner.clock.monotonic_ns() + 250_000_000, lambda: void(holder.close()))
+    assert world.connect("keeper", client_id="k").accepted
+    assert 250 <= world.now_ms() - begun_ms <= 400
+
+
+def test_who_was_not_lost_is_told_at_once_that_its_client_id_is_in_use(world: World) -> None:
+    world.connect("holder", client_id="k").needed()
+    begun_ms = world.now_ms()
+    assert not world.connect("other", client_id="k").accepted
+    assert world.now_ms() == begun_ms
+
+
+def void(_: object) -> None:
+    """A job gives nothing back."""
+
+
+def test_before_anything_was_tried_there_is_no_last_answer(world: World) -> None:
+    with pytest.raises(LookupError, match="No step before this one has tried anything"):
+        _ = world.last

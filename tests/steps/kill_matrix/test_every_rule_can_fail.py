@@ -1,0 +1,19 @@
+"""One defect for each rule that has scenarios; `assay defects` tries them all."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay_steps.defects import all_defects
+from assay_steps.kill_matrix.matrix import Trial, outcomes_of
+
+pytestmark = pytest.mark.exhaustive
+
+FIRST = {rule: defect.name for defect in reversed(all_defects().values()) for rule in defect.rules}
+"""The first defect of each rule that has one."""
+
+
+@pytest.mark.parametrize(("rule", "defect"), sorted(FIRST.items()))
+def test_a_defect_of_the_rule_fails_its_scenarios(rule: str, defect: str) -> None:
+    verdicts = [verdict for verdict, _ in outcomes_of(Trial("reference", defect, (rule,))).values()]
+    assert "fail" in verdicts

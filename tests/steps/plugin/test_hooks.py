@@ -1,0 +1,400 @@
+"""The plugin in pytest runs of its own: inert unless asked for, and what it makes of tags and of broken scenarios."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay_adapters.known import KnownOutcome, KnownOutcomes
+from assay_evidence.events import ScenarioBegin, Step
+from assay_evidence.reader import read_journals
+from assay_evidence.verdicts import Verdict
+
+pytest_plugins = ["pytester"]
+
+PLUGINS = ("-p", "pytest_bdd.plugin", "-p", "assay_steps.entry", "-p", "no:cacheprovider", "--assert=plain")
+
+
+@pytest.fixture(autouse=True)
+def _no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
+def own(pytester: pytest.Pytester, feature: str, steps: str = "") -> None:
+    """A QA team's own feature, with steps of its own."""
+    pytester.makefile(".feature", own=feature)
+    pytester.makepyfile(
+        test_own=f"from pytest_bdd import given, scenarios, then, when\n\nscenarios('own.feature')\n\n{steps}"
+    )
+
+
+def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return pytester.runpytest_inprocess(*PLUGINS, *arguments)
+
+
+def judged(pytester: pytest.Pytester) -> dict[str, Any]:
+    """Every scenario's verdict by its name."""
+    verdicts = json.loads((pytester.path / "out" / "verdicts.json").read_text())
+    return {scenario["scenario"].partition("::")[2]: scenario for scenario in verdicts["foreign"]}
+
+
+KEPT = """\
+Feature: Own
+  @PD-34
+  Rule: Own
+    Scenario: It arrives
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "m" is sent to the queue
+      Then the receiver sees "m" exactly once
+"""
+
+
+def test_without_an_option_nothing_of_the_kit_is_there(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_it(request):\n    assert not request.config.pluginmanager.has_plugin('assay-run')")
+    run(pytester).assert_outcomes(passed=1)
+    assert not (pytester.path / "assay-out").exists()
+
+
+def test_without_an_option_a_feature_has_no_steps_of_the_kit(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT)
+    result = run(pytester, "-W", "ignore::pytest.PytestUnknownMarkWarning")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*StepDefinitionNotFoundError*"])
+
+
+def test_a_team_s_own_feature_is_judged_with_the_kits_steps(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT)
+    run(pytester, "--assay-out=out", "--strict-markers").assert_outcomes(passed=1)
+    assert judged(pytester)["It arrives"]["verdict"] == "pass"
+    assert judged(pytester)["It arrives"]["scenario"] == "own.feature::It arrives"
+
+
+def test_the_journal_has_the_feature_s_line_of_a_scenario_and_of_its_steps(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT)
+    run(pytester, "--assay-out=out").assert_outcomes(passed=1)
+    told = read_journals(pytester.path / "out" / "journals").events
+    lines = [event.line for event in told if isinstance(event, ScenarioBegin | Step)]
+    assert lines == [4, 5, 6, 7, 8]
+
+
+def test_tests_that_are_no_scenarios_run_beside_them(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT)
+    pytester.makepyfile(test_plain="def test_it():\n    pass")
+    run(pytester, "--assay-out=out").assert_outcomes(passed=2)
+
+
+def test_strength_judged_and_needs_come_from_a_scenarios_own_tags(pytester: pytest.Pytester) -> None:
+    tagged = KEPT.replace("    Scenario:", "    @may @judges-client @needs-cancel\n    Scenario:")
+    plain = "    Scenario: It arrives too\n" + "".join(KEPT.splitlines(keepends=True)[4:])
+    own(pytester, tagged + plain)
+    run(pytester, "--assay-out=out", "--strict-markers").assert_outcomes(passed=1, skipped=1)
+    first, second = judged(pytester)["It arrives"], judged(pytester)["It arrives too"]
+    assert (first["strength"], first["judged"], first["verdict"]) == ("may", "client", "unsupported")
+    assert "no call that takes a delayed message back" in first["reason"]
+    assert (second["strength"], second["judged"], second["verdict"]) == ("must", "broker", "pass")
+
+
+def test_a_row_of_an_outline_is_a_scenario_of_its_own(pytester: pytest.Pytester) -> None:
+    outline = KEPT.replace("Scenario: It", 'Scenario Outline: "<m>"').replace('"m"', '"<m>"')
+    own(pytester, outline + "      Examples:\n        | m |\n        | a |\n        | b |\n")
+    run(pytester, "--assay-out=out").assert_outcomes(passed=2)
+    assert set(judged(pytester)) == {'"<m>" arrives[a]', '"<m>" arrives[b]'}
+
+
+@pytest.mark.parametrize("strict", [(), ("--strict-markers",)])
+@pytest.mark.parametrize(
+    ("tag", "line", "says"),
+    [
+        ("@DD-999", 5, "is tagged @DD-999, which is no rule of the catalogue; "),
+        ("@needs-telport", 5, "there is no capability telport; "),
+        ("@needs-restat", 5, "there is no capability restat; the nearest is restart; docs/vocabulary.md lists them"),
+        ("@level-1.0", 5, "@level-1.0 is unknown: after 'level-' stands one of 7.0"),
+    ],
+)
+def test_a_tag_that_names_nothing_stops_the_run_with_a_sentence(
+    pytester: pytest.Pytester, tag: str, line: int, says: str, strict: tuple[str, ...]
+) -> None:
+    own(pytester, KEPT.replace("    Scenario:", f"    {tag}\n    Scenario:"))
+    result = run(pytester, "--assay-out=out", *strict)
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    assert f"own.feature:{line}: " in result.stderr.str()
+    assert says in result.stderr.str()
+    assert "Traceback" not in result.stderr.str()
+
+
+def test_a_teams_scenario_needs_no_rule_and_may_bear_ids_of_the_teams_own(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".feature", own=KEPT.replace("@PD-34", "@OR-12 @smoke"))
+    run(pytester, "own.feature", "--assay-out=out", "--strict-markers").assert_outcomes(passed=1)
+    told = judged(pytester)["It arrives"]
+    assert (told["verdict"], told["rules"], told["tags"]) == ("pass", [], ["OR-12", "smoke"])
+    assert (told["strength"], told["judged"]) == ("must", "client+broker")
+    totals = json.loads((pytester.path / "out" / "verdicts.json").read_text())["foreign_totals"]
+    assert totals == {**dict.fromkeys(totals, 0), "pass": 1}
+
+
+@pytest.mark.parametrize("narrowed", ["--assay-rule=PD-34", "--assay-profile=delay"])
+def test_a_scenario_without_a_rule_is_left_out_where_rules_are_asked_for(
+    pytester: pytest.Pytester, narrowed: str
+) -> None:
+    own(pytester, KEPT.replace("  @PD-34\n", ""))
+    run(pytester, "--assay-out=out", narrowed).assert_outcomes(deselected=1)
+
+
+@pytest.mark.parametrize("bound", ["own.feature", "test_own.py"])
+def test_a_scenario_without_steps_stops_the_run_with_its_place(pytester: pytest.Pytester, bound: str) -> None:
+    own(pytester, KEPT.replace("  @PD-34\n", "") + "    Scenario: Nothing\n      # to be written\n")
+    result = run(pytester, bound, "--assay-out=out")
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*own.feature:8: scenario 'Nothing' has no steps of its own, so it tries nothing; *"])
+
+
+def test_steps_of_a_background_are_not_a_scenarios_own(pytester: pytest.Pytester) -> None:
+    own(pytester, "Feature: Own\n  Background:\n    Given an empty queue\n  Scenario: Nothing\n")
+    result = run(pytester, "own.feature", "--assay-out=out")
+    result.stderr.fnmatch_lines(["*own.feature:4: scenario 'Nothing' has no steps of its own*"])
+
+
+def test_an_outline_without_a_row_stops_the_run(pytester: pytest.Pytester) -> None:
+    outline = KEPT.replace("Scenario: It", 'Scenario Outline: "<m>"').replace('"m"', '"<m>"')
+    pytester.makefile(".feature", own=outline + "      Examples:\n        | m |\n")
+    result = run(pytester, "own.feature", "--assay-out=out")
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*has no row in its Examples, so it would try nothing*"])
+
+
+def test_features_of_one_name_in_several_folders_are_told_apart(pytester: pytest.Pytester) -> None:
+    for folder in ("a", "b"):
+        (pytester.path / folder).mkdir()
+        (pytester.path / folder / "own.feature").write_text(KEPT)
+    (pytester.path / "root").mkdir()
+    run(
+        pytester, "a/own.feature", "b/own.feature", "--rootdir=root", "--assay-out=out", "-p", "xdist.plugin", "-n2"
+    ).assert_outcomes(passed=2)
+    verdicts = json.loads((pytester.path / "out" / "verdicts.json").read_text())
+    assert [(one["scenario"], one["verdict"]) for one in verdicts["foreign"]] == [
+        ("a/own.feature::It arrives", "pass"),
+        ("b/own.feature::It arrives", "pass"),
+    ]
+
+
+def test_features_that_would_have_one_name_in_the_verdicts_are_refused(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("a", "b", "elsewhere"):
+        (pytester.path / folder).mkdir()
+        (pytester.path / folder / "own.feature").write_text(KEPT)
+    monkeypatch.chdir(pytester.path / "elsewhere")
+    result = run(pytester, "../a/own.feature", "../b/own.feature", "--assay-out=out")
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*are both called own.feature in the verdicts: *"])
+
+
+def test_a_known_outcome_is_never_about_a_teams_scenario(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = KnownOutcome("own.feature::*", Verdict.FAIL, "It is so.", "ISSUE-1", "us", date(2999, 1, 1))
+    monkeypatch.setattr("assay_steps.plugin.run.known_outcomes", lambda _: KnownOutcomes((entry,)))
+    pytester.makefile(".feature", own=KEPT.replace("sees", "never sees").replace(" exactly once", ""))
+    run(pytester, "own.feature", "--assay-out=out").assert_outcomes(failed=1)
+
+
+def test_a_scenario_that_says_nothing_in_the_kits_words_needs_no_rule(pytester: pytest.Pytester) -> None:
+    own(pytester, BROKEN.replace("  @PD-34\n", ""), "@when('somebody acts')\ndef _():\n    pass\n")
+    run(pytester, "--assay-out=out").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("instead", "says"),
+    [
+        ('"ghost" sees "m" exactly once', "nobody in this scenario is called ghost (as *); there are receiver"),
+        ('sending "ghost" is accepted', "no message in this scenario is called ghost; there are m"),
+        (
+            'sending "m" is refused with MQRC_NO_SUCH_THING',
+            "there is no reason MQRC_NO_SUCH_THING; *see docs/reasons.md",
+        ),
+        ("everybody is happy", "the vocabulary has no such step; *`assay steps WORD` finds steps by their words"),
+        ("an empty queue", "the vocabulary has it as a Given only; *"),
+        (
+            'message "m" is sent to the queue with a delay of 2 s',
+            "the vocabulary has no such step; *",
+        ),
+    ],
+)
+def test_a_step_that_names_nothing_is_told_in_a_sentence_with_its_place(
+    pytester: pytest.Pytester, instead: str, says: str
+) -> None:
+    own(pytester, KEPT.replace('the receiver sees "m" exactly once', instead))
+    result = run(pytester, "--assay-out=out")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["own.feature:8", f"step: Then {instead}", says])
+    result.stdout.no_fnmatch_line("*Error*")
+    assert judged(pytester)["It arrives"]["verdict"] == "error"
+    assert "own.feature:8: " in judged(pytester)["It arrives"]["reason"]
+
+
+def test_a_wrong_option_of_a_step_is_named_with_the_closest(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT.replace("is sent to the queue", "is sent to the queue with a delay of 2 s"))
+    run(pytester, "--assay-out=out").assert_outcomes(failed=1)
+    reason = judged(pytester)["It arrives"]["reason"]
+    assert "own.feature:7: 'a delay of 2 s' is no option of a send; did you mean 'a delivery delay of 2 s'?" in reason
+
+
+def test_a_failure_names_feature_line_and_step(pytester: pytest.Pytester) -> None:
+    own(
+        pytester,
+        KEPT.replace('sees "m" exactly once', 'never sees "m"') + '      And the receiver sees "m" exactly once\n',
+    )
+    result = run(pytester, "--assay-out=out")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["own.feature:8", 'step: Then the receiver never sees "m"', "fail: *", "expected: *"])
+
+
+def test_a_run_ends_with_the_place_of_its_evidence(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT)
+    assert run(pytester, "--assay-out=out").outlines[-1] == f"evidence: {pytester.path / 'out'}"
+
+
+def test_a_teams_own_feature_runs_without_a_module_and_decides_no_rule_of_the_kit(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".feature", own=KEPT.replace("sees", "never sees").replace(" exactly once", ""))
+    run(pytester, "own.feature", "--assay-out=out", "--strict-markers").assert_outcomes(failed=1)
+    assert judged(pytester)["It arrives"]["verdict"] == "fail"
+    verdicts = json.loads((pytester.path / "out" / "verdicts.json").read_text())
+    assert verdicts["rules"] == []
+    assert not any(verdicts["totals"].values())
+
+
+def test_two_scenarios_of_one_name_stop_the_run(pytester: pytest.Pytester) -> None:
+    scenario = "".join(KEPT.splitlines(keepends=True)[3:])
+    own(pytester, KEPT + scenario)
+    result = run(pytester, "--assay-out=out")
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*'It arrives' is written 2 times and was collected 1 times*"])
+
+
+BROKEN = "Feature: Own\n  @PD-34\n  Rule: Own\n    Scenario: It\n      When somebody acts\n"
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        ("async def _():\n    pass", "a coroutine that nobody awaits"),
+        ("def _():\n    raise OSError('no room')", "no room"),
+        ("def _():\n    async def later():\n        pass\n    later()", "was never awaited"),
+        ("def _(world):\n    import time\n    time.sleep(0)", "called a real sleep"),
+        ("def _(nobody):\n    pass", "nobody"),
+        ("def _(world):\n    world.consumers['nobody']", "nobody"),
+    ],
+)
+def test_a_step_that_breaks_is_an_error_in_the_journal_too(pytester: pytest.Pytester, step: str, reason: str) -> None:
+    own(pytester, BROKEN, f"@when('somebody acts')\n{step}\n")
+    run(pytester, "--assay-out=out").assert_outcomes(failed=1)
+    assert judged(pytester)["It"]["verdict"] == "error"
+    assert reason in judged(pytester)["It"]["reason"]
+
+
+def test_a_step_that_nobody_defined_is_an_error(pytester: pytest.Pytester) -> None:
+    own(pytester, BROKEN)
+    run(pytester, "--assay-out=out").assert_outcomes(failed=1)
+    assert judged(pytester)["It"]["verdict"] == "error"
+
+
+def test_a_setup_that_the_pair_refuses_is_inconclusive(pytester: pytest.Pytester) -> None:
+    refused = KEPT.replace("is waiting on the queue", 'is waiting on the queue for messages with "= ="').replace(
+        "And a receiver", 'And receiver "receiver"'
+    )
+    own(pytester, refused)
+    run(pytester, "--assay-out=out").assert_outcomes(failed=1)
+    assert judged(pytester)["It arrives"]["verdict"] == "inconclusive"
+
+
+def test_a_scenario_without_a_claim_is_not_demonstrated(pytester: pytest.Pytester) -> None:
+    own(pytester, BROKEN, "@when('somebody acts')\ndef _():\n    pass\n")
+    result = run(pytester, "--assay-out=out")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["not-demonstrated: *", "Only a Then-step makes claims: add one*"])
+    result.stdout.no_fnmatch_line("expected:*")
+    assert judged(pytester)["It"]["verdict"] == "not-demonstrated"
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("--assay-backend=refrence", "did you mean 'reference'"),
+        ("--assay-rule=DD-2", "did you mean DD-02"),
+        ("--assay-profile=delya", "did you mean delay"),
+        ("--assay-face=clasic", "did you mean 'classic'"),
+        ("--assay-store=memry", "did you mean 'memory'"),
+        ("--assay-defect=early-delivry", "did you mean 'early-delivery'"),
+        ("--assay-out=own.feature", "it is a file"),
+    ],
+)
+def test_an_option_that_names_nothing_stops_the_run_with_a_sentence(
+    pytester: pytest.Pytester, option: str, says: str
+) -> None:
+    own(pytester, KEPT)
+    result = run(pytester, *([] if option.startswith("--assay-out") else ["--assay-out=out"]), option)
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    assert says in result.stderr.str()
+    assert not Path("out").exists()
+
+
+def test_a_folder_with_something_foreign_in_it_is_refused_by_the_plugins_own_option(pytester: pytest.Pytester) -> None:
+    own(pytester, KEPT)
+    (pytester.path / "out").mkdir()
+    (pytester.path / "out" / "thesis.tex").write_text("mine")
+    result = run(pytester, "--assay-out=out")
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*it holds 'thesis.tex', which no run wrote*folder with --assay-out."])
+
+
+LOST = """\
+Feature: Own
+  Scenario: What a lost receiver had comes again, marked
+    Given an empty queue
+    And receiver "receiver" is waiting on the queue in client mode
+    When message "m" is sent to the queue
+    And "receiver" has seen "m"
+    And "receiver"'s connection is lost
+    And receiver "after" starts to wait on the queue
+    Then "after" sees "m" exactly once
+    And every redelivery of "m" that "after" sees is marked as redelivered
+
+  @needs-topic
+  Scenario: Another subscriber's copy needs no mark
+    Given a topic
+    And a non-durable subscriber "one" on the topic
+    And a non-durable subscriber "two" on the topic
+    When message "m" is sent to the topic
+    Then "one" sees "m" exactly once
+    And "two" sees "m" exactly once
+    And every redelivery of "m" that "two" sees is marked as redelivered
+
+  Scenario: What nobody had before needs no mark
+    Given an empty queue
+    And receiver "first" is waiting on the queue
+    When message "m" is sent to the queue
+    And "first" has seen "m"
+    And "first"'s connection is closed
+    And message "n" is sent to the queue
+    And receiver "after" starts to wait on the queue
+    Then "after" sees "n" exactly once
+    And every redelivery of "m" and "n" that "after" sees is marked as redelivered
+"""
+
+
+@pytest.mark.parametrize(("defect", "found"), [(None, "pass"), ("redelivered-unmarked", "fail")])
+def test_a_redelivery_without_its_mark_is_found_though_its_earlier_receiver_is_not_named(
+    pytester: pytest.Pytester, defect: str | None, found: str
+) -> None:
+    pytester.makefile(".feature", own=LOST)
+    run(pytester, "own.feature", "--assay-out=out", *([f"--assay-defect={defect}"] if defect else []))
+    assert {name: one["verdict"] for name, one in judged(pytester).items()} == {
+        "What a lost receiver had comes again, marked": found,
+        "Another subscriber's copy needs no mark": "pass",
+        "What nobody had before needs no mark": "pass",
+    }

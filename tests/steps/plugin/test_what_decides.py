@@ -1,0 +1,45 @@
+"""What of the features a single server cannot run, and what does not decide its rule where it cannot be run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay_adapters.brokers.reference.server.backend import CAPABILITIES
+from assay_features import load_catalogue
+from assay_sdk.model.capabilities import APART
+from assay_steps.plugin.cases import Case
+from assay_steps.plugin.hooks import CASE
+from assay_steps.plugin.suite import SuiteOptions, run_suite
+
+
+class _Collected:
+    """A pytest plugin that keeps the cases of a run."""
+
+    def __init__(self) -> None:
+        self.cases: list[Case] = []
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.cases = [item.stash[CASE] for item in session.items]
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> list[Case]:
+    collected = _Collected()
+    out: Path = tmp_path_factory.mktemp("collected") / "out"
+    run_suite(SuiteOptions(out=out, pytest_args=("--collect-only",)), plugins=[collected])
+    return collected.cases
+
+
+def test_one_server_can_be_tried_for_every_rule_but_those_that_the_catalogue_names(cases: list[Case]) -> None:
+    def is_beyond(case: Case) -> bool:
+        return bool(case.needs.capabilities - CAPABILITIES.keys() - APART) or case.needs.topology != "single"
+
+    beyond = {rule for case in cases if is_beyond(case) for rule in case.rules}
+    assert beyond == {rule.id for rule in load_catalogue().rules if rule.beyond_one_server is not None}
+
+
+def test_every_rule_has_a_scenario_that_decides_it_wherever_time_is_real(cases: list[Case]) -> None:
+    decided = {rule for case in cases if not case.needs.capabilities & APART for rule in case.rules}
+    assert decided == {rule.id for rule in load_catalogue().rules if rule.observable}

@@ -1,0 +1,172 @@
+"""Scenarios are tried in forked processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend
+from assay_evidence.events import Fault, ScenarioBegin
+from assay_evidence.reader import Journals, read_journals
+from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
+from assay_steps.plugin.suite import SuiteOptions, run_suite
+from assay_steps.processes.forking import CAN_FORK
+from assay_steps.processes.scheduling import group_of
+
+pytestmark = pytest.mark.skipif(
+    not CAN_FORK, reason="needs an operating system on which a process can be forked safely"
+)
+
+RULES = ("PD-31", "PD-34")
+HURTING = ("PD-20",)
+
+
+class Meddler:
+    """A pytest plugin that does something in a forked process when it comes to its first scenario, or its second.
+
+    Args:
+        act: What it does.
+        when: In which process, and at which of its scenarios.
+    """
+
+    def __init__(self, act: Callable[[], object], when: tuple[str, int] = ("gw0", 1)) -> None:
+        self._act = act
+        self._when = when
+        self._begun = 0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self) -> None:
+        """Act, when it is time."""
+        self._begun += 1
+        if (multiprocessing.current_process().name, self._begun) == self._when:
+            self._act()
+
+
+def run(out: Path, *plugins: object, workers: int = 2, rules: tuple[str, ...] = RULES) -> pytest.ExitCode:
+    return run_suite(SuiteOptions(out=out, rules=rules, workers=workers), plugins=plugins)
+
+
+def evidence(out: Path) -> tuple[Journals, Verdicts]:
+    return read_journals(out / "journals"), load_verdicts(out / "verdicts.json")
+
+
+def writers(journals: Journals) -> dict[str, list[str]]:
+    """Which scenarios each process began, by name."""
+    found: dict[str, list[str]] = {event.writer: [] for event in journals.events}
+    for event in journals.events:
+        if isinstance(event, ScenarioBegin) and event.scenario is not None:
+            found[event.writer].append(event.scenario)
+    return found
+
+
+def test_each_scenario_is_tried_once_in_one_of_them_and_each_has_a_whole_journal(tmp_path: Path) -> None:
+    assert run(tmp_path / "out") is pytest.ExitCode.OK
+    journals, verdicts = evidence(tmp_path / "out")
+    begun = writers(journals)
+    assert journals.damage == ()
+    assert begun.keys() == {"main", "gw0", "gw1"}
+    assert begun["main"] == []
+    tried = Counter(begun["gw0"] + begun["gw1"])
+    assert tried == Counter(scenario.scenario for scenario in verdicts.scenarios)
+    assert {scenario.verdict for scenario in verdicts.scenarios} == {Verdict.PASS}
+
+
+def test_there_are_no_more_of_them_than_scenarios(tmp_path: Path) -> None:
+    run(tmp_path / "out", workers=64)
+    journals, verdicts = evidence(tmp_path / "out")
+    assert journals.damage == ()
+    assert len(writers(journals)) == 1 + len(verdicts.scenarios)
+
+
+def test_one_that_dies_is_replaced_and_what_it_had_in_hand_is_no_pass(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run(out, Meddler(lambda: os._exit(7)), workers=1) is pytest.ExitCode.TESTS_FAILED
+    journals, verdicts = evidence(out)
+    begun = writers(journals)
+    assert {(harm.kind, harm.writer) for harm in journals.damage} == {("no-end", "gw0")}
+    assert [len(begun["gw0"]), len(begun["gw1"])] == [1, len(verdicts.scenarios) - 1]
+    found = {scenario.scenario: scenario.verdict for scenario in verdicts.scenarios}
+    assert found.pop(begun["gw0"][0]) is Verdict.INCONCLUSIVE
+    assert set(found.values()) == {Verdict.PASS}
+    assert "The process gw0 died (exit code 7) while it tried" in (out / "pytest.log").read_text()
+
+
+@pytest.fixture
+def keeping(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the broker kept its instances that were hurt: those who hurt it are portions."""
+    monkeypatch.setattr(ReferenceBackend, "reuses_faulted", True)
+
+
+def test_those_of_a_group_are_one_process_s(tmp_path: Path, keeping: None) -> None:
+    del keeping
+    run(tmp_path / "out", workers=8, rules=HURTING)
+    journals, verdicts = evidence(tmp_path / "out")
+    assert journals.damage == ()
+    tried = [name for names in writers(journals).values() for name in names]
+    assert Counter(tried) == Counter(scenario.scenario for scenario in verdicts.scenarios)
+    hurting = {event.scenario for event in journals.events if isinstance(event, Fault)}
+    places = {name: writer for writer, names in writers(journals).items() for name in names if name in hurting}
+    groups = {group_of(name) for name in places}
+    assert len(places) > len(groups) > 1
+    assert len({(group_of(name), writer) for name, writer in places.items()}) == len(groups)
+
+
+def test_what_is_left_of_the_group_of_one_that_dies_goes_to_who_replaces_it(tmp_path: Path, keeping: None) -> None:
+    del keeping
+    out = tmp_path / "out"
+    run(out, Meddler(lambda: os._exit(7)), workers=1, rules=HURTING)
+    journals, verdicts = evidence(out)
+    begun = writers(journals)
+    assert [len(begun["gw0"]), len(begun["gw1"])] == [1, len(verdicts.scenarios) - 1]
+    found = Counter(scenario.verdict for scenario in verdicts.scenarios)
+    assert found == {Verdict.PASS: len(verdicts.scenarios) - 1, Verdict.INCONCLUSIVE: 1}
+
+
+def test_a_server_is_tried_by_each_of_them_with_a_backend_of_its_own(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = SuiteOptions(out=out, backend="reference-server", rules=("PD-31", "PD-34"), workers=3)
+    assert run_suite(options) is pytest.ExitCode.OK
+    journals, verdicts = evidence(out)
+    assert journals.damage == ()
+    assert writers(journals).keys() == {"main", "gw0", "gw1", "gw2"}
+    assert {scenario.verdict for scenario in verdicts.scenarios} == {Verdict.PASS}
+
+
+def test_those_that_die_again_and_again_come_to_an_end(tmp_path: Path) -> None:
+    class Deadly:
+        def pytest_runtest_call(self) -> None:
+            os._exit(7)
+
+    assert run(tmp_path / "out", Deadly(), workers=1) is pytest.ExitCode.TESTS_FAILED
+    _, verdicts = evidence(tmp_path / "out")
+    assert Verdict.PASS not in {scenario.verdict for scenario in verdicts.scenarios}
+
+
+def test_one_that_cannot_go_on_ends_the_run_and_says_why(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run(out, Meddler(lambda: pytest.exit("the disk is full"))) is pytest.ExitCode.INTERNAL_ERROR
+    assert "the disk is full" in (out / "pytest.log").read_text()
+    journals, verdicts = evidence(out)
+    assert journals.damage == ()
+    assert Verdict.ERROR in {scenario.verdict for scenario in verdicts.scenarios}
+
+
+def test_what_a_failing_scenario_has_printed_is_told_with_it_and_nothing_of_another(tmp_path: Path) -> None:
+    class Loud:
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_call(self, item: pytest.Item) -> None:
+            os.write(1, f"printed by {item.name};".encode())
+            raise RuntimeError(f"broken: {item.name}")
+
+    out = tmp_path / "out"
+    assert run(out, Loud()) is pytest.ExitCode.TESTS_FAILED
+    told = (out / "pytest.log").read_text()
+    _, verdicts = evidence(out)
+    printed = re.findall(r"- Captured stdout call -+\nprinted by (\w+(?:\[.*\])?);\n[-_=]", told)
+    assert len(set(printed)) == len(printed) == len(verdicts.scenarios)
