@@ -101,7 +101,7 @@ class SaslServer:
     """The negotiation with one client.
 
     Args:
-        security: Who may log in, and how.
+        security: The users, and the mechanisms that they may use.
         private: Whether a clear-text password is safe: the client is on this machine, or the socket uses TLS.
         max_frame: Octets of a frame.
         max_rounds: Responses of a client.
@@ -182,7 +182,7 @@ class SaslServer:
         received = self._received
         if self.phase is Phase.HEADER:
             size = HEADER_SIZE
-            if not SASL_HEADER.startswith(bytes(received[:4])):  # what is no header at all need not be waited for
+            if not SASL_HEADER.startswith(bytes(received[:4])):  # no header begins like this
                 raise DecodeError("the client speaks no AMQP")
         elif len(received) < HEADER_SIZE:
             return None

@@ -82,10 +82,10 @@ class Engine:
     """The server's side of one connection.
 
     Args:
-        events: Who hears what the peer does.
+        events: The receiver of the client's events.
         max_frame: Octets of a frame that we take.
         channels: Sessions at a time.
-        idle_timeout_ms: How long the peer may be silent; 0 for ever.
+        idle_timeout_ms: How long the client may be silent, in milliseconds; 0 for no limit.
     """
 
     def __init__(self, events: Events, *, max_frame: int, channels: int, idle_timeout_ms: int) -> None:
@@ -196,8 +196,8 @@ class Engine:
     def dispatch(self) -> None:
         """Report all events, including those that their handlers cause.
 
-        Credit comes last: the engine says what it is now and not what it was, and what the peer has released before it
-        gave credit is to be there by then.
+        Credit comes last, because the engine reports its present value: deliveries that the client released before it
+        gave credit are then available again.
         """
         self._tell()
         while self.alive and self._flowed:
@@ -325,7 +325,7 @@ class Engine:
         name, description = lib.pn_condition_get_name(condition), lib.pn_condition_get_description(condition)
         return _STANDARD.get(text(name), text(name)), text(description)
 
-    # --- what links and sessions need
+    # --- `LinkOwner`, for links and sessions
 
     def begin(self, session: EngineSession, capacity: int) -> None:
         """Begin a session; the first may be written with our open."""

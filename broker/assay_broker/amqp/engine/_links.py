@@ -75,7 +75,7 @@ class _Sending(Struct):
 
     Args:
         delivery: Its delivery, which is not over.
-        rest: What the engine was not given yet.
+        rest: Octets that the engine was not given yet.
         settled: Whether it is settled with its end.
     """
 
@@ -205,7 +205,7 @@ class EngineLink:
         """Attach the link on our side.
 
         Args:
-            end: What the attach says.
+            end: The fields of the attach.
         """
         if self.alive and not self.opened:
             self.opened = True

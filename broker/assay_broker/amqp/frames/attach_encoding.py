@@ -62,7 +62,7 @@ def encode_terminus(terminus: Terminus, code: int, outcomes: bytes = b"") -> byt
     """Encode a source or target.
 
     Args:
-        terminus: What it says.
+        terminus: Its fields.
         code: `SOURCE` or `TARGET`.
         outcomes: Of a source: the outcomes that it takes, encoded.
     """

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import cast
+from typing import TypeVar, cast
 
 from msgspec import Struct, field
 
@@ -38,7 +38,7 @@ class Terminus(Struct, frozen=True, kw_only=True):
     """A source or target of an attach.
 
     Args:
-        address: Which node; None for none.
+        address: The node; None for none.
         durable: 0 not, 1 its configuration, 2 what is unsettled too.
         expiry: When its time begins to run: ``link-detach``, ``session-end``, ``connection-close`` or ``never``.
         timeout_s: How long it then lasts, in seconds.
@@ -46,9 +46,9 @@ class Terminus(Struct, frozen=True, kw_only=True):
         node_properties: Of the node to be made.
         mode: Distribution mode, ``move`` or ``copy``; None for either.
         filters: By key: what they are and what they hold.
-        default_outcome: What an unsettled delivery becomes when the link goes; None for nothing said.
+        default_outcome: The outcome of unsettled deliveries at the link's end; None for none.
         outcomes: Those that a source knows; empty for nothing said.
-        capabilities: What it can or is to do.
+        capabilities: Its capabilities.
     """
 
     address: str | None = None
@@ -112,16 +112,16 @@ class Attach(Struct, frozen=True, kw_only=True):
 
     Args:
         name: The link's name.
-        engine_name: What the engine calls it.
-        handle: What the peer calls the link in this session.
-        receives: Whether the peer is the receiver.
+        engine_name: Its name in the engine.
+        handle: The client's handle in this session.
+        receives: Whether the client is the receiver.
         snd_settle_mode: 0 unsettled, 1 settled, 2 mixed.
         rcv_settle_mode: 0 first, 1 second.
-        source: Where from; None for nothing.
-        target: Where to; None for nothing.
+        source: The source; None for none.
+        target: The target; None for none.
         desired: Desired capabilities of the link.
         properties: Of the link.
-        unreported: What the flows ask for that come over the link.
+        unreported: Fields of later frames that the engine does not report.
     """
 
     name: str
@@ -275,6 +275,8 @@ def _of_node(properties: dict[str, object]) -> dict[str, object]:
     return properties
 
 
+_Kind = TypeVar("_Kind", str, int, bool, dict[object, object])
+_KINDS: Mapping[type, str] = {str: "text", int: "number", bool: "boolean", dict: "map"}
 _NONES = (None,) * (PROPERTIES_AT + 1)
 
 
@@ -289,26 +291,14 @@ class _Fields:
         self._what = what
 
     def text(self, position: int) -> str | None:
-        value = self.at[position]
-        if value is None:
-            return None
-        if not isinstance(value, str):
-            raise DecodeError(f"field {position} of a {self._what} is no text")
-        return str(value)
+        value = self._typed(position, str)
+        return None if value is None else str(value)  # a symbol becomes a plain text
 
     def number(self, position: int) -> int:
-        value = self.at[position]
-        if value is None:
-            return 0
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise DecodeError(f"field {position} of a {self._what} is no number")
-        return value
+        return self._typed(position, int) or 0
 
     def flag(self, position: int) -> bool:
-        value = self.at[position]
-        if value is not None and not isinstance(value, bool):
-            raise DecodeError(f"field {position} of a {self._what} is no boolean")
-        return bool(value)
+        return bool(self._typed(position, bool))
 
     def symbols(self, position: int) -> tuple[str, ...]:
         value = self.at[position]
@@ -320,12 +310,13 @@ class _Fields:
         return tuple(str(one) for one in values)
 
     def names(self, position: int) -> dict[str, object]:
-        value = self.at[position]
-        if value is None:
-            return {}
-        if not isinstance(value, dict):
-            raise DecodeError(f"field {position} of a {self._what} is no map")
-        names = cast("dict[object, object]", value)
+        names: dict[object, object] = self._typed(position, dict) or {}
         if not all(isinstance(name, str) and name.isascii() for name in names):
             raise DecodeError(f"field {position} of a {self._what} has a key that is no symbol")
         return {str(name): one for name, one in names.items()}
+
+    def _typed(self, position: int, kind: type[_Kind]) -> _Kind | None:
+        value = self.at[position]
+        if value is None or (isinstance(value, kind) and isinstance(value, bool) is (kind is bool)):
+            return value
+        raise DecodeError(f"field {position} of a {self._what} is no {_KINDS[kind]}")

@@ -43,9 +43,9 @@ class Incomplete(Struct, frozen=True):
     """The frames to be completed in the engine's next output.
 
     Args:
-        open: What the open among them says; None where there is none.
+        open: The fields of the open; None for no open.
         begins: Whether there is a begin.
-        attach: What the one attach among them says; None where there is none.
+        attach: The fields of the attach; None for no attach.
     """
 
     open: OpenReply | None = None
@@ -61,7 +61,7 @@ def completed(octets: bytes, what: Incomplete) -> tuple[bytes, int]:
 
     Args:
         octets: Whole frames, and perhaps the protocol header before them.
-        what: What is among them.
+        what: The frames to be completed.
 
     Returns:
         What is to be said, and the handle that the attach has.

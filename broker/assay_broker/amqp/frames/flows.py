@@ -29,7 +29,7 @@ def of_link(frames: Iterable[bytes], *, handle: int, count: int, credit: int, dr
     """Return a flow with the state of a sender's link.
 
     Args:
-        frames: What the engine says of the session.
+        frames: The engine's frames for the session.
         handle: The link's.
         count: Its delivery-count.
         credit: Its credit.
@@ -53,7 +53,7 @@ def of_session(frames: Iterable[bytes]) -> bytes:
     """Return a flow with the state of a session, without a link.
 
     Args:
-        frames: What the engine says of it, and perhaps of a link.
+        frames: The engine's frames for it, and perhaps for a link.
     """
     for octets in frames:
         fields = body_of(octets, _FLOW)

@@ -40,7 +40,7 @@ def open_properties(told: PeerProperties, *, failed: bool = False) -> bytes:
     """Return the encoded properties of the open.
 
     Args:
-        told: What the queue manager says of itself.
+        told: The queue manager's properties.
         failed: Whether a close follows at once, with the reason.
     """
     return _encoded((*_ours(), *_plain(told), *_FAILED) if failed else (*_ours(), *_plain(told)))

@@ -60,7 +60,7 @@ class Transfer(Struct, frozen=True):
 
     Args:
         handle: The link's; None where it is left out.
-        delivery: What it says of its delivery.
+        delivery: Its delivery fields.
         more: Whether another transfer of the same delivery follows.
         aborted: Whether the sender gives the delivery up.
         second: Whether the receiver is to settle it second.
@@ -148,8 +148,8 @@ def flaw(said: DeliveryStart, begun: DeliveryStart | None) -> str | None:
     """Return what a transfer leaves out or contradicts of its delivery's fields (2.7.5).
 
     Args:
-        said: What the transfer says.
-        begun: What the delivery's first transfer said; None where this is the first.
+        said: The transfer's delivery fields.
+        begun: Those of the delivery's first transfer; None if this is the first.
 
     Returns:
         A sentence; None where nothing is wrong.

@@ -112,7 +112,7 @@ class FrameValidator:
         self._surely_taken = session_frames // 2
         """How many transfers the engine takes of any session at least: it opens the window before fewer are left."""
         self.desired: tuple[str, ...] = ()
-        """Desired capabilities of the peer's open."""
+        """Desired capabilities of the client's open."""
         self._max_frame = max_frame
         self._most_channels = channels
         self._max_performative = max_performative

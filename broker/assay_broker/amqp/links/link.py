@@ -112,7 +112,7 @@ class LinkEnd(ABC):
     Args:
         context: The connection.
         engine: The engine's link.
-        attach: What the peer's attach says.
+        attach: The fields of the client's attach.
         session: The number of the session that it belongs to.
     """
 

@@ -67,7 +67,7 @@ class Reception(Struct, frozen=True, kw_only=True):
     """The meaning of a receiver's source.
 
     Args:
-        address: Where from.
+        address: The destination.
         source: The source as it is understood: what our attach repeats.
         selector: JMS selector; None for none.
         no_local: Leave out what the same connection sends.
@@ -78,7 +78,7 @@ class Reception(Struct, frozen=True, kw_only=True):
         timeout_ms: How long a lasting subscription outlives its receivers; None for ever.
         made: Whether the address is of a node made for this link.
         browse: Whether it looks and takes nothing.
-        default: What an unsettled delivery becomes when the link goes.
+        default: The outcome of unsettled deliveries at the link's end.
         settled: What a delivery becomes that is settled without an outcome: the source's default one, and accepted
             where it has none, as MQ Light clients mean it.
     """
@@ -102,7 +102,7 @@ class Sending(Struct, frozen=True, kw_only=True):
     """The meaning of a sender's target.
 
     Args:
-        address: Where to; None for a destination in each message.
+        address: The destination; None if each message names its own.
         target: The target as it is understood: what our attach repeats.
         made: Whether the address is of a node made for this link.
     """

@@ -22,7 +22,7 @@ class Disposition(Struct, frozen=True, gc=False):
     """An outcome with the further fields of *modified* (3.4.5).
 
     Args:
-        outcome: What becomes of the delivery; *modified* without delivery-failed gives it back as *released* does.
+        outcome: The outcome; *modified* without delivery-failed gives it back as *released* does.
         leave_out: Whether it is not to come to this link again (undeliverable-here).
         annotations: An encoded map, whose entries the message's annotations are to have; empty for none.
     """
@@ -84,7 +84,7 @@ def described(outcome: Described | None, default: Outcome) -> Outcome:
 
     Args:
         outcome: The value; None for none.
-        default: What holds where it is none.
+        default: The outcome if it is none.
     """
     if outcome is None:
         return default

@@ -106,7 +106,7 @@ def read(
 
     Args:
         octets: Its sections.
-        link: What the sender was attached to; None for the anonymous relay.
+        link: The destination of the sender's link; None for the anonymous relay.
         now_ms: When it arrived, in milliseconds since the epoch: a delay and a time to live count from here.
         max_depth: How deep annotations may be nested.
         named: What a name means, given the kind of destination that annotations say it is, if they say one; without it
