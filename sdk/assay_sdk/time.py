@@ -32,7 +32,7 @@ class Clock(Protocol):
         ...
 
 
-class Cancel(Protocol):
+class CancelJob(Protocol):
     """Takes a scheduled job back; calling it after the job ran, or twice, does nothing."""
 
     def __call__(self) -> None:
@@ -61,7 +61,7 @@ class Runner(Protocol):
         """Run a job as soon as the ones before it are done.  May be called from any thread."""
         ...
 
-    def call_at(self, due_ns: int, job: Callable[[], None]) -> Cancel:
+    def call_at(self, due_ns: int, job: Callable[[], None]) -> CancelJob:
         """Run a job at a monotonic time in nanoseconds."""
         ...
 

@@ -21,7 +21,7 @@ from assay_adapters.interrupts import ctrl_c_deferrable
 from assay_adapters.ports.backend import BackendError, Unsupported
 from assay_evidence import events
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
-from assay_sdk.model.capabilities import APART
+from assay_sdk.model.capabilities import SITUATIONAL
 from assay_steps import featurefile, guards
 from assay_steps.cases import Case, case_of, feature_of, mistakes_of, template_of, templates
 from assay_steps.evidence import Evidence
@@ -205,7 +205,7 @@ class AssayPlugin:
                 capability=provisioned.capability,
                 reason=provisioned.source.text,
                 source=provisioned.source.reference,
-                apart=provisioned.capability in APART,
+                apart=provisioned.capability in SITUATIONAL,
             )
             journal.write(events.ScenarioEnd, elapsed_ns=0, waited_ns=0)
             self._conclude(item, self.run.verdict(case, journal), None)

@@ -20,7 +20,7 @@ from assay_broker.amqp.sasl import Phase, SaslServer
 from assay_broker.amqp.screen import Screen, ScreenError
 from assay_broker.security import PasswordChecks, Security
 from assay_broker.shell import QueueManager
-from assay_sdk.time import Cancel, Runner
+from assay_sdk.time import CancelJob, Runner
 
 _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
@@ -94,10 +94,10 @@ class Line(asyncio.BufferedProtocol):
         self.congested = False
         """Whether more waits for the peer than is good."""
         self._stuck = False
-        self._tick: Cancel | None = None
+        self._tick: CancelJob | None = None
         self._beats = False
         self._limit: Deadline | None = None
-        self._checking: Cancel | None = None
+        self._checking: CancelJob | None = None
         self._over = False
         self._answer = b""
         """What the login has to say, for the next write."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 from assay_sdk.driver import Done, DriverCommand, DriverEvent, Failed, PeerProperties
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-from assay_sdk.time import Cancel, Runner
+from assay_sdk.time import CancelJob, Runner
 
 GiveUp = Callable[[], str]
 """Lets go of a request whose time is over; what there is to say of it, as the end of a sentence."""
@@ -47,7 +47,7 @@ class Answers:
         self._runner = runner
         self._limit_ms = limit_ms
         self._open: dict[int, _Owed] = {}  # the oldest first, and so the first due
-        self._timer: Cancel | None = None
+        self._timer: CancelJob | None = None
 
     def owe(self, command: DriverCommand) -> None:
         """A command has come."""

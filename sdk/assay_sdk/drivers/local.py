@@ -20,7 +20,7 @@ from assay_sdk import driver
 from assay_sdk.driver import DriverCommand, DriverEvent, Target, TargetError
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.local.frames import VERSION, FrameError, FrameTooLongError, Hello, decode_event, encode_command
-from assay_sdk.local.line import Line
+from assay_sdk.local.local_socket import LocalSocket
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.runners.real import LoopRunner
@@ -93,7 +93,7 @@ class LocalWire:
         self._runner = runner
         self._answers = Answers(sink, runner, target.request_timeout_ms, lambda: None)
         self._early: list[DriverCommand] = []
-        self._line: Line | None = None
+        self._line: LocalSocket | None = None
         self._closing: int | None = None
         self._over = False
         due_ns = runner.clock.monotonic_ns() + target.open_timeout_ms * _NS_PER_MS
@@ -108,7 +108,7 @@ class LocalWire:
         """Drop the connection as if the line had been cut."""
         self._runner.call_soon(lambda: self._end(_lost("the connection was aborted by this client")))
 
-    # what the line tells (`assay_sdk.local.line.Owner`) ---------------------------------------------------------------
+    # --- called by the socket (`assay_sdk.local.local_socket.LocalSocketOwner`)
 
     def line_heard(self, body: bytes) -> None:
         """The broker says something.
@@ -152,7 +152,7 @@ class LocalWire:
         else:
             self._say(self._line, command)
 
-    def _say(self, line: Line, command: DriverCommand) -> None:
+    def _say(self, line: LocalSocket, command: DriverCommand) -> None:
         try:
             frame = encode_command(command)
         except FrameTooLongError as error:
@@ -187,7 +187,7 @@ class LocalWire:
             end.close()
             self._end(self._unavailable(error))
             return
-        self._line = line = Line(end, self, self._runner)
+        self._line = line = LocalSocket(end, self, self._runner)
         line.send(encode_command(Hello(version=VERSION, client_id=self._target.client_id, login=self._target.login)))
         early, self._early = self._early, []
         for command in early:

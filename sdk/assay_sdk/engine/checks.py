@@ -49,7 +49,7 @@ class Moment(StrEnum):
     SEND = "send"
 
 
-class Attempt(Struct, frozen=True, kw_only=True):
+class SettingsToCheck(Struct, frozen=True, kw_only=True):
     """What an application tries to set or to send.
 
     Args:
@@ -80,17 +80,17 @@ class ProducerRule(Struct, frozen=True):
 
     rule: str
     moment: Moment
-    broken: Callable[[Attempt], bool]
+    broken: Callable[[SettingsToCheck], bool]
     mqrc: Mqrc
     text: str
 
 
-def _expires_before_due(attempt: Attempt) -> bool:
+def _expires_before_due(attempt: SettingsToCheck) -> bool:
     """A message that never expires (0) is never refused; equal is allowed: the reading of DD-12."""
     return 0 < attempt.settings.ttl_ms < attempt.settings.delay_ms
 
 
-def _peer_is_too_old(attempt: Attempt) -> bool:
+def _peer_is_too_old(attempt: SettingsToCheck) -> bool:
     """A peer that names no level, or none that can be read, is asked instead (I-6)."""
     level = attempt.peer.get(LEVEL_PROPERTY)
     found = _LEVEL.fullmatch(level) if isinstance(level, str) else None
@@ -99,7 +99,7 @@ def _peer_is_too_old(attempt: Attempt) -> bool:
     return (int(found["version"]), int(found["release"] or 0)) < _DELAY_SINCE
 
 
-def _is_bound_in_a_cluster(attempt: Attempt) -> bool:
+def _is_bound_in_a_cluster(attempt: SettingsToCheck) -> bool:
     """A destination of which the peer does not say both things is left to the broker (I-6)."""
     return (
         attempt.settings.delay_ms > 0
@@ -108,7 +108,7 @@ def _is_bound_in_a_cluster(attempt: Attempt) -> bool:
     )
 
 
-def _is_delayed_and_retained(attempt: Attempt) -> bool:
+def _is_delayed_and_retained(attempt: SettingsToCheck) -> bool:
     """Only what is published is retained: on a message to a queue the property says nothing."""
     return (
         attempt.settings.delay_ms > 0
@@ -119,7 +119,7 @@ def _is_delayed_and_retained(attempt: Attempt) -> bool:
     )
 
 
-def _is_delayed_in_a_group(attempt: Attempt) -> bool:
+def _is_delayed_in_a_group(attempt: SettingsToCheck) -> bool:
     message = attempt.message
     return (
         attempt.settings.delay_ms > 0
@@ -187,7 +187,7 @@ RULES: tuple[ProducerRule, ...] = (
 )
 
 
-def check_rules(moment: Moment, attempt: Attempt) -> None:
+def check_rules(moment: Moment, attempt: SettingsToCheck) -> None:
     """Hold an attempt against the rules of a moment.
 
     Args:

@@ -31,7 +31,7 @@ from assay_sdk.engine.deliveries.acknowledgement import BEHAVIOURS, AckMode
 from assay_sdk.engine.identity import message_id
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.ports import LinkOwner
-from assay_sdk.engine.sessions.session import Session
+from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.engine.settings import ConnectionOptions, Source
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
 from assay_sdk.engine.temporaries import Temporaries
@@ -46,7 +46,7 @@ _LOG = logging.getLogger(__name__)
 ExceptionListener = Callable[[Refused], None]
 
 
-class Connection:
+class EngineConnection:
     """One connection of an application, over one wire; never reconnected in this state of the SDK.
 
     Methods that give an `Operation` are run by `assay_sdk.engine.operations`; the others belong on the runner.
@@ -70,7 +70,7 @@ class Connection:
         self.peer: PeerProperties = {}
         self.started = False
         self.on_exception: ExceptionListener | None = None
-        self.sessions: dict[int, Session] = {}
+        self.sessions: dict[int, EngineSession] = {}
         self._temporaries = Temporaries(self)
         self._driver = driver
         self._target = target
@@ -131,7 +131,7 @@ class Connection:
         if self._life.take(LifeEvent.CLOSED) is Act.GO:
             self._calls.fail_all(lost())
 
-    def session(self, mode: AckMode) -> Operation[Session]:
+    def session(self, mode: AckMode) -> Operation[EngineSession]:
         """Open a session.
 
         Raises:
@@ -143,7 +143,7 @@ class Connection:
             need(Capability.LOCAL_TRANSACTION, self.capabilities)
         if behaviour.branching:
             need(Capability.XA, self.capabilities)
-        session = Session(self, self.next_number(), behaviour)
+        session = EngineSession(self, self.next_number(), behaviour)
         self.sessions[session.number] = session
         try:
             yield from result_of(self.submit(lambda token: OpenSession(token, session.number)))

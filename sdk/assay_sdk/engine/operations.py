@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 
 from assay_sdk.engine.calls import Pending, RefusedError
 from assay_sdk.model.reasons import JmsErrorKind
-from assay_sdk.time import Cancel, Runner
+from assay_sdk.time import CancelJob, Runner
 
 T = TypeVar("T")
 
@@ -97,7 +97,7 @@ class Task(Generic[T]):
         self._runner = runner
         self._operation = operation
         self._waiting: Awaited | None = None
-        self._timer: Cancel | None = None
+        self._timer: CancelJob | None = None
 
     def step(self) -> None:
         """Run to the next wait that is not over already; call it on the runner only."""

@@ -12,7 +12,7 @@ from typing import Protocol
 from assay_sdk.driver import Arrived, Done, DriverCommand, Outcome, PeerProperties
 from assay_sdk.engine.calls import Pending
 from assay_sdk.engine.deliveries.acknowledgement import Behaviour
-from assay_sdk.engine.deliveries.delivery import Delivery, Recipient
+from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
 from assay_sdk.engine.deliveries.feeds import Handing
 from assay_sdk.engine.operations import Operation
 from assay_sdk.engine.settings import ConnectionOptions, Source
@@ -149,11 +149,11 @@ class SessionPort(Protocol):
         """Wait until no callback of the consumer is under way; a callback does not wait for itself."""
         ...
 
-    def hand_over(self, deliveries: Sequence[Delivery]) -> None:
+    def hand_over(self, deliveries: Sequence[EngineDelivery]) -> None:
         """Note deliveries of one consumer as handed over."""
         ...
 
-    def received(self, delivery: Delivery) -> Operation[None]:
+    def received(self, delivery: EngineDelivery) -> Operation[None]:
         """Settle what a receive call is about to return, as the acknowledgement mode says."""
         ...
 
@@ -165,7 +165,7 @@ class SessionPort(Protocol):
         """Learn that nothing is coming: a lazy session catches up."""
         ...
 
-    def settle(self, deliveries: Iterable[Delivery], outcome: Outcome) -> list[Pending[Done]]:
+    def settle(self, deliveries: Iterable[EngineDelivery], outcome: Outcome) -> list[Pending[Done]]:
         """Settle deliveries; gives the answers, one for each consumer."""
         ...
 

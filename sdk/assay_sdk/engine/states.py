@@ -105,7 +105,7 @@ class LinkEvent(StrEnum):
     LOSE = "lose"
 
 
-class Unit(StrEnum):
+class UnitState(StrEnum):
     """States of a session's local unit of work."""
 
     NONE = "none"
@@ -259,35 +259,35 @@ LINK: Mapping[tuple[Link, LinkEvent], tuple[Link, Act]] = {
 }
 """A consumer's link."""
 
-UNIT: Mapping[tuple[Unit, UnitEvent], tuple[Unit, Act]] = {
-    (Unit.NONE, UnitEvent.NEED): (Unit.BEGINNING, Act.GO),
-    (Unit.NONE, UnitEvent.BEGUN): (Unit.NONE, Act.SKIP),
-    (Unit.NONE, UnitEvent.REFUSED): (Unit.NONE, Act.SKIP),
-    (Unit.NONE, UnitEvent.COMMIT): (Unit.NONE, Act.SKIP),
-    (Unit.NONE, UnitEvent.ROLLBACK): (Unit.NONE, Act.SKIP),
-    (Unit.NONE, UnitEvent.ENDED): (Unit.NONE, Act.SKIP),
-    (Unit.NONE, UnitEvent.LOSE): (Unit.NONE, Act.SKIP),
-    (Unit.BEGINNING, UnitEvent.NEED): (Unit.BEGINNING, Act.WAIT),
-    (Unit.BEGINNING, UnitEvent.BEGUN): (Unit.ACTIVE, Act.GO),
-    (Unit.BEGINNING, UnitEvent.REFUSED): (Unit.NONE, Act.END),
-    (Unit.BEGINNING, UnitEvent.COMMIT): (Unit.BEGINNING, Act.WAIT),
-    (Unit.BEGINNING, UnitEvent.ROLLBACK): (Unit.BEGINNING, Act.WAIT),
-    (Unit.BEGINNING, UnitEvent.ENDED): (Unit.BEGINNING, Act.SKIP),
-    (Unit.BEGINNING, UnitEvent.LOSE): (Unit.NONE, Act.END),
-    (Unit.ACTIVE, UnitEvent.NEED): (Unit.ACTIVE, Act.SKIP),
-    (Unit.ACTIVE, UnitEvent.BEGUN): (Unit.ACTIVE, Act.SKIP),
-    (Unit.ACTIVE, UnitEvent.REFUSED): (Unit.ACTIVE, Act.SKIP),
-    (Unit.ACTIVE, UnitEvent.COMMIT): (Unit.ENDING, Act.GO),
-    (Unit.ACTIVE, UnitEvent.ROLLBACK): (Unit.ENDING, Act.GO),
-    (Unit.ACTIVE, UnitEvent.ENDED): (Unit.NONE, Act.END),
-    (Unit.ACTIVE, UnitEvent.LOSE): (Unit.NONE, Act.END),
-    (Unit.ENDING, UnitEvent.NEED): (Unit.ENDING, Act.WAIT),
-    (Unit.ENDING, UnitEvent.BEGUN): (Unit.ENDING, Act.SKIP),
-    (Unit.ENDING, UnitEvent.REFUSED): (Unit.ENDING, Act.SKIP),
-    (Unit.ENDING, UnitEvent.COMMIT): (Unit.ENDING, Act.WAIT),
-    (Unit.ENDING, UnitEvent.ROLLBACK): (Unit.ENDING, Act.WAIT),
-    (Unit.ENDING, UnitEvent.ENDED): (Unit.NONE, Act.GO),
-    (Unit.ENDING, UnitEvent.LOSE): (Unit.NONE, Act.END),
+UNIT: Mapping[tuple[UnitState, UnitEvent], tuple[UnitState, Act]] = {
+    (UnitState.NONE, UnitEvent.NEED): (UnitState.BEGINNING, Act.GO),
+    (UnitState.NONE, UnitEvent.BEGUN): (UnitState.NONE, Act.SKIP),
+    (UnitState.NONE, UnitEvent.REFUSED): (UnitState.NONE, Act.SKIP),
+    (UnitState.NONE, UnitEvent.COMMIT): (UnitState.NONE, Act.SKIP),
+    (UnitState.NONE, UnitEvent.ROLLBACK): (UnitState.NONE, Act.SKIP),
+    (UnitState.NONE, UnitEvent.ENDED): (UnitState.NONE, Act.SKIP),
+    (UnitState.NONE, UnitEvent.LOSE): (UnitState.NONE, Act.SKIP),
+    (UnitState.BEGINNING, UnitEvent.NEED): (UnitState.BEGINNING, Act.WAIT),
+    (UnitState.BEGINNING, UnitEvent.BEGUN): (UnitState.ACTIVE, Act.GO),
+    (UnitState.BEGINNING, UnitEvent.REFUSED): (UnitState.NONE, Act.END),
+    (UnitState.BEGINNING, UnitEvent.COMMIT): (UnitState.BEGINNING, Act.WAIT),
+    (UnitState.BEGINNING, UnitEvent.ROLLBACK): (UnitState.BEGINNING, Act.WAIT),
+    (UnitState.BEGINNING, UnitEvent.ENDED): (UnitState.BEGINNING, Act.SKIP),
+    (UnitState.BEGINNING, UnitEvent.LOSE): (UnitState.NONE, Act.END),
+    (UnitState.ACTIVE, UnitEvent.NEED): (UnitState.ACTIVE, Act.SKIP),
+    (UnitState.ACTIVE, UnitEvent.BEGUN): (UnitState.ACTIVE, Act.SKIP),
+    (UnitState.ACTIVE, UnitEvent.REFUSED): (UnitState.ACTIVE, Act.SKIP),
+    (UnitState.ACTIVE, UnitEvent.COMMIT): (UnitState.ENDING, Act.GO),
+    (UnitState.ACTIVE, UnitEvent.ROLLBACK): (UnitState.ENDING, Act.GO),
+    (UnitState.ACTIVE, UnitEvent.ENDED): (UnitState.NONE, Act.END),
+    (UnitState.ACTIVE, UnitEvent.LOSE): (UnitState.NONE, Act.END),
+    (UnitState.ENDING, UnitEvent.NEED): (UnitState.ENDING, Act.WAIT),
+    (UnitState.ENDING, UnitEvent.BEGUN): (UnitState.ENDING, Act.SKIP),
+    (UnitState.ENDING, UnitEvent.REFUSED): (UnitState.ENDING, Act.SKIP),
+    (UnitState.ENDING, UnitEvent.COMMIT): (UnitState.ENDING, Act.WAIT),
+    (UnitState.ENDING, UnitEvent.ROLLBACK): (UnitState.ENDING, Act.WAIT),
+    (UnitState.ENDING, UnitEvent.ENDED): (UnitState.NONE, Act.GO),
+    (UnitState.ENDING, UnitEvent.LOSE): (UnitState.NONE, Act.END),
 }
 """A transacted session's unit of work (JMS 6.2.7)."""
 

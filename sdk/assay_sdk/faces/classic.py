@@ -13,18 +13,18 @@ from typing import Any, Self, TypeVar, Unpack, overload
 from msgspec import structs
 
 from assay_sdk.driver import Driver, Durability, Login
-from assay_sdk.engine.connection import Connection as EngineConnection
+from assay_sdk.engine.connection import EngineConnection
 from assay_sdk.engine.deliveries.acknowledgement import AckMode
-from assay_sdk.engine.sessions.consumer import Consumer as EngineConsumer
-from assay_sdk.engine.sessions.session import Session as EngineSession
+from assay_sdk.engine.sessions.consumer import EngineConsumer
+from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.engine.settings import Source
 from assay_sdk.errors import CHECKED, MessagingError
-from assay_sdk.faces.calling import Caller, Dial, dial
-from assay_sdk.faces.consuming import ConsumerBase
+from assay_sdk.faces.caller import Caller, Dial, dial
+from assay_sdk.faces.consumer import ConsumerBase
 from assay_sdk.faces.message import Message
 from assay_sdk.faces.poison import PoisonOptions, policy_of
-from assay_sdk.faces.producing import ProducerBase
-from assay_sdk.faces.sessions import QueueBrowser, SessionBase
+from assay_sdk.faces.producer import ProducerBase
+from assay_sdk.faces.session import QueueBrowser, SessionBase
 from assay_sdk.faces.xa import XaResource
 from assay_sdk.model.destinations import Destination, Topic
 from assay_sdk.model.message import Property

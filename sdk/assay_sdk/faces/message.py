@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
-from assay_sdk.engine.deliveries.delivery import Delivery
+from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode
 from assay_sdk.errors import MessageFormatError
 from assay_sdk.model import message as wire
@@ -187,7 +187,7 @@ def _destination(address: Address) -> Queue[Any] | Topic[Any]:
         raise MessageFormatError(refused) from error
 
 
-def received(delivery: Delivery, converter: Converter[T], acknowledge: Callable[[], None]) -> Message[T]:
+def received(delivery: EngineDelivery, converter: Converter[T], acknowledge: Callable[[], None]) -> Message[T]:
     """The message of a delivery."""
     message = Message.from_wire(delivery.message, converter, acknowledge)
     message.redelivered = delivery.redelivered

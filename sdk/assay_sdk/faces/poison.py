@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from assay_sdk.engine.deliveries.poison import PoisonPolicy
-from assay_sdk.faces.calling import Caller
+from assay_sdk.faces.caller import Caller
 from assay_sdk.model.destinations import Destination
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 

@@ -11,17 +11,17 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack, overload
 
 from assay_sdk.driver import Driver, Durability, Login
-from assay_sdk.engine.connection import Connection as EngineConnection
+from assay_sdk.engine.connection import EngineConnection
 from assay_sdk.engine.deliveries.acknowledgement import AckMode
-from assay_sdk.engine.sessions.consumer import Consumer as EngineConsumer
-from assay_sdk.engine.sessions.session import Session as EngineSession
+from assay_sdk.engine.sessions.consumer import EngineConsumer
+from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.engine.settings import DeliveryMode, Source
 from assay_sdk.errors import RUNTIME, JmsError, MessagingRuntimeError
-from assay_sdk.faces.calling import Caller, Dial, Duration, dial
-from assay_sdk.faces.consuming import ConsumerBase
+from assay_sdk.faces.caller import Caller, Dial, Duration, dial
+from assay_sdk.faces.consumer import ConsumerBase
 from assay_sdk.faces.poison import PoisonOptions, policy_of
-from assay_sdk.faces.producing import ProducerBase
-from assay_sdk.faces.sessions import SessionBase
+from assay_sdk.faces.producer import ProducerBase
+from assay_sdk.faces.session import SessionBase
 from assay_sdk.faces.xa import XaResource
 from assay_sdk.model.destinations import Destination, Topic
 from assay_sdk.model.reasons import Refused

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import threading
 
-from assay_sdk.engine.sessions.session import Session as EngineSession
-from assay_sdk.engine.sessions.xa import XaResource as EngineResource
-from assay_sdk.faces.calling import Caller
+from assay_sdk.engine.sessions.session import EngineSession
+from assay_sdk.engine.sessions.xa import EngineXaResource
+from assay_sdk.faces.caller import Caller
 from assay_sdk.model.xa import XaEnd, XaStart, XaVote, Xid
 
 __all__ = ["XaResource"]
@@ -25,7 +25,7 @@ class XaResource:
 
     def __init__(self, caller: Caller, engine: EngineSession) -> None:
         self._caller = caller
-        self._engine = EngineResource(engine)
+        self._engine = EngineXaResource(engine)
 
     def start(self, xid: Xid, how: XaStart = XaStart.NEW) -> None:
         """Have the session work in a branch from now on (xa_start).

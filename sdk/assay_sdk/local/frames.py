@@ -123,7 +123,7 @@ def decode_event(octets: bytes) -> DriverEvent:
     return driver.Done(event.token, event.text if event.text is not None else listed, event.properties)
 
 
-class Splitter:
+class LocalFrameSplitter:
     """Cuts a stream of octets into frames' bodies.
 
     Args:

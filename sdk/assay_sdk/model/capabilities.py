@@ -66,7 +66,7 @@ class Capability(StrEnum):
     VIRTUAL_TIME = "virtual-time"
 
 
-APART = frozenset({Capability.NAMELESS_CONNECTION, Capability.VIRTUAL_TIME})
+SITUATIONAL = frozenset({Capability.NAMELESS_CONNECTION, Capability.VIRTUAL_TIME})
 """What a situation is made of, and no ability of anybody's: where it is missing, the situation cannot arise (no AMQP
 connection is without a client id) or nobody can wait for it (a month, a millisecond).  A scenario that needs it then
 says nothing of client and broker, so it does not decide its rule, which others try."""

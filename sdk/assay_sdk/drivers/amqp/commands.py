@@ -34,9 +34,9 @@ from assay_sdk.driver import (
     Settle,
     Unsubscribe,
 )
-from assay_sdk.drivers.amqp.links.browsing import BrowserEnd, LookupEnd
-from assay_sdk.drivers.amqp.links.ends import Context, LinkEnd
-from assay_sdk.drivers.amqp.links.naming import (
+from assay_sdk.drivers.amqp.links.browser import BrowserEnd, LookupEnd
+from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd
+from assay_sdk.drivers.amqp.links.names import (
     QPID_DEFAULT_OUTCOME,
     LinkNames,
     make_browser,
@@ -46,12 +46,12 @@ from assay_sdk.drivers.amqp.links.naming import (
     make_receiver,
     make_sender,
 )
-from assay_sdk.drivers.amqp.links.receiving import ReceiverEnd
+from assay_sdk.drivers.amqp.links.receiver import ReceiverEnd
 from assay_sdk.drivers.amqp.links.requests import Canceller
-from assay_sdk.drivers.amqp.links.sending import SenderEnd
-from assay_sdk.drivers.amqp.links.transactions import Coordinator, Unit
+from assay_sdk.drivers.amqp.links.sender import SenderEnd
+from assay_sdk.drivers.amqp.links.transactions import Coordinator, Transaction
 from assay_sdk.drivers.amqp.sessions import SessionEnd
-from assay_sdk.drivers.amqp.transport.mending import Mend
+from assay_sdk.drivers.amqp.transport.attach_fields import Mend
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
@@ -60,7 +60,7 @@ class _UnknownError(LookupError):
     """A command about something that is not there."""
 
 
-class CommandedWire(Context, Protocol):
+class CommandedWire(LinkContext, Protocol):
     """What commands need of the wire that takes them."""
 
     capabilities: frozenset[Capability]
@@ -86,7 +86,7 @@ class Commands:
         self._sessions: dict[int, SessionEnd] = {}
         self._senders: dict[int, SenderEnd] = {}
         self._receivers: dict[int, ReceiverEnd] = {}
-        self._units: dict[int, Unit] = {}
+        self._units: dict[int, Transaction] = {}
         # Every command of the port; what AMQP cannot say is answered as unsupported.
         self._table: Mapping[type, Callable[[Any], None]] = {
             OpenSession: self._open_session,
@@ -155,7 +155,7 @@ class Commands:
             raise _UnknownError(f"there is no open receiver {number} on this connection")
         return self._receivers[number]
 
-    def _unit(self, number: int) -> Unit:
+    def _unit(self, number: int) -> Transaction:
         if number not in self._units:
             raise _UnknownError(f"there is no unit of work {number} on this connection")
         return self._units[number]
@@ -286,7 +286,7 @@ class Commands:
             self._unsupported(command)
             return
         session = self._session(command.session)
-        unit = Unit(command.unit, command.session)
+        unit = Transaction(command.unit, command.session)
         self._units[command.unit] = unit
         self._coordinator(session).declare(unit, command.token)
 

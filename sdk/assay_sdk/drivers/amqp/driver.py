@@ -8,7 +8,7 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from assay_sdk.driver import DriverEvent, Target, TargetError
-from assay_sdk.drivers.amqp.transport.line import Place
+from assay_sdk.drivers.amqp.transport.amqp_socket import Place
 from assay_sdk.drivers.amqp.transport.tls import client_context
 from assay_sdk.drivers.amqp.wire import AmqpWire
 from assay_sdk.runners.real import LoopRunner

@@ -32,15 +32,15 @@ from assay_sdk.drivers.amqp import offers
 from assay_sdk.drivers.amqp.commands import Commands
 from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
 from assay_sdk.drivers.amqp.links.ends import LinkEnd
-from assay_sdk.drivers.amqp.links.naming import LinkNames, peer_properties
+from assay_sdk.drivers.amqp.links.names import LinkNames, peer_properties
 from assay_sdk.drivers.amqp.sessions import SessionEnd
-from assay_sdk.drivers.amqp.transport.line import Line, Place
-from assay_sdk.drivers.amqp.transport.mending import Mend
+from assay_sdk.drivers.amqp.transport.amqp_socket import AmqpSocket, Place
+from assay_sdk.drivers.amqp.transport.attach_fields import Mend
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.runners.real import LoopRunner
-from assay_sdk.time import Cancel
+from assay_sdk.time import CancelJob
 
 IDLE_TIMEOUT_S = 30.0
 """A peer that is silent for so long is taken for dead; RabbitMQ's and Artemis's own default is a minute."""
@@ -114,9 +114,9 @@ class AmqpWire:
         transport = Transport()
         self._transport = transport
         self._prepare(place, transport)
-        self._line = Line(place, target.login, self, transport, runner, trace=target.trace, context=context)
+        self._line = AmqpSocket(place, target.login, self, transport, runner, trace=target.trace, context=context)
         due_ns = runner.clock.monotonic_ns() + target.open_timeout_ms * 1_000_000
-        self._timer: Cancel = runner.call_at(due_ns, self._open_timed_out)
+        self._timer: CancelJob = runner.call_at(due_ns, self._open_timed_out)
         runner.call_soon(self._line.start)
 
     def submit(self, command: DriverCommand) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from assay_sdk.engine.deliveries.delivery import Delivery
+from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.deliveries.feeds import Buffering, Handing
-from assay_sdk.time import Cancel
+from assay_sdk.time import CancelJob
 
 _NS_PER_MS = 1_000_000
 
@@ -27,13 +27,13 @@ class BatchFeed:
     """
 
     def __init__(
-        self, consumer: Buffering, listener: Callable[[Sequence[Delivery]], None], size: int, timeout_ms: int
+        self, consumer: Buffering, listener: Callable[[Sequence[EngineDelivery]], None], size: int, timeout_ms: int
     ) -> None:
         self._consumer = consumer
         self._listener = listener
         self._size = size
         self._timeout_ns = timeout_ms * _NS_PER_MS
-        self._timer: Cancel | None = None
+        self._timer: CancelJob | None = None
         self._announced = False
         self._asking = False
 
@@ -52,7 +52,7 @@ class BatchFeed:
         if not self._is_due():
             self._plan()
             return None
-        deliveries: list[Delivery] = []
+        deliveries: list[EngineDelivery] = []
         while len(deliveries) < self._size and (delivery := self._consumer.take()) is not None:
             deliveries.append(delivery)
         if deliveries and len(deliveries) < self._size and not self._has_waited(deliveries[0]):
@@ -90,7 +90,7 @@ class BatchFeed:
         buffer = self._consumer.buffer
         return bool(buffer) and (len(buffer) >= self._size or self._has_waited(buffer[0]))
 
-    def _has_waited(self, first: Delivery) -> bool:
+    def _has_waited(self, first: EngineDelivery) -> bool:
         if self._timeout_ns == 0:
             return not self._asking
         return self._consumer.runner.clock.monotonic_ns() >= first.arrived_ns + self._timeout_ns

@@ -50,7 +50,7 @@ class Recipient(Protocol):
         ...
 
 
-class Delivery:
+class EngineDelivery:
     """One delivery of one message.
 
     Args:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from assay_sdk.engine.deliveries.delivery import Delivery, Recipient
+from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
 from assay_sdk.time import Runner
 
 
@@ -23,7 +23,7 @@ class Handing:
     __slots__ = ("batch", "call", "consumer", "deliveries")
 
     def __init__(
-        self, consumer: Recipient, deliveries: Sequence[Delivery], batch: int | None, call: Callable[[], None]
+        self, consumer: Recipient, deliveries: Sequence[EngineDelivery], batch: int | None, call: Callable[[], None]
     ) -> None:
         self.consumer = consumer
         self.deliveries = deliveries
@@ -34,18 +34,18 @@ class Handing:
 class Buffering(Recipient, Protocol):
     """A consumer with a buffer, as a feed needs it."""
 
-    buffer: deque[Delivery]
+    buffer: deque[EngineDelivery]
 
     @property
     def runner(self) -> Runner:
         """The runner of its connection."""
         ...
 
-    def take(self) -> Delivery | None:
+    def take(self) -> EngineDelivery | None:
         """Take the next message of the buffer that has not expired in it."""
         ...
 
-    def put_back(self, deliveries: Sequence[Delivery]) -> None:
+    def put_back(self, deliveries: Sequence[EngineDelivery]) -> None:
         """Undo `take`."""
         ...
 
@@ -88,7 +88,7 @@ class MessageFeed:
         window: How many messages the broker may send ahead; at least 1.
     """
 
-    def __init__(self, consumer: Buffering, listener: Callable[[Delivery], None], window: int) -> None:
+    def __init__(self, consumer: Buffering, listener: Callable[[EngineDelivery], None], window: int) -> None:
         self._consumer = consumer
         self._listener = listener
         self._window = window

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Collection
 
 from assay_sdk.engine.calls import Pending
-from assay_sdk.engine.light.subscribing import LightDelivery, LightSubscription, OnDelivery
+from assay_sdk.engine.light.subscription import LightDelivery, LightSubscription, OnDelivery
 from assay_sdk.engine.operations import Operation, Wait
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import CallbackEnded, Observer, Seen

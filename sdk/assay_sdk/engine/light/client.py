@@ -12,8 +12,8 @@ from assay_sdk.driver import Arrived, OpenSender, Send, Unsubscribe
 from assay_sdk.engine.calls import Pending, RefusedError, lost
 from assay_sdk.engine.identity import message_id
 from assay_sdk.engine.light.callbacks import Callbacks
-from assay_sdk.engine.light.reconnecting import Attempt, Backoff, Dialler, Reconnecting
-from assay_sdk.engine.light.subscribing import LightDelivery, LightSubscription, OnDelivery, SubscriptionTerms
+from assay_sdk.engine.light.reconnection import Backoff, ConnectionAttempt, Dialler, Reconnecting
+from assay_sdk.engine.light.subscription import LightDelivery, LightSubscription, OnDelivery, SubscriptionTerms
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.settings import Qos
 from assay_sdk.model.message import Address, Message
@@ -34,7 +34,7 @@ class _SenderLink:
         key: By which the attempt knows it.
     """
 
-    def __init__(self, attempt: Attempt, key: object) -> None:
+    def __init__(self, attempt: ConnectionAttempt, key: object) -> None:
         self._attempt = attempt
         self._key = key
 
@@ -304,7 +304,7 @@ class LightClient:
             expiry_ms=None if ttl_ms is None else creation_ms + ttl_ms,
         )
 
-    def _sender(self, attempt: Attempt, to: Address, *, settled: bool) -> Operation[int]:
+    def _sender(self, attempt: ConnectionAttempt, to: Address, *, settled: bool) -> Operation[int]:
         """The link for sends to a topic in one quality, attached by the first that needs it."""
         key = to, settled
         opening = attempt.senders.get(key)
@@ -329,11 +329,11 @@ class LightClient:
         return (yield from result_of(opening))
 
     @staticmethod
-    def _transfer(attempt: Attempt, link: int, message: Message, *, settled: bool) -> Operation[None]:
+    def _transfer(attempt: ConnectionAttempt, link: int, message: Message, *, settled: bool) -> Operation[None]:
         yield from result_of(attempt.connection.submit(lambda token: Send(token, link, message, settled=settled)))
 
     @staticmethod
-    def _remove(attempt: Attempt, terms: SubscriptionTerms) -> Operation[None]:
+    def _remove(attempt: ConnectionAttempt, terms: SubscriptionTerms) -> Operation[None]:
         shared = terms.share is not None
         yield from result_of(
             attempt.connection.submit(
@@ -341,7 +341,7 @@ class LightClient:
             )
         )
 
-    def _prepare(self, attempt: Attempt) -> Operation[None]:
+    def _prepare(self, attempt: ConnectionAttempt) -> Operation[None]:
         """Attach every subscription on a new connection, before anything is sent there."""
         for subscription in tuple(self.subscriptions.values()):
             try:

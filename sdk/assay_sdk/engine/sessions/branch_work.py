@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from assay_sdk.driver import Begin, Done, EndXa, Enlist, Outcome
 from assay_sdk.engine.calls import Pending, RefusedError
-from assay_sdk.engine.deliveries.delivery import Delivery
+from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.ports import ConnectionPort
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -47,7 +47,7 @@ class BranchWork:
             raise RefusedError(Refused(JmsErrorKind.ILLEGAL_STATE, text))
         return self._number
 
-    def enlist(self, deliveries: Sequence[Delivery]) -> None:
+    def enlist(self, deliveries: Sequence[EngineDelivery]) -> None:
         """Accept deliveries of one consumer within the branch; a refusal shows at its end."""
         number, link = self._number, deliveries[0].consumer.number
         numbers = tuple(delivery.number for delivery in deliveries)

@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterable, Sequence
 from assay_sdk.driver import Arrived, CloseLink, Credit, Done, Drain, Outcome, PeerProperties
 from assay_sdk.engine.calls import Pending, RefusedError, lost
 from assay_sdk.engine.deliveries.batches import BatchFeed
-from assay_sdk.engine.deliveries.delivery import Delivery, Recipient
+from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
 from assay_sdk.engine.deliveries.feeds import Feed, Handing, MessageFeed
 from assay_sdk.engine.deliveries.poison import NO_LIMIT, limit_of, pause_ms
 from assay_sdk.engine.operations import Operation, Wait, spawn
 from assay_sdk.engine.ports import SessionPort
-from assay_sdk.engine.sessions.moving import move_away
+from assay_sdk.engine.sessions.poison_moves import move_away
 from assay_sdk.engine.settings import Source
 from assay_sdk.engine.states import LINK, USE, Act, Link, LinkEvent, Machine, Use, UseEvent
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-from assay_sdk.time import Cancel, Runner
+from assay_sdk.time import CancelJob, Runner
 
 _NS_PER_MS = 1_000_000
 
 
-class Consumer:
+class EngineConsumer:
     """A consumer of a queue, or a subscription on a topic.
 
     Args:
@@ -35,7 +35,7 @@ class Consumer:
         self.session = session
         self.number = number
         self.source = source
-        self.buffer: deque[Delivery] = deque()
+        self.buffer: deque[EngineDelivery] = deque()
         """Arrived and not handed over, in that order."""
         self.held = 0
         """How many of its deliveries are handed over and not settled."""
@@ -55,7 +55,7 @@ class Consumer:
         """How often a message is delivered at most, and where it is moved then."""
         self._failures = 0
         """How often its listener has raised in a row."""
-        self._rest: Cancel | None = None
+        self._rest: CancelJob | None = None
         """Ends the pause that follows a listener's failure."""
 
     @property
@@ -84,7 +84,7 @@ class Consumer:
 
     # -- operations ------------------------------------------------------------------------------------------------
 
-    def receive(self, timeout_ms: int | None) -> Operation[Delivery | None]:
+    def receive(self, timeout_ms: int | None) -> Operation[EngineDelivery | None]:
         """Wait for one message.
 
         Without prefetch the broker may send one message, and at the deadline it is told to send it now or not at all,
@@ -120,7 +120,7 @@ class Consumer:
         yield from self.session.received(delivery)
         return delivery
 
-    def set_message_listener(self, listener: Callable[[Delivery], None] | None) -> Operation[None]:
+    def set_message_listener(self, listener: Callable[[EngineDelivery], None] | None) -> Operation[None]:
         """Have a callback called with each message; None takes it away (JMS 8.7).
 
         Raises:
@@ -134,7 +134,7 @@ class Consumer:
             self._listen(MessageFeed(self, listener, self._connection.options.listener_window))
 
     def set_batch_listener(
-        self, listener: Callable[[Sequence[Delivery]], None] | None, size: int, timeout_ms: int
+        self, listener: Callable[[Sequence[EngineDelivery]], None] | None, size: int, timeout_ms: int
     ) -> Operation[None]:
         """Have a callback called with batches; None takes it away (BATCH:26-34).
 
@@ -175,7 +175,7 @@ class Consumer:
 
     # -- for the session and the feeds -----------------------------------------------------------------------------
 
-    def take(self) -> Delivery | None:
+    def take(self) -> EngineDelivery | None:
         """The next message of the buffer that has not expired in it (JMS 7.8)."""
         delivery = None
         while delivery is None and self.buffer:
@@ -189,7 +189,7 @@ class Consumer:
         self.replenish()
         return delivery
 
-    def put_back(self, deliveries: Sequence[Delivery]) -> None:
+    def put_back(self, deliveries: Sequence[EngineDelivery]) -> None:
         """Take a `take` back."""
         self.buffer.extendleft(reversed(deliveries))
 
@@ -292,7 +292,7 @@ class Consumer:
         """A message has come."""
         clock = self._connection.clock
         self._credit = max(0, self._credit - 1)
-        self.buffer.append(Delivery(self, event, clock.monotonic_ns(), clock.wall_ns()))
+        self.buffer.append(EngineDelivery(self, event, clock.monotonic_ns(), clock.wall_ns()))
         if self._paused:
             return
         if self._feed is not None:
@@ -334,7 +334,7 @@ class Consumer:
         self._credit += credit
         self._connection.post(lambda token: Credit(token, self.number, credit))
 
-    def _next(self, due_ns: int | None) -> Operation[Delivery | None]:
+    def _next(self, due_ns: int | None) -> Operation[EngineDelivery | None]:
         """Take a message from the buffer, waiting until one comes, the time is up, or the consumer is closed."""
         while True:
             if self._connection.started and not self._paused:
@@ -416,7 +416,7 @@ class Consumer:
 def call_back(consumers: Iterable[Recipient]) -> Operation[None]:
     """Pause consumers, take their credit back, and release what they have not handed over.
 
-    Whoever calls this ends the pause with `Consumer.go_on`, unless the consumers are closed.
+    Whoever calls this ends the pause with `EngineConsumer.go_on`, unless the consumers are closed.
     """
     consumers = tuple(consumers)
     for consumer in consumers:

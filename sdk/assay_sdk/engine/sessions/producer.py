@@ -8,7 +8,7 @@ import msgspec
 
 from assay_sdk.driver import Arrived, CloseLink, PeerProperties, Send
 from assay_sdk.engine.calls import RefusedError, lost
-from assay_sdk.engine.checks import Attempt, Moment, check_priority, check_rules, check_send_capabilities
+from assay_sdk.engine.checks import Moment, SettingsToCheck, check_priority, check_rules, check_send_capabilities
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.ports import SessionPort
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode, ProducerSettings
@@ -26,7 +26,7 @@ _DURABLE: Mapping[DeliveryMode, bool | None] = {
 """What the durable header says of a mode: nothing, where the destination defines it (DD-52, QS-33)."""
 
 
-class Producer:
+class EngineProducer:
     """A producer of either style.
 
     Args:
@@ -186,7 +186,7 @@ class Producer:
             peer = self._connection.peer
             check_rules(
                 moment,
-                Attempt(settings=settings, peer=peer, to=to, destination=self._destination, message=message),
+                SettingsToCheck(settings=settings, peer=peer, to=to, destination=self._destination, message=message),
             )
 
     def _address(self, to: Address | None) -> Address:

@@ -19,14 +19,14 @@ from assay_sdk.driver import (
 from assay_sdk.engine.calls import Pending, RefusedError
 from assay_sdk.engine.checks import check_client_id, check_source_capabilities, need
 from assay_sdk.engine.deliveries.acknowledgement import Behaviour, Leaving, Settling
-from assay_sdk.engine.deliveries.delivery import Delivery, Recipient
+from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
 from assay_sdk.engine.deliveries.feeds import Handing
 from assay_sdk.engine.operations import Operation, Wait, all_of, result_of
 from assay_sdk.engine.ports import ConnectionPort, Listener
 from assay_sdk.engine.sessions.branch_work import BranchWork
-from assay_sdk.engine.sessions.consumer import Consumer, call_back
+from assay_sdk.engine.sessions.consumer import EngineConsumer, call_back
 from assay_sdk.engine.sessions.dispatch import Dispatcher
-from assay_sdk.engine.sessions.producer import Producer
+from assay_sdk.engine.sessions.producer import EngineProducer
 from assay_sdk.engine.sessions.units import UnitOfWork
 from assay_sdk.engine.settings import DUPS_OK_LIMIT, Source
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
@@ -36,7 +36,7 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.observer import Seen, Settled
 
 
-class Session:
+class EngineSession:
     """One session (JMS 6.2), or the one behind a context.
 
     Args:
@@ -51,11 +51,11 @@ class Session:
         self.behaviour = behaviour
         self.unit = UnitOfWork(connection, number)
         self.branch = BranchWork(connection, number)
-        self.producers: dict[int, Producer] = {}
-        self.consumers: dict[int, Consumer] = {}
+        self.producers: dict[int, EngineProducer] = {}
+        self.consumers: dict[int, EngineConsumer] = {}
         self.dispatcher = Dispatcher(self)
         self._life: Machine[Life, LifeEvent] = Machine(LIFE, Life.OPENING, "the session")
-        self._unsettled: dict[Delivery, None] = {}
+        self._unsettled: dict[EngineDelivery, None] = {}
         """Handed over and not settled, in that order."""
 
     @property
@@ -69,14 +69,14 @@ class Session:
 
     # -- operations: making things ---------------------------------------------------------------------------------
 
-    def create_producer(self, address: Address | None) -> Operation[Producer]:
+    def create_producer(self, address: Address | None) -> Operation[EngineProducer]:
         """Make a producer; None for one whose sends name their destination.
 
         Raises:
             RefusedError: The session is closed, or the broker refuses the destination.
         """
         self.use()
-        producer = Producer(self, self.connection.next_number(), address)
+        producer = EngineProducer(self, self.connection.next_number(), address)
         self.connection.route(producer.number, producer)
         try:
             answer = yield from result_of(
@@ -89,7 +89,7 @@ class Session:
         producer.opened(answer.properties)
         return producer
 
-    def create_consumer(self, source: Source) -> Operation[Consumer]:
+    def create_consumer(self, source: Source) -> Operation[EngineConsumer]:
         """Make a consumer; nothing flows before it is asked for a message or given a listener.
 
         Raises:
@@ -99,7 +99,7 @@ class Session:
         check_source_capabilities(source, self.connection.capabilities)
         if self.connection.options.checks:
             check_client_id(source, self.connection.client_id)
-        consumer = Consumer(self, self.connection.next_number(), source)
+        consumer = EngineConsumer(self, self.connection.next_number(), source)
         self.connection.route(consumer.number, consumer)
         try:
             answer = yield from result_of(
@@ -345,7 +345,7 @@ class Session:
         """Forget a consumer that has ended."""
         self.consumers.pop(number, None)
 
-    def hand_over(self, deliveries: Sequence[Delivery]) -> None:
+    def hand_over(self, deliveries: Sequence[EngineDelivery]) -> None:
         """Note deliveries of one consumer as handed over; its observer sees them before anything settles them."""
         for delivery in deliveries:
             self._unsettled[delivery] = None
@@ -357,7 +357,7 @@ class Session:
             self.branch.enlist(deliveries)
             self._forget(deliveries)
 
-    def received(self, delivery: Delivery) -> Operation[None]:
+    def received(self, delivery: EngineDelivery) -> Operation[None]:
         """Settle what a receive call is about to return, as the mode says.
 
         The application has the message whatever becomes of this: without an answer it may come again (JMS 6.2.11).
@@ -375,13 +375,13 @@ class Session:
         if self.behaviour.settling is Settling.LAZILY and self._unsettled and not self.dispatcher.in_callback:
             self.settle(tuple(self._unsettled), Outcome.ACCEPTED)
 
-    def settle(self, deliveries: Iterable[Delivery], outcome: Outcome) -> list[Pending[Done]]:
+    def settle(self, deliveries: Iterable[EngineDelivery], outcome: Outcome) -> list[Pending[Done]]:
         """Settle deliveries, each consumer's with one command; what was settled before is left alone.
 
         Returns:
             The answers, one for each consumer.
         """
-        by_consumer: dict[Recipient, list[Delivery]] = {}
+        by_consumer: dict[Recipient, list[EngineDelivery]] = {}
         for delivery in deliveries:
             if not delivery.settled:
                 delivery.settled = True
@@ -436,7 +436,7 @@ class Session:
                 Refused(JmsErrorKind.ILLEGAL_STATE, f"there is nothing to {what}: the session is not transacted")
             )
 
-    def _draw_back(self, consumers: Sequence[Recipient], deliveries: Iterable[Delivery]) -> Operation[None]:
+    def _draw_back(self, consumers: Sequence[Recipient], deliveries: Iterable[EngineDelivery]) -> Operation[None]:
         """Have handed-over deliveries come again, in their order.
 
         What is under way and what is buffered must not overtake them, so it goes back too, untouched and first.
@@ -449,7 +449,7 @@ class Session:
                 consumer.go_on()
         yield from all_of(answers)
 
-    def _forget(self, deliveries: Iterable[Delivery]) -> None:
+    def _forget(self, deliveries: Iterable[EngineDelivery]) -> None:
         for delivery in deliveries:
             delivery.settled = True
             if delivery in self._unsettled:

@@ -8,10 +8,10 @@ import msgspec
 
 from assay_sdk.driver import Begin, Commit, Enlist, Outcome, Rollback
 from assay_sdk.engine.calls import Pending, RefusedError
-from assay_sdk.engine.deliveries.delivery import Delivery
+from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.ports import ConnectionPort
-from assay_sdk.engine.states import UNIT, Act, Machine, Unit, UnitEvent
+from assay_sdk.engine.states import UNIT, Act, Machine, UnitEvent, UnitState
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import Settled, UnitTurned
 
@@ -27,13 +27,13 @@ class UnitOfWork:
     def __init__(self, connection: ConnectionPort, session: int) -> None:
         self._connection = connection
         self._session = session
-        self._machine: Machine[Unit, UnitEvent] = Machine(UNIT, Unit.NONE, "the unit of work")
+        self._machine: Machine[UnitState, UnitEvent] = Machine(UNIT, UnitState.NONE, "the unit of work")
         self._number = 0
         self._turned: Pending[None] = Pending()
         self._refused: RefusedError | None = None
 
     @property
-    def state(self) -> Unit:
+    def state(self) -> UnitState:
         """Where it stands."""
         return self._machine.state
 
@@ -59,7 +59,7 @@ class UnitOfWork:
             self._connection.observe(UnitTurned(number, "begin"))
         return self._number
 
-    def enlist(self, deliveries: Sequence[Delivery]) -> None:
+    def enlist(self, deliveries: Sequence[EngineDelivery]) -> None:
         """Accept deliveries of one consumer within it; a refusal shows at the commit."""
         number = self._number
         link = deliveries[0].consumer.number

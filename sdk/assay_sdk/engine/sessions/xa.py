@@ -7,19 +7,19 @@ from collections.abc import Callable
 from assay_sdk.driver import CommitXa, Done, DriverCommand, ForgetXa, Prepare, RecoverXa, RollbackXa
 from assay_sdk.engine.operations import Operation, result_of
 from assay_sdk.engine.sessions.consumer import call_back
-from assay_sdk.engine.sessions.session import Session
+from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.model.xa import XaEnd, XaStart, XaVote, Xid
 from assay_sdk.observer import UnitTurned
 
 
-class XaResource:
+class EngineXaResource:
     """What a transaction manager asks for, over one session's connection.
 
     Args:
         session: The session.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: EngineSession) -> None:
         self._session = session
         self._connection = session.connection
 

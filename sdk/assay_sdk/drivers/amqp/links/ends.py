@@ -15,13 +15,13 @@ from proton import Delivery, Link
 from assay_sdk.amqp.codec import Prefixes
 from assay_sdk.driver import LinkClosed
 from assay_sdk.drivers.amqp.errors import Condition, refusal
-from assay_sdk.drivers.amqp.links.naming import peer_properties
-from assay_sdk.drivers.amqp.transport.mending import Mend
+from assay_sdk.drivers.amqp.links.names import peer_properties
+from assay_sdk.drivers.amqp.transport.attach_fields import Mend
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
-class Context(Protocol):
+class LinkContext(Protocol):
     """What a link needs of the connection that it belongs to."""
 
     answers: Answers
@@ -45,7 +45,7 @@ class Context(Protocol):
         ...
 
 
-class State(StrEnum):
+class LinkState(StrEnum):
     """Where a link is."""
 
     ATTACHING = "attaching"
@@ -56,7 +56,7 @@ class State(StrEnum):
     GONE = "gone"
 
 
-class Input(StrEnum):
+class LinkInput(StrEnum):
     """What can happen to a link."""
 
     ATTACHED = "attached"
@@ -65,7 +65,7 @@ class Input(StrEnum):
     CLOSE = "close"
 
 
-class Act(StrEnum):
+class LinkAct(StrEnum):
     """What is to be done about it."""
 
     NOTHING = "nothing"
@@ -76,18 +76,18 @@ class Act(StrEnum):
     CLOSED_BY_PEER = "closed-by-peer"
 
 
-TABLE: Mapping[tuple[State, Input], tuple[State, Act]] = {
-    (State.ATTACHING, Input.ATTACHED): (State.OPEN, Act.OPENED),
-    (State.ATTACHING, Input.ATTACHED_WITHOUT): (State.REFUSING, Act.NOTHING),
-    (State.ATTACHING, Input.DETACHED): (State.GONE, Act.REFUSED),
-    (State.ATTACHING, Input.CLOSE): (State.CLOSING, Act.CLOSE),
-    (State.REFUSING, Input.DETACHED): (State.GONE, Act.REFUSED),
-    (State.REFUSING, Input.CLOSE): (State.CLOSING, Act.CLOSE),
-    (State.OPEN, Input.DETACHED): (State.GONE, Act.CLOSED_BY_PEER),
-    (State.OPEN, Input.CLOSE): (State.CLOSING, Act.CLOSE),
-    (State.CLOSING, Input.ATTACHED): (State.CLOSING, Act.NOTHING),
-    (State.CLOSING, Input.ATTACHED_WITHOUT): (State.CLOSING, Act.NOTHING),
-    (State.CLOSING, Input.DETACHED): (State.GONE, Act.CLOSED),
+TABLE: Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAct]] = {
+    (LinkState.ATTACHING, LinkInput.ATTACHED): (LinkState.OPEN, LinkAct.OPENED),
+    (LinkState.ATTACHING, LinkInput.ATTACHED_WITHOUT): (LinkState.REFUSING, LinkAct.NOTHING),
+    (LinkState.ATTACHING, LinkInput.DETACHED): (LinkState.GONE, LinkAct.REFUSED),
+    (LinkState.ATTACHING, LinkInput.CLOSE): (LinkState.CLOSING, LinkAct.CLOSE),
+    (LinkState.REFUSING, LinkInput.DETACHED): (LinkState.GONE, LinkAct.REFUSED),
+    (LinkState.REFUSING, LinkInput.CLOSE): (LinkState.CLOSING, LinkAct.CLOSE),
+    (LinkState.OPEN, LinkInput.DETACHED): (LinkState.GONE, LinkAct.CLOSED_BY_PEER),
+    (LinkState.OPEN, LinkInput.CLOSE): (LinkState.CLOSING, LinkAct.CLOSE),
+    (LinkState.CLOSING, LinkInput.ATTACHED): (LinkState.CLOSING, LinkAct.NOTHING),
+    (LinkState.CLOSING, LinkInput.ATTACHED_WITHOUT): (LinkState.CLOSING, LinkAct.NOTHING),
+    (LinkState.CLOSING, LinkInput.DETACHED): (LinkState.GONE, LinkAct.CLOSED),
 }
 """A pair that is missing cannot happen: proton reports each of the peer's frames once, and ends a connection whose
 frames break the order."""
@@ -108,7 +108,7 @@ class LinkEnd(ABC):
 
     def __init__(
         self,
-        context: Context,
+        context: LinkContext,
         engine: Link,
         *,
         number: int | None,
@@ -122,7 +122,7 @@ class LinkEnd(ABC):
         self.name: str = engine.name
         self.number = number
         self.session = session
-        self.state = State.ATTACHING
+        self.state = LinkState.ATTACHING
         self.what = what
         self.objects = objects
         self.opening = opening
@@ -139,12 +139,12 @@ class LinkEnd(ABC):
 
     def close(self, token: int | None) -> None:
         """Close it for good, or detach where it is to be found again later; the token is answered when it is gone."""
-        if (self.state, Input.CLOSE) not in TABLE:
+        if (self.state, LinkInput.CLOSE) not in TABLE:
             if token is not None:
                 self.answers.done(token)
             return
         self.closing = token
-        self._step(Input.CLOSE, None)
+        self._step(LinkInput.CLOSE, None)
 
     def give_up(self) -> str:
         """What it was opened for has taken too long: should the peer still answer, it finds our end closed."""
@@ -153,18 +153,18 @@ class LinkEnd(ABC):
 
     def remote_opened(self) -> None:
         """The peer has attached."""
-        self._step(Input.ATTACHED if self.has_terminus() else Input.ATTACHED_WITHOUT, None)
+        self._step(LinkInput.ATTACHED if self.has_terminus() else LinkInput.ATTACHED_WITHOUT, None)
 
     def remote_closed(self, condition: Condition | None) -> None:
         """The peer has detached."""
-        if self.state is not State.GONE:
-            self._step(Input.DETACHED, condition)
+        if self.state is not LinkState.GONE:
+            self._step(LinkInput.DETACHED, condition)
 
     def cut(self, why: Refused) -> None:
         """Its session or connection is gone."""
-        if self.state is State.GONE:
+        if self.state is LinkState.GONE:
             return
-        self.state = State.GONE
+        self.state = LinkState.GONE
         self.ended(why)
         if self.opening is not None:
             self.answers.fail(self.opening, why)
@@ -178,7 +178,7 @@ class LinkEnd(ABC):
             why: For whatever is still open on the link.
             told: Whether the engine hears of it: not when it closed the session itself.
         """
-        was_open = self.state is State.OPEN
+        was_open = self.state is LinkState.OPEN
         self.cut(why)
         if told and was_open and self.number is not None:
             self.answers.emit(LinkClosed(self.number, why))
@@ -216,24 +216,24 @@ class LinkEnd(ABC):
 
     # --- the table
 
-    def _step(self, what: Input, condition: Condition | None) -> None:
+    def _step(self, what: LinkInput, condition: Condition | None) -> None:
         self.state, act = TABLE[self.state, what]
         match act:
-            case Act.NOTHING:
+            case LinkAct.NOTHING:
                 pass
-            case Act.OPENED:
+            case LinkAct.OPENED:
                 self.opened()
-            case Act.CLOSE:
+            case LinkAct.CLOSE:
                 self.leave()
-            case Act.REFUSED:
+            case LinkAct.REFUSED:
                 self._leave_for_good()
                 why = self.refused(condition)
                 self.ended(why)
                 if self.opening is not None:
                     self.answers.fail(self.opening, why)
-            case Act.CLOSED:
+            case LinkAct.CLOSED:
                 self._end_closing(condition)
-            case Act.CLOSED_BY_PEER:
+            case LinkAct.CLOSED_BY_PEER:
                 self._leave_for_good()
                 why = refusal(condition, f"to keep {self.what} open", *self.objects)
                 self.ended(why)

@@ -12,7 +12,7 @@ from proton import Delivery, Described, Message, Sender
 
 from assay_sdk.amqp.terms import CANCEL_NODE
 from assay_sdk.drivers.amqp.errors import Condition, refusal
-from assay_sdk.drivers.amqp.links.ends import Context, LinkEnd, State
+from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd, LinkState
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 Answer = Callable[[Delivery | None, Refused | None], None]
@@ -30,7 +30,9 @@ class RequestLink(LinkEnd):
         rejected: The error kind of a rejection without a reason code.
     """
 
-    def __init__(self, context: Context, engine: Sender, *, session: int, what: str, rejected: JmsErrorKind) -> None:
+    def __init__(
+        self, context: LinkContext, engine: Sender, *, session: int, what: str, rejected: JmsErrorKind
+    ) -> None:
         super().__init__(context, engine, number=None, session=session, opening=None, what=what)
         self._what = what
         self._rejected = rejected
@@ -42,7 +44,7 @@ class RequestLink(LinkEnd):
     @property
     def usable(self) -> bool:
         """Whether requests can still be sent over it."""
-        return self.state in {State.ATTACHING, State.OPEN}
+        return self.state in {LinkState.ATTACHING, LinkState.OPEN}
 
     def opened(self) -> None:
         """Send what waits."""
@@ -54,7 +56,7 @@ class RequestLink(LinkEnd):
 
     def flow(self) -> None:
         """Send what waits, as far as there is credit."""
-        while self.state is State.OPEN and self._waiting and self.engine.credit > 0:
+        while self.state is LinkState.OPEN and self._waiting and self.engine.credit > 0:
             octets, answer = self._waiting.popleft()
             self._last_tag += 1
             tag = str(self._last_tag)
@@ -100,7 +102,7 @@ class RequestLink(LinkEnd):
 class Canceller(RequestLink):
     """A session's link to the node at which delayed messages are taken back (`assay_sdk.amqp.terms.CANCEL_NODE`)."""
 
-    def __init__(self, context: Context, engine: Sender, *, session: int) -> None:
+    def __init__(self, context: LinkContext, engine: Sender, *, session: int) -> None:
         super().__init__(
             context, engine, session=session, what="taking a delayed message back", rejected=JmsErrorKind.MESSAGING
         )

@@ -14,8 +14,8 @@ from enum import StrEnum
 from proton import Delivery, Sender, Terminus, ulong
 from proton import Described as EngineDescribed
 
-from assay_sdk.drivers.amqp.links.ends import Context
-from assay_sdk.drivers.amqp.links.naming import DECLARED
+from assay_sdk.drivers.amqp.links.ends import LinkContext
+from assay_sdk.drivers.amqp.links.names import DECLARED
 from assay_sdk.drivers.amqp.links.requests import RequestLink
 from assay_sdk.drivers.answers import UNKNOWN
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -23,7 +23,7 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 _DECLARE, _DISCHARGE = 0x31, 0x32
 
 
-class UnitState(StrEnum):
+class TransactionState(StrEnum):
     """Where a unit of work is."""
 
     DECLARING = "declaring"
@@ -34,13 +34,13 @@ class UnitState(StrEnum):
     OVER = "over"
 
 
-_ENDABLE: Mapping[UnitState, UnitState] = {
-    UnitState.DECLARING: UnitState.ENDING,
-    UnitState.ACTIVE: UnitState.ENDING,
+_ENDABLE: Mapping[TransactionState, TransactionState] = {
+    TransactionState.DECLARING: TransactionState.ENDING,
+    TransactionState.ACTIVE: TransactionState.ENDING,
 }
 
 
-class Unit:
+class Transaction:
     """One local unit of work.
 
     Args:
@@ -51,7 +51,7 @@ class Unit:
     def __init__(self, number: int, session: int) -> None:
         self.number = number
         self.session = session
-        self.state = UnitState.DECLARING
+        self.state = TransactionState.DECLARING
         self.txn_id: bytes = b""
         self.failed: Refused | None = None
         """Why it cannot be committed any more."""
@@ -64,12 +64,12 @@ class Unit:
     @property
     def over(self) -> bool:
         """Whether it was committed or backed out."""
-        return self.state is UnitState.OVER or self.failed is not None
+        return self.state is TransactionState.OVER or self.failed is not None
 
     def when_declared(self, job: Callable[[], None]) -> None:
         """Do something now, or once the unit has its id or has failed."""
-        if self.state is UnitState.DECLARING or (
-            self.state is UnitState.ENDING and not self.txn_id and not self.failed
+        if self.state is TransactionState.DECLARING or (
+            self.state is TransactionState.ENDING and not self.txn_id and not self.failed
         ):
             self._parked.append(job)
         else:
@@ -78,12 +78,12 @@ class Unit:
     def declared(self, txn_id: bytes) -> None:
         """The coordinator has given the unit its id."""
         self.txn_id = txn_id
-        self._go_on(UnitState.ACTIVE)
+        self._go_on(TransactionState.ACTIVE)
 
     def refuse(self, why: Refused) -> None:
         """The unit has failed: nothing of it will last."""
         self.failed = self.failed or why
-        self._go_on(UnitState.OVER)
+        self._go_on(TransactionState.OVER)
 
     def sending(self) -> None:
         """A message of the unit is on its way."""
@@ -110,8 +110,8 @@ class Unit:
         self._end = None
         return "messages of the unit of work wait for their answers, and the broker was not asked to end it"
 
-    def _go_on(self, state: UnitState) -> None:
-        if self.state is UnitState.DECLARING:
+    def _go_on(self, state: TransactionState) -> None:
+        if self.state is TransactionState.DECLARING:
             self.state = state
         parked, self._parked = self._parked, deque()
         for job in parked:
@@ -120,7 +120,7 @@ class Unit:
     def _end_if_ready(self) -> None:
         if self._end is not None and self._unanswered == 0:
             end, self._end = self._end, None
-            self.state = UnitState.DISCHARGING
+            self.state = TransactionState.DISCHARGING
             end()
 
 
@@ -133,10 +133,10 @@ class Coordinator(RequestLink):
         session: The session that it belongs to.
     """
 
-    def __init__(self, context: Context, engine: Sender, *, session: int) -> None:
+    def __init__(self, context: LinkContext, engine: Sender, *, session: int) -> None:
         super().__init__(context, engine, session=session, what="units of work", rejected=_LOST)
 
-    def declare(self, unit: Unit, token: int) -> None:
+    def declare(self, unit: Transaction, token: int) -> None:
         """Begin a unit of work."""
 
         def answer(delivery: Delivery | None, why: Refused | None) -> None:
@@ -159,11 +159,11 @@ class Coordinator(RequestLink):
         self.answers.at_limit(token, give_up)
         self.ask(EngineDescribed(ulong(_DECLARE), [None]), answer)
 
-    def discharge(self, unit: Unit, token: int, *, fail: bool) -> None:
+    def discharge(self, unit: Transaction, token: int, *, fail: bool) -> None:
         """End a unit of work: commit it, or back it out."""
         gone = unit.failed or (None if self.usable else self._why)
         if gone is not None:  # the broker has backed it out already (4.2)
-            unit.state = UnitState.OVER
+            unit.state = TransactionState.OVER
             if fail:
                 self.answers.done(token)
             else:
@@ -171,7 +171,7 @@ class Coordinator(RequestLink):
             return
 
         def answer(delivery: Delivery | None, why: Refused | None) -> None:
-            unit.state = UnitState.OVER
+            unit.state = TransactionState.OVER
             if why is None and delivery is not None and int(delivery.remote_state) == int(Delivery.ACCEPTED):
                 if not fail:
                     for forget in unit.enlisted:

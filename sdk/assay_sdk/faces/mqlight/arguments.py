@@ -10,7 +10,7 @@ from typing import cast
 import msgspec
 
 from assay_sdk.engine.settings import Qos
-from assay_sdk.faces.calling import Caller, Duration
+from assay_sdk.faces.caller import Caller, Duration
 from assay_sdk.model.converters import JSON, OCTETS, TEXT
 from assay_sdk.model.destinations import DestinationError, Topic
 from assay_sdk.model.message import Address, Message

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 import msgspec
 
 from assay_sdk.engine.light.client import LightClient
-from assay_sdk.engine.light.subscribing import LightDelivery, LightSubscription, OnDelivery
+from assay_sdk.engine.light.subscription import LightDelivery, LightSubscription, OnDelivery
 from assay_sdk.errors import MessageFormatError
-from assay_sdk.faces.arguments import credit_of
-from assay_sdk.faces.calling import Caller, Duration
-from assay_sdk.faces.consuming import iterate
+from assay_sdk.faces.caller import Caller, Duration
+from assay_sdk.faces.consumer import iterate
+from assay_sdk.faces.mqlight.arguments import credit_of
 from assay_sdk.model.converters import JSON
 from assay_sdk.model.message import Property
 from assay_sdk.model.reasons import JmsErrorKind, Refused

@@ -41,7 +41,7 @@ from assay_sdk.amqp.terms import (
     VOLATILE,
 )
 from assay_sdk.driver import Durability, OpenReceiver, OpenSender, PeerProperties
-from assay_sdk.drivers.amqp.transport.mending import Mend
+from assay_sdk.drivers.amqp.transport.attach_fields import Mend
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 

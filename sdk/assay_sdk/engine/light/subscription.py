@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from assay_sdk.driver import Arrived, CloseLink, Credit, Done, Drain, Durability, OpenReceiver, Outcome, Settle
 from assay_sdk.engine.calls import Pending, RefusedError
-from assay_sdk.engine.light.reconnecting import Attempt
+from assay_sdk.engine.light.reconnection import ConnectionAttempt
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.settings import Qos
 from assay_sdk.model.message import Address, Message
@@ -56,7 +56,9 @@ class LightDelivery:
 
     __slots__ = ("attempt", "confirmed", "count", "link", "message", "number", "redelivered", "subscription", "wire")
 
-    def __init__(self, subscription: LightSubscription, attempt: Attempt, arrived: Arrived, number: int) -> None:
+    def __init__(
+        self, subscription: LightSubscription, attempt: ConnectionAttempt, arrived: Arrived, number: int
+    ) -> None:
         self.subscription = subscription
         self.attempt = attempt
         self.link = arrived.link
@@ -124,7 +126,7 @@ class LightSubscription:
         self.buffer: deque[LightDelivery] = deque()
         """Received and not handed over, in that order."""
         self.over = False
-        self._attempt: Attempt | None = None
+        self._attempt: ConnectionAttempt | None = None
         self._link = 0
         self._leaving = False
         self._granted = 0
@@ -133,7 +135,7 @@ class LightSubscription:
 
     # -- operations ------------------------------------------------------------------------------------------------
 
-    def attach(self, attempt: Attempt) -> Operation[None]:
+    def attach(self, attempt: ConnectionAttempt) -> Operation[None]:
         """Attach it on a connection; what an earlier one left unconfirmed comes again there.
 
         Raises:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from assay_sdk.driver import Driver, Homebound, Login, Target
 from assay_sdk.drivers import find_driver
 from assay_sdk.engine.calls import RefusedError
-from assay_sdk.engine.connection import Connection
+from assay_sdk.engine.connection import EngineConnection
 from assay_sdk.engine.identity import fresh_prefix
 from assay_sdk.engine.operations import Operation, perform
 from assay_sdk.engine.settings import LISTENER_WINDOW, ConnectionOptions
@@ -118,7 +118,7 @@ class Caller:
         return None if value is None else self.milliseconds(value, what)
 
 
-def dial(options: Dial, errors: Mapping[JmsErrorKind, type[JmsError]]) -> tuple[Caller, Connection]:
+def dial(options: Dial, errors: Mapping[JmsErrorKind, type[JmsError]]) -> tuple[Caller, EngineConnection]:
     """Connect.
 
     Returns:
@@ -134,8 +134,8 @@ def dial(options: Dial, errors: Mapping[JmsErrorKind, type[JmsError]]) -> tuple[
         driver = options.driver or find_driver(options.url)
     except RefusedError as error:
         raise error_for(error.refused, errors) from error
-    caller = Caller(options.runner or crank(driver, options.url, errors), errors)
-    connection = Connection(
+    caller = Caller(options.runner or runner_for(driver, options.url, errors), errors)
+    connection = EngineConnection(
         driver,
         Target(
             url=options.url,
@@ -167,7 +167,7 @@ def error_for(refused: Refused, errors: Mapping[JmsErrorKind, type[JmsError]]) -
     return XAError(refused) if refused.xa is not None else errors[refused.kind](refused)
 
 
-def crank(driver: Driver, url: str, errors: Mapping[JmsErrorKind, type[JmsError]]) -> Runner:
+def runner_for(driver: Driver, url: str, errors: Mapping[JmsErrorKind, type[JmsError]]) -> Runner:
     """The runner of whoever was given none: that of the world where the URL leads, or else the shared one.
 
     Args:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from assay_sdk.engine.deliveries.delivery import Delivery
-from assay_sdk.engine.sessions.consumer import Consumer as EngineConsumer
+from assay_sdk.engine.deliveries.delivery import EngineDelivery
+from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.errors import JmsError
-from assay_sdk.faces.calling import Caller, Duration
+from assay_sdk.faces.caller import Caller, Duration
 from assay_sdk.faces.message import Message, received
 from assay_sdk.model.converters import Converter
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -121,7 +121,7 @@ class ConsumerBase(Generic[T]):
             return
         handle = listener
 
-        def hand_over(deliveries: Sequence[Delivery]) -> None:
+        def hand_over(deliveries: Sequence[EngineDelivery]) -> None:
             handle([self._message(delivery) for delivery in deliveries])
 
         self._check_size(batch_size)
@@ -140,7 +140,7 @@ class ConsumerBase(Generic[T]):
     ) -> None:
         self.close()
 
-    def _message(self, delivery: Delivery) -> Message[T]:
+    def _message(self, delivery: EngineDelivery) -> Message[T]:
         return received(delivery, self._converter, self._acknowledge)
 
     def _check_size(self, batch_size: object) -> None:

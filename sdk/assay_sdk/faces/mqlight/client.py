@@ -20,15 +20,16 @@ import msgspec
 from assay_sdk.driver import Driver, Login, Target
 from assay_sdk.drivers import find_driver
 from assay_sdk.engine.calls import RefusedError
-from assay_sdk.engine.connection import Connection
+from assay_sdk.engine.connection import EngineConnection
 from assay_sdk.engine.identity import fresh_prefix
 from assay_sdk.engine.light.client import LightClient
-from assay_sdk.engine.light.reconnecting import Backoff
-from assay_sdk.engine.light.subscribing import SubscriptionTerms
+from assay_sdk.engine.light.reconnection import Backoff
+from assay_sdk.engine.light.subscription import SubscriptionTerms
 from assay_sdk.engine.settings import ConnectionOptions, Qos
 from assay_sdk.engine.states import Service
 from assay_sdk.errors import CHECKED, MessagingError
-from assay_sdk.faces.arguments import (
+from assay_sdk.faces.caller import Caller, Duration, error_for, runner_for
+from assay_sdk.faces.mqlight.arguments import (
     LONGEST_SUBSCRIPTION_TTL_MS,
     LONGEST_TTL_MS,
     body_of,
@@ -40,8 +41,7 @@ from assay_sdk.faces.arguments import (
     span_of,
     topic_of,
 )
-from assay_sdk.faces.calling import Caller, Duration, crank, error_for
-from assay_sdk.faces.subscribing import Delivery, Subscription, handing
+from assay_sdk.faces.mqlight.subscription import Delivery, Subscription, handing
 from assay_sdk.model.message import Property
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import Observer, nobody
@@ -254,14 +254,14 @@ def connect_mqlight(
         drivers = {url: driver or find_driver(url) for url in services}
     except RefusedError as error:
         raise error_for(error.refused, CHECKED) from error
-    caller = Caller(runner or crank(drivers[services[0]], services[0], CHECKED), CHECKED)
+    caller = Caller(runner or runner_for(drivers[services[0]], services[0], CHECKED), CHECKED)
     luck = chance or random.SystemRandom()
     name = f"AUTO_{luck.getrandbits(28):07x}" if client_id is None else client_id_of(caller, client_id)
     prefix = id_prefix or fresh_prefix()
 
-    def dial(url: str, told: Observer) -> Connection:
+    def dial(url: str, told: Observer) -> EngineConnection:
         target = Target(url=url, client_id=name, login=login, ca_file=ca_file, trace=trace)
-        return Connection(drivers[url], target, caller.runner, ConnectionOptions(id_prefix=prefix), told)
+        return EngineConnection(drivers[url], target, caller.runner, ConnectionOptions(id_prefix=prefix), told)
 
     engine = LightClient(
         services,

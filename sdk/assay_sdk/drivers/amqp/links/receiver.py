@@ -13,15 +13,15 @@ from assay_sdk.amqp.terms import NO_LOCAL, SELECTOR
 from assay_sdk.amqp.types import DecodeError
 from assay_sdk.driver import Arrived, Drained, Durability, OpenReceiver, Outcome
 from assay_sdk.drivers.amqp.errors import Condition
-from assay_sdk.drivers.amqp.links.ends import Context, LinkEnd, State
-from assay_sdk.drivers.amqp.links.naming import (
+from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd, LinkState
+from assay_sdk.drivers.amqp.links.names import (
     ACCEPTED_STATE,
     TRANSACTIONAL,
     has_terminus,
     missing_filters,
     set_state_data,
 )
-from assay_sdk.drivers.amqp.links.transactions import Unit
+from assay_sdk.drivers.amqp.links.transactions import Transaction
 from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
@@ -130,7 +130,7 @@ class ReceiverEnd(Incoming):
         command: The command that opens it.
     """
 
-    def __init__(self, context: Context, engine: Receiver, command: OpenReceiver) -> None:
+    def __init__(self, context: LinkContext, engine: Receiver, command: OpenReceiver) -> None:
         self.address = command.address
         self.selector = command.selector
         self.filters = (
@@ -139,7 +139,7 @@ class ReceiverEnd(Incoming):
         )
         self._stays = command.durability is Durability.DURABLE
         self._deliveries: dict[int, Delivery] = {}
-        self._enlisted: dict[int, Unit] = {}
+        self._enlisted: dict[int, Transaction] = {}
         self._settling: dict[Delivery, _Settling] = {}
         """Deliveries whose outcome the broker has not settled yet."""
         self._left = False
@@ -196,7 +196,7 @@ class ReceiverEnd(Incoming):
         if not settling.left:
             self.answers.done(token)
 
-    def enlist(self, token: int, deliveries: tuple[int, ...], unit: Unit) -> None:
+    def enlist(self, token: int, deliveries: tuple[int, ...], unit: Transaction) -> None:
         """Accept deliveries within a unit of work, as soon as the unit has its id.
 
         The disposition is settled, as Qpid JMS sends it (``AmqpConsumer.acknowledge``): a rollback then gives the
@@ -259,7 +259,7 @@ class ReceiverEnd(Incoming):
         for token in drains:
             self.answers.fail(token, why)
 
-    def _enlist(self, token: int, deliveries: tuple[int, ...], unit: Unit) -> None:
+    def _enlist(self, token: int, deliveries: tuple[int, ...], unit: Transaction) -> None:
         if unit.failed is not None:
             self.answers.fail(token, unit.failed)
         elif self._knows(token, deliveries):
@@ -286,7 +286,7 @@ class ReceiverEnd(Incoming):
                 self.answers.done(token)
 
     def _is_usable(self, token: int) -> bool:
-        usable = self.state in {State.ATTACHING, State.OPEN}
+        usable = self.state in {LinkState.ATTACHING, LinkState.OPEN}
         if not usable:
             self.answers.fail(token, refused(Mqrc.OPTIONS_ERROR, f"{self.what} is closed", *self.objects))
         return usable

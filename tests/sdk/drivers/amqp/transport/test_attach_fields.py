@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import frame
-from assay_sdk.drivers.amqp.transport.mending import Mend, mend
+from assay_sdk.drivers.amqp.transport.attach_fields import Mend, mend
 
 
 def attach(name: str, *rest: bytes) -> bytes:

@@ -10,9 +10,9 @@ from proton import Delivery, Described, Sender
 from assay_sdk.amqp import codec
 from assay_sdk.driver import Send
 from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
-from assay_sdk.drivers.amqp.links.ends import Context, LinkEnd, State
-from assay_sdk.drivers.amqp.links.naming import TRANSACTIONAL, has_terminus, peer_properties, set_state_data
-from assay_sdk.drivers.amqp.links.transactions import Unit
+from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd, LinkState
+from assay_sdk.drivers.amqp.links.names import TRANSACTIONAL, has_terminus, peer_properties, set_state_data
+from assay_sdk.drivers.amqp.links.transactions import Transaction
 from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
@@ -34,7 +34,7 @@ class SenderEnd(LinkEnd):
 
     def __init__(
         self,
-        context: Context,
+        context: LinkContext,
         engine: Sender,
         *,
         number: int,
@@ -49,8 +49,8 @@ class SenderEnd(LinkEnd):
         if address and dynamic:
             what = f"a {address.kind.value.replace('-', ' ')}"
         super().__init__(context, engine, number=number, session=session, opening=opening, what=what, objects=names)
-        self._waiting: deque[tuple[Send, bytes, Unit | None]] = deque()
-        self._sent: dict[str, tuple[int, Unit | None]] = {}
+        self._waiting: deque[tuple[Send, bytes, Transaction | None]] = deque()
+        self._sent: dict[str, tuple[int, Transaction | None]] = {}
         self._last_tag = 0
 
     def has_terminus(self) -> bool:
@@ -73,9 +73,9 @@ class SenderEnd(LinkEnd):
             self.answers.done(self.opening, name, properties=told)
         self.flow()
 
-    def send(self, command: Send, unit: Unit | None) -> None:
+    def send(self, command: Send, unit: Transaction | None) -> None:
         """Send a message as soon as there is credit; its token is answered with the broker's outcome."""
-        if self.state not in {State.ATTACHING, State.OPEN}:
+        if self.state not in {LinkState.ATTACHING, LinkState.OPEN}:
             self.answers.fail(command.token, refused(Mqrc.OPTIONS_ERROR, f"{self.what} is closed", *self.objects))
             return
         try:
@@ -96,7 +96,7 @@ class SenderEnd(LinkEnd):
 
     def flow(self) -> None:
         """Send what waits, as far as there is credit; give the rest back when the peer drains."""
-        if self.state is State.OPEN:
+        if self.state is LinkState.OPEN:
             while self._waiting and self.engine.credit > 0:
                 self._transfer(*self._waiting.popleft())
             if self.engine.drain_mode and not self._waiting:
@@ -147,7 +147,7 @@ class SenderEnd(LinkEnd):
                 return f"it gave {self.what} no credit, and the message was not sent"
         return "the message was sent, and nobody knows what became of it"
 
-    def _transfer(self, command: Send, octets: bytes, unit: Unit | None) -> None:
+    def _transfer(self, command: Send, octets: bytes, unit: Transaction | None) -> None:
         self._last_tag += 1
         tag = str(self._last_tag)
         delivery = self.engine.delivery(tag)

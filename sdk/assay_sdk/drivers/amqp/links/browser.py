@@ -7,9 +7,9 @@ from proton import Delivery, Receiver
 from assay_sdk.amqp.terms import SELECTOR
 from assay_sdk.driver import Outcome
 from assay_sdk.drivers.amqp.errors import Condition, refusal
-from assay_sdk.drivers.amqp.links.ends import Context, LinkEnd, State
-from assay_sdk.drivers.amqp.links.naming import has_terminus, missing_filters
-from assay_sdk.drivers.amqp.links.receiving import Incoming, settle_with
+from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd, LinkState
+from assay_sdk.drivers.amqp.links.names import has_terminus, missing_filters
+from assay_sdk.drivers.amqp.links.receiver import Incoming, settle_with
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
@@ -30,7 +30,14 @@ class BrowserEnd(Incoming):
     """
 
     def __init__(
-        self, context: Context, engine: Receiver, *, session: int, token: int, address: Address, selector: str | None
+        self,
+        context: LinkContext,
+        engine: Receiver,
+        *,
+        session: int,
+        token: int,
+        address: Address,
+        selector: str | None,
     ) -> None:
         self.address = address
         self.selector = selector
@@ -77,7 +84,7 @@ class BrowserEnd(Incoming):
         self.engine.drain(_BROWSE_CREDIT)
 
     def _look(self) -> None:
-        if self._over or self.state is not State.OPEN or not self.is_drained():
+        if self._over or self.state is not LinkState.OPEN or not self.is_drained():
             return
         if self._round >= _BROWSE_CREDIT:
             self._ask()
@@ -98,7 +105,7 @@ class LookupEnd(LinkEnd):
         name: The subscription's name.
     """
 
-    def __init__(self, context: Context, engine: Receiver, *, session: int, token: int, name: str) -> None:
+    def __init__(self, context: LinkContext, engine: Receiver, *, session: int, token: int, name: str) -> None:
         self._token = token
         super().__init__(
             context,
@@ -120,7 +127,7 @@ class LookupEnd(LinkEnd):
 
     def remote_closed(self, condition: Condition | None) -> None:
         """It is gone, or the broker says why not."""
-        removed = self.state is State.CLOSING and condition is None
+        removed = self.state is LinkState.CLOSING and condition is None
         why = None if removed else self.refused(condition)
         if why is None:
             self.answers.done(self._token)

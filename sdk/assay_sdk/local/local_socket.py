@@ -6,7 +6,7 @@ import socket
 from collections import deque
 from typing import Protocol
 
-from assay_sdk.local.frames import MAX_FRAME, FrameError, Splitter
+from assay_sdk.local.frames import MAX_FRAME, FrameError, LocalFrameSplitter
 from assay_sdk.runners.real import READ, WRITE, LoopRunner
 
 MAX_UNSENT = 2 * MAX_FRAME
@@ -15,7 +15,7 @@ MAX_UNSENT = 2 * MAX_FRAME
 _READ_SIZE = 1 << 18
 
 
-class Owner(Protocol):
+class LocalSocketOwner(Protocol):
     """Whom a line belongs to."""
 
     def line_heard(self, body: bytes) -> None:
@@ -31,7 +31,7 @@ class Owner(Protocol):
         ...
 
 
-class Line:
+class LocalSocket:
     """A connected socket.
 
     Args:
@@ -41,13 +41,15 @@ class Line:
         max_unsent: Octets that may wait for a peer who does not read.
     """
 
-    def __init__(self, end: socket.socket, owner: Owner, runner: LoopRunner, max_unsent: int = MAX_UNSENT) -> None:
+    def __init__(
+        self, end: socket.socket, owner: LocalSocketOwner, runner: LoopRunner, max_unsent: int = MAX_UNSENT
+    ) -> None:
         end.setblocking(False)  # noqa: FBT003  the standard library takes it by position
         self._end = end
         self._owner = owner
         self._runner = runner
         self._max_unsent = max_unsent
-        self._splitter = Splitter()
+        self._splitter = LocalFrameSplitter()
         self._bodies: deque[bytes] = deque()  # whoever is told of one may turn the crank, and so have the rest told
         self._unsent = bytearray()
         self._watched = 0

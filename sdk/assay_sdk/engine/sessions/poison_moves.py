@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from assay_sdk.driver import Outcome, Send
 from assay_sdk.engine.calls import RefusedError
-from assay_sdk.engine.deliveries.delivery import Delivery
+from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.deliveries.poison import Unmoved
 from assay_sdk.engine.operations import Operation, all_of, result_of
 from assay_sdk.engine.ports import SessionPort
@@ -16,7 +16,7 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 _NS_PER_MS = 1_000_000
 
 
-def move_away(session: SessionPort, delivery: Delivery) -> Operation[None]:
+def move_away(session: SessionPort, delivery: EngineDelivery) -> Operation[None]:
     """Move a poison message to the first target that takes it, or do what holds where none does.
 
     The put is confirmed before the message is acknowledged: a failure in between leaves two copies and never none.
@@ -37,7 +37,7 @@ def move_away(session: SessionPort, delivery: Delivery) -> Operation[None]:
         consumer.let_go()
 
 
-def _moved(session: SessionPort, delivery: Delivery) -> Operation[Refused | None]:
+def _moved(session: SessionPort, delivery: EngineDelivery) -> Operation[Refused | None]:
     """Try the targets; returns why the last one did not take it, or None."""
     why = refused(Mqrc.BACKOUT_THRESHOLD_REACHED, "no queue is named for it")
     for target in delivery.consumer.poison.targets:
@@ -52,7 +52,7 @@ def _moved(session: SessionPort, delivery: Delivery) -> Operation[Refused | None
     return why
 
 
-def _left(session: SessionPort, delivery: Delivery, why: Refused) -> Operation[None]:
+def _left(session: SessionPort, delivery: EngineDelivery, why: Refused) -> Operation[None]:
     consumer = delivery.consumer
     unmoved, message = consumer.poison.unmoved, delivery.message
     rejected = unmoved is Unmoved.REJECTED or (unmoved is Unmoved.REJECTED_IF_NON_PERSISTENT and not message.durable)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from assay_sdk.engine.sessions.producer import Producer as EngineProducer
+from assay_sdk.engine.sessions.producer import EngineProducer
 from assay_sdk.engine.settings import DeliveryMode
-from assay_sdk.faces.calling import Caller, Duration
+from assay_sdk.faces.caller import Caller, Duration
 from assay_sdk.faces.message import Message, drafted, show_sent
 from assay_sdk.model.converters import ConversionError
 from assay_sdk.model.destinations import Destination, DestinationError

@@ -1,6 +1,6 @@
 """One socket: connecting, SASL in front, then octets between the socket and proton's engine.
 
-Everything runs on the runner's loop.  `Line` knows no link and no message; what its octets mean is the wire's.
+Everything runs on the runner's loop.  `AmqpSocket` knows no link and no message; what its octets mean is the wire's.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from assay_sdk.amqp.frames import Splitter, show
 from assay_sdk.amqp.types import DecodeError
 from assay_sdk.driver import Frame, Login
 from assay_sdk.drivers.amqp.errors import lost
-from assay_sdk.drivers.amqp.transport.mending import Mend, mend
+from assay_sdk.drivers.amqp.transport.attach_fields import Mend, mend
 from assay_sdk.drivers.amqp.transport.sasl import SaslClient
 from assay_sdk.drivers.amqp.transport.tls import TlsClient, hint_at_tls
 from assay_sdk.drivers.amqp.transport.transfers import transfer_in
 from assay_sdk.model.reasons import Mqrc, Refused
 from assay_sdk.runners.real import READ, WRITE, LoopRunner
-from assay_sdk.time import Cancel
+from assay_sdk.time import CancelJob
 
 _READ_SIZE = 65_536
 _MAX_UNSENT = 1 << 20
@@ -56,7 +56,7 @@ class Place(Struct, frozen=True):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-class Owner(Protocol):
+class SocketOwner(Protocol):
     """Who the line belongs to: the wire."""
 
     def line_ready(self) -> None:
@@ -83,7 +83,7 @@ def is_loopback(address: str) -> bool:
     return False
 
 
-class Line:
+class AmqpSocket:
     """One attempt at a connection to one place.
 
     Args:
@@ -100,7 +100,7 @@ class Line:
         self,
         place: Place,
         login: Login | None,
-        owner: Owner,
+        owner: SocketOwner,
         transport: Transport,
         runner: LoopRunner,
         *,
@@ -125,7 +125,7 @@ class Line:
         self._unsent = bytearray()
         self._watched = 0
         self._flushing = False
-        self._tick: Cancel | None = None
+        self._tick: CancelJob | None = None
         self._incoming = Splitter() if trace else None
         self._outgoing = Splitter()
 

@@ -8,14 +8,14 @@ from typing import Any, Generic, TypeVar, overload
 from assay_sdk.driver import Durability
 from assay_sdk.engine.deliveries.acknowledgement import Settling
 from assay_sdk.engine.deliveries.poison import PoisonPolicy
-from assay_sdk.engine.sessions.consumer import Consumer as EngineConsumer
-from assay_sdk.engine.sessions.producer import Producer as EngineProducer
-from assay_sdk.engine.sessions.session import Session as EngineSession
+from assay_sdk.engine.sessions.consumer import EngineConsumer
+from assay_sdk.engine.sessions.producer import EngineProducer
+from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.engine.settings import Source
-from assay_sdk.faces.calling import Caller, Duration
-from assay_sdk.faces.consuming import ConsumerBase
+from assay_sdk.faces.caller import Caller, Duration
+from assay_sdk.faces.consumer import ConsumerBase
 from assay_sdk.faces.message import Message
-from assay_sdk.faces.producing import ProducerBase
+from assay_sdk.faces.producer import ProducerBase
 from assay_sdk.model.converters import ANY, Converter, converter_for
 from assay_sdk.model.destinations import Destination, Queue, TemporaryQueue, TemporaryTopic, Topic
 from assay_sdk.model.message import AddressKind

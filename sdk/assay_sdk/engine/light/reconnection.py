@@ -1,7 +1,7 @@
-"""One connection after the other: a new one each time that the last is lost, for as long as the client is wanted.
+"""Reconnection: a new connection each time that the last one is lost, until the client stops.
 
-Each attempt is a `Connection` of its own on a wire of its own, and is never used again.  What the client has to do on
-each of them before anybody else may use it (attach its subscriptions) is handed in as `prepare`.
+Each attempt has its own `EngineConnection` on its own wire, and is never used again.  `prepare` is what the client does
+on each connection before other calls may use it: it attaches its subscriptions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from assay_sdk.engine.calls import Pending, RefusedError, lost
-from assay_sdk.engine.connection import Connection
+from assay_sdk.engine.connection import EngineConnection
 from assay_sdk.engine.deliveries.acknowledgement import AckMode
 from assay_sdk.engine.operations import Operation, Wait, spawn
 from assay_sdk.engine.states import SERVICE, Act, Life, Machine, Service, ServiceEvent
@@ -61,7 +61,7 @@ class Backoff(Struct, frozen=True, kw_only=True):
         return self.give_up_ms is not None and waited_ns >= self.give_up_ms * _NS_PER_MS
 
 
-class Attempt:
+class ConnectionAttempt:
     """One connection with its one session; deliveries of one attempt mean nothing on another.
 
     Args:
@@ -69,7 +69,7 @@ class Attempt:
         session: The session's number on it.
     """
 
-    def __init__(self, connection: Connection, session: int) -> None:
+    def __init__(self, connection: EngineConnection, session: int) -> None:
         self.connection = connection
         self.session = session
         self.senders: dict[object, Pending[int]] = {}
@@ -84,7 +84,7 @@ class Attempt:
 class Dialler(Protocol):
     """Makes the connection of an attempt, not opened yet."""
 
-    def __call__(self, url: str, observer: Observer, /) -> Connection:
+    def __call__(self, url: str, observer: Observer, /) -> EngineConnection:
         """A connection to this service."""
         ...
 
@@ -111,7 +111,7 @@ class Reconnecting:
         observer: Observer,
         backoff: Backoff,
         chance: random.Random,
-        prepare: Callable[[Attempt], Operation[None]],
+        prepare: Callable[[ConnectionAttempt], Operation[None]],
     ) -> None:
         self.runner = runner
         self.attempts = 0
@@ -126,8 +126,8 @@ class Reconnecting:
         self._chance = chance
         self._prepare = prepare
         self._life: Machine[Service, ServiceEvent] = Machine(SERVICE, Service.STARTING, "the client")
-        self._attempt: Attempt | None = None
-        self._trying: Connection | None = None
+        self._attempt: ConnectionAttempt | None = None
+        self._trying: EngineConnection | None = None
         self._changed: Pending[None] = Pending()
         self._why: Refused | None = None
         self._found_ns = 0
@@ -141,7 +141,7 @@ class Reconnecting:
         return self._life.state
 
     @property
-    def current(self) -> Attempt | None:
+    def current(self) -> ConnectionAttempt | None:
         """The attempt in use; None while there is none."""
         return self._attempt if self.state is Service.STARTED else None
 
@@ -159,7 +159,7 @@ class Reconnecting:
             self._stop_for(error.refused)
             raise
 
-    def ready(self) -> Operation[Attempt]:
+    def ready(self) -> Operation[ConnectionAttempt]:
         """Wait for a connection that can be used.
 
         Raises:
@@ -222,7 +222,7 @@ class Reconnecting:
             try:
                 yield from connection.open()
                 session = yield from connection.session(AckMode.CLIENT)
-                attempt = Attempt(connection, session.number)
+                attempt = ConnectionAttempt(connection, session.number)
                 yield from self._prepare(attempt)
                 self._check(attempt)
             except RefusedError as error:
@@ -251,7 +251,7 @@ class Reconnecting:
             self._lose(event.refused)
 
     @staticmethod
-    def _check(attempt: Attempt) -> None:
+    def _check(attempt: ConnectionAttempt) -> None:
         """Whether the line still stands: its loss may have been noticed while the attempt was being made ready."""
         if not attempt.alive:
             raise RefusedError(lost())
