@@ -107,7 +107,7 @@ class InProcessDrivers:
         """The URL scheme."""
         return "in-process"
 
-    def home(self, url: str) -> Runner | None:
+    def runner_at(self, url: str) -> Runner | None:
         """The crank of the broker's world; None when no broker of this process has that address."""
         broker = _BROKERS.get(url)
         return None if broker is None else broker.runner

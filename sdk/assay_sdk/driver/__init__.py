@@ -54,8 +54,8 @@ from assay_sdk.driver._events import (
 )
 from assay_sdk.driver._port import (
     Driver,
-    Homebound,
     Login,
+    RunnerProvider,
     Target,
     TargetError,
     Wire,
@@ -92,7 +92,6 @@ __all__ = [
     "Failed",
     "ForgetXa",
     "Frame",
-    "Homebound",
     "LinkClosed",
     "Login",
     "OpenReceiver",
@@ -105,6 +104,7 @@ __all__ = [
     "RecoverXa",
     "Rollback",
     "RollbackXa",
+    "RunnerProvider",
     "Send",
     "Settle",
     "Target",

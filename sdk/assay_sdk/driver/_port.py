@@ -92,12 +92,12 @@ class Driver(Protocol):
 
 
 @runtime_checkable
-class Homebound(Protocol):
-    """A driver that leads into worlds with a clock and a crank of their own, rather than to the machine's.
+class RunnerProvider(Protocol):
+    """A driver for brokers that have a runner, and so a clock, of their own: in-process brokers.
 
-    Whoever connects by URL alone turns that crank.
+    A connection to such a broker uses its runner, unless the application gives another one.
     """
 
-    def home(self, url: str) -> Runner | None:
-        """The crank of the world that a URL leads to; None when it leads nowhere."""
+    def runner_at(self, url: str) -> Runner | None:
+        """Return the runner of the broker at a URL; None when no broker runs there."""
         ...

@@ -1,16 +1,16 @@
-"""What every face does alike: connect, run an operation, and raise its own error for a refusal."""
+"""What all faces share: connecting, running an operation, and raising the face's own error for a refusal."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from msgspec import Struct
 
-from assay_sdk.driver import Driver, Homebound, Login, Target
+from assay_sdk.driver import Driver, Login, RunnerProvider, Target
 from assay_sdk.drivers import find_driver
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.connection import EngineConnection
@@ -26,28 +26,56 @@ from assay_sdk.observer import Observer, nobody
 from assay_sdk.time import Runner
 
 T = TypeVar("T")
+ErrorT = TypeVar("ErrorT", bound=JmsError)
 
 Duration = timedelta | int
-"""A span: a `timedelta`, or milliseconds as in JMS."""
+"""A duration: a `timedelta`, or an int of milliseconds as in JMS."""
 
 
-class Dial(Struct, frozen=True, kw_only=True):
-    """How to connect: what `connect` and `ConnectionFactory` were given.
+class ConnectKeywords(TypedDict, total=False):
+    """Keywords that `connect`, `ConnectionFactory` and `connect_mqlight` take.
+
+    Attributes:
+        login: User and password; None (the default) for an anonymous login.
+        ca_file: PEM file with the trusted certificates, for ``amqps://``; None (the default) for the system's.
+        runner: What runs the connection's jobs and callbacks.  By default that of the in-process broker to which the
+            URL leads, or else one I/O loop for all connections of the process.
+        driver: The protocol; by default the driver that serves the URL's scheme.
+        observer: Called with every event of the client.
+        trace: Whether the observer is called with every protocol frame, too; False by default.
+        id_prefix: Prefix of message ids; None (the default) generates one for each connection.
+    """
+
+    login: Login | None
+    ca_file: str | None
+    runner: Runner | None
+    driver: Driver | None
+    observer: Observer
+    trace: bool
+    id_prefix: str | None
+
+
+class JmsConnectKeywords(ConnectKeywords, total=False):
+    """Keywords that `connect` and `ConnectionFactory` take: those of `ConnectKeywords`, and these.
+
+    Attributes:
+        client_id: JMS client id; None (the default) for none.
+        checks: Whether the client enforces rules of its own (the default); False lets the broker answer.
+        prefetch: How many messages the broker may send ahead to a consumer that calls `receive`; with 0 (the default)
+            each call requests one message.
+    """
+
+    client_id: str | None
+    checks: bool
+    prefetch: int
+
+
+class ConnectSettings(Struct, frozen=True, kw_only=True):
+    """How to connect: the URL, and the keywords of `JmsConnectKeywords`.
 
     Args:
         url: ``amqp://host:port``.
-        client_id: JMS client id.
-        login: User and password; None for anonymous.
-        ca_file: PEM file with the certificates of those who are believed, for ``amqps://``; None for the system's.
-        checks: Whether the client enforces rules of its own; False lets the broker answer.
-        prefetch: How many messages a receiving consumer may have sent ahead; 0 asks for each as it is wanted.
-        listener_window: The same for a message listener; at least 1.
-        runner: The crank; None for that of the world where the URL leads, or else for one I/O loop that all
-            connections of the process share.
-        driver: The protocol; None for the one that serves the URL.
-        observer: Told every event.
-        trace: Whether the observer is told every protocol frame.
-        id_prefix: What message ids begin with; None makes one up.
+        listener_window: How many messages the broker may send ahead to a message listener; at least 1.
     """
 
     url: str
@@ -63,13 +91,26 @@ class Dial(Struct, frozen=True, kw_only=True):
     trace: bool = False
     id_prefix: str | None = None
 
+    def connection(self, driver: Driver, runner: Runner) -> EngineConnection:
+        """Make the connection without opening it."""
+        target = Target(
+            url=self.url, client_id=self.client_id, login=self.login, ca_file=self.ca_file, trace=self.trace
+        )
+        options = ConnectionOptions(
+            id_prefix=self.id_prefix or fresh_prefix(),
+            checks=self.checks,
+            prefetch=self.prefetch,
+            listener_window=self.listener_window,
+        )
+        return EngineConnection(driver, target, runner, options, self.observer)
+
 
 class Caller:
-    """Runs operations for a face.
+    """Runs operations of the engine for a face.
 
     Args:
-        runner: The crank.
-        errors: The face's error for each kind of refusal.
+        runner: What runs the operations.
+        errors: The face's error class for each kind of refusal.
     """
 
     def __init__(self, runner: Runner, errors: Mapping[JmsErrorKind, type[JmsError]]) -> None:
@@ -77,10 +118,10 @@ class Caller:
         self.errors = errors
 
     def __call__(self, operation: Operation[T]) -> T:
-        """Run an operation to its end, turning the crank.
+        """Run an operation, and wait until it has ended.
 
         Raises:
-            JmsError: The face's own, for a refusal.
+            JmsError: The face's own error, for a refusal.
         """
         try:
             return perform(self.runner, operation)
@@ -88,14 +129,14 @@ class Caller:
             raise self.error(error.refused) from error.__cause__
 
     def error(self, refused: Refused) -> JmsError:
-        """The face's error for a refusal."""
+        """Return the face's error for a refusal."""
         return error_for(refused, self.errors)
 
     def milliseconds(self, value: Duration, what: str) -> int:
-        """A span in milliseconds.
+        """Convert a duration to milliseconds.
 
         Raises:
-            JmsError: It is negative, too large, or no whole number of milliseconds.
+            JmsError: The duration is negative, too long, or not a whole number of milliseconds.
         """
         try:
             return milliseconds(value, what)
@@ -103,10 +144,10 @@ class Caller:
             raise self.error(Refused(JmsErrorKind.MESSAGING, str(error))) from error
 
     def address(self, destination: object) -> Address:
-        """Read the address of a destination that was given to a call.
+        """Return the address of a destination that the application passed to a call.
 
         Raises:
-            JmsError: It is no destination (`JmsErrorKind.INVALID_DESTINATION`).
+            JmsError: The argument is not a destination (`JmsErrorKind.INVALID_DESTINATION`).
         """
         try:
             return address_of(destination, "the destination")
@@ -114,96 +155,102 @@ class Caller:
             raise self.error(Refused(JmsErrorKind.INVALID_DESTINATION, str(error))) from error
 
     def optional_milliseconds(self, value: Duration | None, what: str) -> int | None:
-        """A span that may be absent."""
+        """Convert a duration to milliseconds; None stays None."""
         return None if value is None else self.milliseconds(value, what)
 
 
-def dial(options: Dial, errors: Mapping[JmsErrorKind, type[JmsError]]) -> tuple[Caller, EngineConnection]:
+def open_connection(
+    settings: ConnectSettings, errors: Mapping[JmsErrorKind, type[JmsError]]
+) -> tuple[Caller, EngineConnection]:
     """Connect.
 
     Returns:
         What runs the face's operations, and the open connection.
 
     Raises:
-        JmsError: The face's own: no driver, an unusable URL or CA file, no broker, or a refusal.
+        JmsError: The face's own error: no driver, an unusable URL or CA file, an unreachable broker, or a refusal.
     """
-    if options.prefetch < 0 or options.listener_window < 1:
-        text = "prefetch is at least 0 and the listener window at least 1: give more"
+    if settings.prefetch < 0 or settings.listener_window < 1:
+        text = "prefetch must be at least 0 and the listener window at least 1"
         raise error_for(Refused(JmsErrorKind.MESSAGING, text), errors)
     try:
-        driver = options.driver or find_driver(options.url)
+        driver = settings.driver or find_driver(settings.url)
     except RefusedError as error:
         raise error_for(error.refused, errors) from error
-    caller = Caller(options.runner or runner_for(driver, options.url, errors), errors)
-    connection = EngineConnection(
-        driver,
-        Target(
-            url=options.url,
-            client_id=options.client_id,
-            login=options.login,
-            ca_file=options.ca_file,
-            trace=options.trace,
-        ),
-        caller.runner,
-        ConnectionOptions(
-            id_prefix=options.id_prefix or fresh_prefix(),
-            checks=options.checks,
-            prefetch=options.prefetch,
-            listener_window=options.listener_window,
-        ),
-        options.observer,
-    )
+    caller = Caller(settings.runner or runner_for(driver, settings.url, errors), errors)
+    connection = settings.connection(driver, caller.runner)
     caller(connection.open())
     return caller, connection
 
 
 def error_for(refused: Refused, errors: Mapping[JmsErrorKind, type[JmsError]]) -> JmsError:
-    """A face's error for a refusal.
+    """Return a face's error for a refusal.
 
     Args:
         refused: The refusal.
-        errors: The face's error for each kind.
+        errors: The face's error class for each kind of refusal.
     """
     return XAError(refused) if refused.xa is not None else errors[refused.kind](refused)
 
 
-def runner_for(driver: Driver, url: str, errors: Mapping[JmsErrorKind, type[JmsError]]) -> Runner:
-    """The runner of whoever was given none: that of the world where the URL leads, or else the shared one.
+def refusal_listener(
+    listener: Callable[[ErrorT], None] | None, errors: Mapping[JmsErrorKind, type[ErrorT]]
+) -> Callable[[Refused], None] | None:
+    """Wrap a listener for errors as a listener for refusals, as the engine calls it.
 
     Args:
-        driver: What connects.
-        url: Where to.
-        errors: The face's error for each kind of refusal.
+        listener: The application's; None for none.
+        errors: The face's error class for each kind of refusal.
+    """
+    if listener is None:
+        return None
+    call = listener
+    return lambda refused: call(errors[refused.kind](refused))
+
+
+def runner_for(driver: Driver, url: str, errors: Mapping[JmsErrorKind, type[JmsError]]) -> Runner:
+    """Return the runner of a connection for which the application gave none.
+
+    Args:
+        driver: The protocol.
+        url: The broker's URL.
+        errors: The face's error class for each kind of refusal.
+
+    Returns:
+        The runner of the in-process broker at the URL, or else the runner that the process's connections share.
 
     Raises:
-        JmsError: The face's own: there is no such world.
+        JmsError: The face's own error: the driver is for in-process brokers, and none runs at the URL.
     """
-    if not isinstance(driver, Homebound):
+    if not isinstance(driver, RunnerProvider):
         return shared_runner()
-    home = driver.home(url)
-    if home is None:
-        text = f"nothing is at {url} any more, or yet: connect as long as whatever made that address lasts"
+    runner = driver.runner_at(url)
+    if runner is None:
+        text = f"no broker runs at {url}: connect while the broker that has this address is running"
         raise error_for(refused(Mqrc.Q_MGR_NOT_AVAILABLE, text), errors)
-    return home
+    return runner
 
 
 _shared: list[Runner] = []
 _sharing = threading.Lock()
 
 
-def _start_anew() -> None:
-    """In a forked process: the loop's thread is the other one's."""
-    global _sharing  # noqa: PLW0603  whoever held it is not here
+def _forget_shared_runner() -> None:
+    """Forget the shared runner in a forked process, because its thread runs in the parent only."""
+    global _sharing  # noqa: PLW0603  a thread that held the lock at the fork does not exist here
     _sharing = threading.Lock()
     _shared.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_anew)
+    os.register_at_fork(after_in_child=_forget_shared_runner)
 
 
 def shared_runner() -> Runner:
-    """The process's I/O loop, made when first asked for: a world with a runner of its own needs no thread."""
+    """Return the process's I/O loop.
+
+    The loop is made at the first call, because connections to in-process brokers need no thread.
+    """
     with _sharing:
         if not _shared:
             from assay_sdk.runners.real import RealRunner

@@ -1,10 +1,10 @@
-"""The MQ Light face: topics, two qualities of service, and a connection that comes back.
+"""The MQ Light face: topics, two qualities of service, and a client that reconnects.
 
     with connect_mqlight("amqp://127.0.0.1:5672", client_id="desk") as client:
         client.subscribe("prices/#", on_message=show, qos=1, auto_confirm=False, ttl=timedelta(minutes=5))
         client.send("prices/nails", {"cents": 12}, qos=1)
 
-It has no option for a message's persistence or priority: the topic decides (QS-35).
+Messages have no persistence or priority option: the topic decides (QS-35).
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Self, Unpack
 
-import msgspec
+from msgspec import structs
 
-from assay_sdk.driver import Driver, Login, Target
 from assay_sdk.drivers import find_driver
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.connection import EngineConnection
@@ -25,44 +24,51 @@ from assay_sdk.engine.identity import fresh_prefix
 from assay_sdk.engine.light.client import LightClient
 from assay_sdk.engine.light.reconnection import Backoff
 from assay_sdk.engine.light.subscription import SubscriptionTerms
-from assay_sdk.engine.settings import ConnectionOptions, Qos
+from assay_sdk.engine.settings import Qos
 from assay_sdk.engine.states import Service
 from assay_sdk.errors import CHECKED, MessagingError
-from assay_sdk.faces.caller import Caller, Duration, error_for, runner_for
+from assay_sdk.faces.caller import (
+    Caller,
+    ConnectKeywords,
+    ConnectSettings,
+    Duration,
+    error_for,
+    refusal_listener,
+    runner_for,
+)
 from assay_sdk.faces.mqlight.arguments import (
     LONGEST_SUBSCRIPTION_TTL_MS,
     LONGEST_TTL_MS,
+    argument_error,
     body_of,
     client_id_of,
     credit_of,
-    mistake,
     qos_of,
     share_of,
-    span_of,
     topic_of,
+    ttl_of,
 )
-from assay_sdk.faces.mqlight.subscription import Delivery, Subscription, handing
+from assay_sdk.faces.mqlight.subscription import Delivery, Subscription, callback_for
 from assay_sdk.model.message import Property
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-from assay_sdk.observer import Observer, nobody
-from assay_sdk.time import Runner
+from assay_sdk.observer import Observer
 
 __all__ = ["Client", "Delivery", "Subscription", "connect_mqlight"]
 
 DEFAULT_CREDIT = 1024
-"""How many messages of a subscription may be with the client and not confirmed; MQ Light's own default."""
+"""Most unconfirmed messages of a subscription at the client; MQ Light's own default."""
 
 StateListener = Callable[[str, MessagingError | None], None]
-"""Told each new state of a client (``started``, ``retrying``, ``stopping``, ``stopped``), and why."""
+"""Called with each new state of a client (``started``, ``retrying``, ``stopping``, ``stopped``) and its reason."""
 
 ErrorListener = Callable[[MessagingError], None]
 
 
 class Client:
-    """A client of a messaging service, connected; `connect_mqlight` says what it is given.
+    """A connected client of a messaging service, made by `connect_mqlight`.
 
-    It keeps its connection: when that is lost it is `retrying` until it has another, attaches its subscriptions there,
-    and sends again what was sent at least once and not answered.  Calls made meanwhile wait.
+    When the connection is lost, the client is `retrying` until it has a new one.  It then attaches its subscriptions
+    again, and repeats sends at least once that the service has not answered.  Calls during that time wait.
     """
 
     def __init__(self, caller: Caller, engine: LightClient, client_id: str, service: tuple[str, ...]) -> None:
@@ -73,17 +79,17 @@ class Client:
 
     @property
     def client_id(self) -> str:
-        """Its id with the service."""
+        """Client id."""
         return self._client_id
 
     @property
     def service(self) -> tuple[str, ...]:
-        """The URLs that it connects to."""
+        """URLs to which the client connects."""
         return self._service
 
     @property
     def state(self) -> str:
-        """``starting``, ``started``, ``retrying``, ``stopping`` or ``stopped``."""
+        """State: ``starting``, ``started``, ``retrying``, ``stopping`` or ``stopped``."""
         return self._engine.line.state.value
 
     def send(
@@ -97,28 +103,28 @@ class Client:
     ) -> str:
         """Send a message to a topic.
 
-        At most once (0) it returns when the message is on its way, with no answer to wait for: it may be lost with the
-        connection.  At least once (1) it returns when the service has the message for all its subscribers; a connection
-        that is lost before that has the message sent again, so that it may arrive twice.
+        With at most once (0) the call returns when the message is sent, without an answer: the message is lost if the
+        connection is.  With at least once (1) it returns when the service has stored the message for all subscribers.
+        If the connection is lost before that, the client sends the message again, so it may arrive twice.
 
         Args:
-            topic: Where to; wildcards mean nothing here.
-            data: A string, bytes, or anything that JSON can say.
+            topic: Name of the topic, without wildcards.
+            data: A string, bytes, or a value that JSON can represent.
             qos: 0 at most once, 1 at least once.
-            ttl: How long the message lives; None for ever.
+            ttl: Time until the message expires; None for no expiry.
             properties: Properties of the message.
 
         Returns:
             The message's id.
 
         Raises:
-            MessagingError: An argument, the service's refusal, or the client is stopped.
+            MessagingError: An argument is invalid, the service refuses, or the client is stopped.
         """
         quality = qos_of(self._caller, qos)
-        ttl_ms = None if ttl is None else span_of(self._caller, ttl, "ttl", LONGEST_TTL_MS)
+        ttl_ms = None if ttl is None else ttl_of(self._caller, ttl, "ttl", LONGEST_TTL_MS)
         if ttl_ms == 0:
-            raise mistake(self._caller, "ttl is 0, and a message lives at least 1 ms: leave ttl out for ever")
-        draft = msgspec.structs.replace(body_of(self._caller, topic, data), properties=dict(properties or {}))
+            raise argument_error(self._caller, "ttl is 0: give at least 1 ms, or omit ttl for no expiry")
+        draft = structs.replace(body_of(self._caller, topic, data), properties=dict(properties or {}))
         sent = self._caller(self._engine.send(draft, topic_of(self._caller, topic), quality, ttl_ms))
         return sent.message_id or ""
 
@@ -133,25 +139,25 @@ class Client:
         credit: int = DEFAULT_CREDIT,
         on_message: Callable[[Delivery], None] | None = None,
     ) -> Subscription:
-        """Subscribe to the topics that fit a pattern.
+        """Subscribe to the topics that match a pattern.
 
-        At least once with `auto_confirm` the client confirms a message as soon as it has received it, before
-        `on_message` is called: an application that fails in between has lost it (QS-11, QS-12; the public MQ Light
-        clients confirm after the callback has returned).  Without, the application confirms each message when it is
-        done with it (`Delivery.confirm`), and what it has not confirmed comes again after a lost connection.
+        With at least once and `auto_confirm`, the client confirms a message when it receives it, before it calls
+        `on_message`: an application that fails in between loses the message (QS-11, QS-12).  The public MQ Light
+        clients confirm after the callback has returned.  Without `auto_confirm`, the application confirms each message
+        (`Delivery.confirm`), and the service delivers unconfirmed ones again after a lost connection.
 
         Args:
-            pattern: A topic; ``+`` as a whole level stands for one level, ``#`` for any number of them.
-            share: A name under which clients of any id share one subscription; None for one of this client alone.
+            pattern: A topic; a level ``+`` matches one level, ``#`` any number of levels.
+            share: Name of a subscription that clients of any id share; None for a subscription of this client alone.
             qos: 0 at most once, 1 at least once.
-            auto_confirm: Whether the client confirms by itself, at least once.
-            ttl: How long the subscription, with what comes for it, outlives a disconnection; 0 not at all.
-            credit: How many messages may be with the client and not confirmed; 0 lets none come but those that are
-                asked for.
-            on_message: Called with each message, one at a time; None leaves them for `Subscription.receive`.
+            auto_confirm: Whether the client confirms messages, with at least once.
+            ttl: How long the subscription and its messages remain after a disconnection; 0 ends it.
+            credit: Most unconfirmed messages at the client; with 0, messages come only for `receive` calls.
+            on_message: Called with each message, one at a time; None leaves the messages to `Subscription.receive`.
 
         Raises:
-            MessagingError: An argument, it is subscribed already, the service's refusal, or the client is stopped.
+            MessagingError: An argument is invalid, the client has this subscription already or is stopped, or the
+                service refuses.
         """
         caller = self._caller
         terms = SubscriptionTerms(
@@ -159,25 +165,26 @@ class Client:
             share=None if share is None else share_of(caller, share),
             qos=qos_of(caller, qos),
             auto_confirm=auto_confirm,
-            ttl_ms=span_of(caller, ttl, "ttl", LONGEST_SUBSCRIPTION_TTL_MS),
+            ttl_ms=ttl_of(caller, ttl, "ttl", LONGEST_SUBSCRIPTION_TTL_MS),
         )
-        hand_over = handing(caller, on_message)
-        engine = caller(self._engine.subscribe(terms, credit_of(caller, credit), hand_over))
+        on_delivery = callback_for(caller, on_message)
+        engine = caller(self._engine.subscribe(terms, credit_of(caller, credit), on_delivery))
         return Subscription(caller, self._engine, engine, lambda ttl: self.unsubscribe(pattern, share, ttl=ttl))
 
     def unsubscribe(self, pattern: str, share: str | None = None, *, ttl: int | None = None) -> None:
         """End a subscription.
 
         Args:
-            pattern: As it was subscribed to.
-            share: As it was subscribed to.
-            ttl: 0 ends it, with what came for it, at once; None lets it run on until its time to live is over.
+            pattern: Pattern of the subscription.
+            share: Share of the subscription.
+            ttl: 0 ends the subscription and discards its messages at once; None keeps both for its time to live.
 
         Raises:
-            MessagingError: An argument, there is no such subscription, the service's refusal, or the client is stopped.
+            MessagingError: An argument is invalid, the client does not have the subscription or is stopped, or the
+                service refuses.
         """
         if ttl not in {None, 0}:
-            raise mistake(self._caller, f"ttl is {ttl!r}: when unsubscribing only 0 can be given")
+            raise argument_error(self._caller, f"ttl is {ttl!r}: unsubscribe takes only 0")
         terms = SubscriptionTerms(
             topic=topic_of(self._caller, pattern),
             share=None if share is None else share_of(self._caller, share),
@@ -188,14 +195,15 @@ class Client:
         self._caller(self._engine.unsubscribe(terms.name, threading.get_ident(), at_once=ttl == 0))
 
     def close(self) -> None:
-        """Close the connection and stop; subscriptions with a time to live run on until it is over.
+        """Close the connection and stop; subscriptions with a time to live remain until it is over.
 
-        Callbacks first have what was received and confirmed already, since nobody else can get it.
+        Messages that are received and confirmed already are first passed to their callbacks, because the service does
+        not deliver them again.
         """
         self._caller(self._engine.stop(threading.get_ident()))
 
     def abandon(self) -> None:
-        """Stop as if the process had ended: the line is cut, and nothing is said to the service."""
+        """Stop without telling the service, as if the process had ended."""
         self._caller(self._engine.abandon())
 
     def __enter__(self) -> Self:
@@ -214,67 +222,55 @@ def connect_mqlight(
     service: str | Sequence[str],
     *,
     client_id: str | None = None,
-    login: Login | None = None,
-    ca_file: str | None = None,
     on_state_changed: StateListener | None = None,
     on_error: ErrorListener | None = None,
     backoff: Backoff | None = None,
     chance: random.Random | None = None,
-    runner: Runner | None = None,
-    driver: Driver | None = None,
-    observer: Observer = nobody,
-    trace: bool = False,
-    id_prefix: str | None = None,
+    **keywords: Unpack[ConnectKeywords],
 ) -> Client:
     """Connect to a messaging service.
 
     Args:
-        service: A URL, or several that are tried in turn.
-        client_id: The client's id, of at most 256 letters, digits and ``%/._``; None makes one up.
-        login: User and password; None for anonymous.
-        ca_file: PEM file with the certificates of those who are believed, for ``amqps://``; None for the system's.
-        on_state_changed: Told each new state and its reason, on the runner.
-        on_error: Told what no call can raise: a callback that raised, a subscription that the service has ended.
+        service: A URL, or several that the client tries in turn.
+        client_id: Client id, of at most 256 letters, digits and ``%/._``; None generates one.
+        on_state_changed: Called with each new state and its reason, on the runner.
+        on_error: Called with errors that no call can raise: a failed callback, a subscription that the service ended.
         backoff: How long to wait between attempts; None for 1 s, then twice as long each time up to a minute.
-        chance: Where randomness (waits, made-up ids) comes from; None for the machine's.
-        runner: The crank; None for that of the world where the first URL leads, or else for one I/O loop that all
-            connections of the process share.
-        driver: The protocol; None for the one that serves the URL.
-        observer: Told every event.
-        trace: Whether the observer is told every protocol frame.
-        id_prefix: What message ids begin with; None makes one up.
+        chance: Source of randomness for waits and generated ids; None for the machine's.
+        keywords: How to connect (`assay_sdk.faces.caller.ConnectKeywords`): ``login``, ``ca_file``, ``runner``,
+            ``driver``, ``observer``, ``trace``, ``id_prefix``.
 
     Raises:
-        MessagingError: An argument, no service that could be reached, or a refusal; later losses are retried.
+        MessagingError: An argument is invalid, no service is reachable, or the service refuses.  Connections that are
+            lost later are retried.
     """
     services = (service,) if isinstance(service, str) else tuple(service)
     if not services:
-        raise error_for(Refused(JmsErrorKind.MESSAGING, "service is empty: give a URL, or several"), CHECKED)
+        raise error_for(Refused(JmsErrorKind.MESSAGING, "service is empty: give one URL or several"), CHECKED)
+    settings = ConnectSettings(url=services[0], **keywords)
     try:
-        drivers = {url: driver or find_driver(url) for url in services}
+        drivers = {url: settings.driver or find_driver(url) for url in services}
     except RefusedError as error:
         raise error_for(error.refused, CHECKED) from error
-    caller = Caller(runner or runner_for(drivers[services[0]], services[0], CHECKED), CHECKED)
-    luck = chance or random.SystemRandom()
-    name = f"AUTO_{luck.getrandbits(28):07x}" if client_id is None else client_id_of(caller, client_id)
-    prefix = id_prefix or fresh_prefix()
+    caller = Caller(settings.runner or runner_for(drivers[services[0]], services[0], CHECKED), CHECKED)
+    chance = chance or random.SystemRandom()
+    name = f"AUTO_{chance.getrandbits(28):07x}" if client_id is None else client_id_of(caller, client_id)
+    prefix = settings.id_prefix or fresh_prefix()
 
-    def dial(url: str, told: Observer) -> EngineConnection:
-        target = Target(url=url, client_id=name, login=login, ca_file=ca_file, trace=trace)
-        return EngineConnection(drivers[url], target, caller.runner, ConnectionOptions(id_prefix=prefix), told)
+    def connection_to(url: str, observer: Observer) -> EngineConnection:
+        changed = structs.replace(settings, url=url, client_id=name, id_prefix=prefix, observer=observer)
+        return changed.connection(drivers[url], caller.runner)
 
     engine = LightClient(
         services,
-        dial,
+        connection_to,
         caller.runner,
-        observer=observer,
+        observer=settings.observer,
         backoff=backoff or Backoff(),
-        chance=luck,
+        chance=chance,
         id_prefix=prefix,
     )
-    if on_error is not None:
-        tell = on_error
-        engine.on_trouble = lambda why: tell(CHECKED[why.kind](why))
+    engine.on_trouble = refusal_listener(on_error, CHECKED) or engine.on_trouble
     if on_state_changed is not None:
         show = on_state_changed
 
