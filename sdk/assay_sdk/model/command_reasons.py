@@ -1,7 +1,7 @@
-"""Why an administrative command is refused: IBM MQ's MQRCCF codes, which only administration answers with.
+"""Reasons for refusing an administrative command: IBM MQ's MQRCCF codes.
 
-Numbers and names are IBM MQ's (``cmqcfc.h``).  A command may also be refused for one of the reasons of
-`assay_sdk.model.reasons`, such as MQRC_Q_NOT_EMPTY; no number stands in both.
+Numbers and names are IBM MQ's (``cmqcfc.h``).  A command may also be refused for a reason of
+`assay_sdk.model.reasons`, such as MQRC_Q_NOT_EMPTY; the numbers of both tables are distinct.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import IntEnum
 
 
 class Mqrccf(IntEnum):
-    """MQRCCF reason codes, as far as MQSC needs them."""
+    """MQRCCF reason codes that MQSC commands need."""
 
     COMMAND_FAILED = 3008
     PARM_SYNTAX_ERROR = 3097
@@ -27,7 +27,7 @@ class Mqrccf(IntEnum):
 
     @property
     def label(self) -> str:
-        """IBM's name with the number, as in ``MQRCCF_PARM_MISSING (3228)``."""
+        """Return IBM's name with the number, as in ``MQRCCF_PARM_MISSING (3228)``."""
         return f"MQRCCF_{self.name} ({self.value})"
 
 
@@ -45,4 +45,4 @@ COMMAND_MEANINGS: dict[Mqrccf, str] = {
     Mqrccf.ATTR_VALUE_ERROR: "an attribute's value is none",
     Mqrccf.OBJECT_NAME_ERROR: "the object's name is none",
 }
-"""What each says, as the rest of a sentence."""
+"""Meaning of each code, as the rest of a sentence."""
