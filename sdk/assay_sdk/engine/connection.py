@@ -1,4 +1,4 @@
-"""A connection: one wire, its sessions, and who is told what."""
+"""Connections: one wire each, with its sessions, exception listener and observer."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ ExceptionListener = Callable[[Refused], None]
 
 
 class EngineConnection:
-    """One connection of an application, over one wire; never reconnected in this state of the SDK.
+    """A connection over one wire; it never reconnects.
 
-    Methods that give an `Operation` are run by `assay_sdk.engine.operations`; the others belong on the runner.
+    Methods that return an `Operation` are run by `assay_sdk.engine.operations`; call the others on the runner.
 
     Args:
-        driver: Its protocol.
-        target: Where to connect.
-        runner: The crank.
-        options: How it behaves.
-        observer: Told every event.
+        driver: The protocol.
+        target: Broker to connect to.
+        runner: Runs the operations and callbacks.
+        options: Options of the connection.
+        observer: Called with every event.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class EngineConnection:
 
     @property
     def state(self) -> Life:
-        """Its state."""
+        """State of the connection."""
         return self._life.state
 
     # -- operations ------------------------------------------------------------------------------------------------
@@ -98,8 +98,8 @@ class EngineConnection:
         """Connect.
 
         Raises:
-            RefusedError: The target cannot be used (its cause is a `TargetError`); the peer refused, or was not
-                reached; `invalid-client-id` when the client id is in use.
+            RefusedError: The target is invalid (the cause is a `TargetError`), or the peer refused or is unreachable;
+                `invalid-client-id` when the client id is in use.
         """
         try:
             self._wire = self._driver.connect(self._target, self._sink, self.runner)
@@ -111,13 +111,13 @@ class EngineConnection:
             need(Capability.CLIENT_ID, self.capabilities)
 
     def close(self, caller: int) -> Operation[None]:
-        """Close in order: sessions first (JMS 6.1.8); a connection that is closed or lost already stays so.
+        """Close normally, sessions first (JMS 2.0, 6.1.8); does nothing if the connection is closed or lost.
 
         Args:
-            caller: The thread that asks.
+            caller: Thread that calls.
 
         Raises:
-            RefusedError: A listener of this connection closes it, and would wait for itself.
+            RefusedError: A listener of this connection called it, and would wait for itself.
         """
         for session in self.sessions.values():
             session.dispatcher.refuse_own_callback("the connection", caller)
@@ -135,7 +135,7 @@ class EngineConnection:
         """Open a session.
 
         Raises:
-            RefusedError: The connection is gone, or has no transactions.
+            RefusedError: The connection is closed or lost, or has no transactions.
         """
         self.use()
         behaviour = BEHAVIOURS[mode]
@@ -154,7 +154,7 @@ class EngineConnection:
         return session
 
     def start(self) -> Operation[None]:
-        """Start handing messages over (JMS 6.1.4)."""
+        """Start delivering messages (JMS 2.0, 6.1.4)."""
         self.use()
         yield from ()
         self.started = True
@@ -162,10 +162,10 @@ class EngineConnection:
             session.resume()
 
     def stop(self, caller: int) -> Operation[None]:
-        """Hand nothing over until the next start; returns when no callback is under way (JMS 6.1.5).
+        """Stop delivering messages until the next start, and wait for running listeners (JMS 2.0, 6.1.5).
 
         Args:
-            caller: The thread that asks; a listener does not wait for itself.
+            caller: Thread that calls; a listener does not wait for itself.
         """
         self.use()
         self.started = False
@@ -173,7 +173,7 @@ class EngineConnection:
             yield from session.dispatcher.wait_until_idle(caller)
 
     def abort(self) -> Operation[None]:
-        """Lose the connection as if the line had been cut: nothing more is said to the peer."""
+        """Drop the connection without telling the peer, as if the network had failed."""
         yield from ()
         if self._wire is not None:
             self._wire.abort()
@@ -182,25 +182,25 @@ class EngineConnection:
     # -- for sessions, producers and consumers ---------------------------------------------------------------------
 
     def use(self) -> None:
-        """Ask whether it can be used.
+        """Check that the connection can be used.
 
         Raises:
-            RefusedError: It is closed or lost.
+            RefusedError: The connection is closed or lost.
         """
         self._life.take(LifeEvent.USE)
 
     def next_number(self) -> int:
-        """A number for a session, link or unit; never used twice on this connection."""
+        """Return a number for a session, link or unit of work; each number is used once on this connection."""
         self._numbers += 1
         return self._numbers
 
     def next_message_id(self) -> str:
-        """A JMSMessageID (JMS 3.4.3)."""
+        """Return a new JMSMessageID (JMS 2.0, 3.4.3)."""
         self._messages += 1
         return message_id(self.options.id_prefix, self._messages)
 
     def route(self, link: int, owner: LinkOwner) -> None:
-        """Send a link's events to its owner."""
+        """Send the events of a link to its owner."""
         self._links[link] = owner
 
     def unroute(self, link: int) -> None:
@@ -208,7 +208,7 @@ class EngineConnection:
         self._links.pop(link, None)
 
     def make_temporary(self, kind: AddressKind) -> Operation[Address]:
-        """Make a temporary destination of this connection."""
+        """Create a temporary destination of this connection."""
         return self._temporaries.make(kind)
 
     def delete_temporary(self, address: Address) -> Operation[None]:
@@ -216,21 +216,21 @@ class EngineConnection:
         return self._temporaries.delete(address)
 
     def sources(self) -> Iterator[Source]:
-        """List what the consumers of all sessions consume."""
+        """List the sources of the consumers of all sessions."""
         return (consumer.source for session in self.sessions.values() for consumer in session.consumers.values())
 
     def forget_session(self, number: int) -> None:
-        """Forget a session that has ended."""
+        """Forget a closed session."""
         self.sessions.pop(number, None)
 
     def submit(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
-        """Hand a command to the wire.
+        """Send a command to the wire.
 
         Args:
             command: Makes the command from its token.
 
         Returns:
-            The answer; it has failed already when the connection is gone.
+            The pending answer, which has failed already if the connection is lost.
         """
         token, answer = self._calls.open()
         if self._wire is None or self.state in {Life.CLOSED, Life.LOST}:
@@ -240,13 +240,13 @@ class EngineConnection:
         return answer
 
     def post(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
-        """Hand over a command whose answer nobody waits for; a refusal goes to the exception listener."""
+        """Send a command without waiting for its answer; a refusal goes to the exception listener."""
         answer = self.submit(command)
         answer.then(lambda: self._complain(answer.error))
         return answer
 
     def complain(self, refused: Refused) -> None:
-        """Tell the exception listener, in a job of its own; the log, when there is no listener."""
+        """Call the exception listener in a job of its own; without a listener, log the refusal."""
         listener = self.on_exception
         if listener is not None:
             self.runner.call_soon(lambda: listener(refused))
@@ -273,7 +273,7 @@ class EngineConnection:
     def _tell_link(self, event: Arrived | Drained | LinkClosed) -> None:
         owner = self._links.get(event.link)
         if owner is None:
-            return  # closed by us while the event was on its way
+            return  # this side has closed the link while the event was on its way
         match event:
             case Arrived():
                 owner.arrived(event)
@@ -296,7 +296,7 @@ class EngineConnection:
         if before is Life.OPENING:
             self._opening.fail(RefusedError(refused))
             return
-        # Whatever the peer gave as its reason: for what was open, the connection is lost (JMS 10.3).
+        # Whatever reason the peer gave: for open commands, the connection is lost (JMS 2.0, 10.3).
         reason = refused if refused.kind is JmsErrorKind.CONNECTION_LOST else lost(refused.text)
         if before is Life.OPEN:
             self.observe(ConnectionLost(refused))

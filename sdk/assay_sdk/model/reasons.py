@@ -16,7 +16,7 @@ class JmsErrorKind(StrEnum):
     """Kinds of error: the exception classes of JMS 2.0 (Jakarta Messaging 3.1, 10.3); `MESSAGING` is the base class.
 
     The last two are this SDK's own, because JMS has no exception for a lost connection, nor for a delivery
-    over an earlier one.
+    that came over an earlier one.
     """
 
     MESSAGING = "messaging"
