@@ -1,4 +1,4 @@
-"""Moving a poison message out of the way (`assay_sdk.engine.deliveries.poison`)."""
+"""Moving poison messages to another queue (`assay_sdk.engine.deliveries.poison`)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _NS_PER_MS = 1_000_000
 
 
 def move_away(session: SessionPort, delivery: EngineDelivery) -> Operation[None]:
-    """Move a poison message to the first target that takes it, or do what holds where none does.
+    """Move a poison message to the first target that accepts it; without one, keep, discard or reject it.
 
-    The put is confirmed before the message is acknowledged: a failure in between leaves two copies and never none.
+    The put is confirmed before the message is acknowledged, so a failure between the two can duplicate but not lose it.
 
     Args:
-        session: The session whose consumer it came to.
-        delivery: The message; taken from the buffer, and not handed over.
+        session: Session of the consumer.
+        delivery: The message, taken from the buffer and not delivered to the application.
     """
     consumer = delivery.consumer
     consumer.held += 1  # the link stays until the message is settled
@@ -38,7 +38,7 @@ def move_away(session: SessionPort, delivery: EngineDelivery) -> Operation[None]
 
 
 def _moved(session: SessionPort, delivery: EngineDelivery) -> Operation[Refused | None]:
-    """Try the targets; returns why the last one did not take it, or None."""
+    """Try the targets; return None, or why the last one did not accept the message."""
     why = refused(Mqrc.BACKOUT_THRESHOLD_REACHED, "no queue is named for it")
     for target in delivery.consumer.poison.targets:
         try:
@@ -71,7 +71,7 @@ def _left(session: SessionPort, delivery: EngineDelivery, why: Refused) -> Opera
 
 
 def _put(session: SessionPort, target: Address, message: Message) -> Operation[None]:
-    """Put a message on a queue as it is, with ids, properties and body; its delay is over, its time to live runs on."""
+    """Put a message on a queue with its ids, properties and body, without delay and with its remaining time to live."""
     now_ms = session.connection.clock.wall_ns() // _NS_PER_MS
     left_ms = max(message.expiry_ms - now_ms, 1) if message.expiry_ms else None
     copy = replace(message, to=target, delivery_time_ms=None, ttl_ms=left_ms)
