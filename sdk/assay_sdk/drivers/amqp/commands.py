@@ -1,4 +1,4 @@
-"""Commands to sessions, links and units: a table, one function a command."""
+"""Commands for sessions, links and units of work: a table with a function for each command."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
 class _UnknownError(LookupError):
-    """A command about something that is not there."""
+    """A command for a session, link or unit of work that does not exist."""
 
 
 class CommandedWire(LinkContext, Protocol):
-    """What commands need of the wire that takes them."""
+    """What commands need of their wire."""
 
     capabilities: frozenset[Capability]
     connection: Connection
@@ -75,10 +75,10 @@ class CommandedWire(LinkContext, Protocol):
 
 
 class Commands:
-    """Carries commands out.
+    """Carries out commands.
 
     Args:
-        wire: The wire that takes the commands.
+        wire: Wire that takes the commands.
     """
 
     def __init__(self, wire: CommandedWire) -> None:
@@ -87,7 +87,7 @@ class Commands:
         self._senders: dict[int, SenderEnd] = {}
         self._receivers: dict[int, ReceiverEnd] = {}
         self._units: dict[int, Transaction] = {}
-        # Every command of the port; what AMQP cannot say is answered as unsupported.
+        # Every command of the port; commands that AMQP lacks are answered as unsupported.
         self._table: Mapping[type, Callable[[Any], None]] = {
             OpenSession: self._open_session,
             CloseSession: self._close_session,
@@ -115,14 +115,14 @@ class Commands:
         }
 
     def carry_out(self, command: DriverCommand) -> None:
-        """Do what is asked, or answer why not."""
+        """Carry out a command, or answer why not."""
         try:
             self._table[type(command)](command)
         except _UnknownError as error:
             self._wire.answers.fail(command.token, Refused(JmsErrorKind.ILLEGAL_STATE, str(error)))
 
     def forget(self, end: LinkEnd) -> None:
-        """A link is gone."""
+        """Forget a link that has ended."""
         session = self._sessions.get(end.session)
         if session is not None:
             session.ends.pop(end, None)
@@ -131,7 +131,7 @@ class Commands:
             self._receivers.pop(end.number, None)
 
     def forget_session(self, session: SessionEnd) -> None:
-        """A session is gone, with its links and units."""
+        """Forget a session that has ended, with its links and units of work."""
         self._sessions.pop(session.number, None)
         self._senders = {n: end for n, end in self._senders.items() if end.session != session.number}
         self._receivers = {n: end for n, end in self._receivers.items() if end.session != session.number}
@@ -161,7 +161,7 @@ class Commands:
         return self._units[number]
 
     def _start(self, end: LinkEnd, token: int | None = None) -> None:
-        """Attach a link; a token that waits for it takes it away again when its time is over."""
+        """Attach a link; if its token times out, detach it."""
         self._wire.ends[end.engine] = end
         self._sessions[end.session].ends[end] = None
         if token is not None:
@@ -216,7 +216,7 @@ class Commands:
     def _close_link(self, command: CloseLink) -> None:
         end: LinkEnd | None = self._senders.get(command.link) or self._receivers.get(command.link)
         if end is None:
-            self._wire.answers.done(command.token)  # the peer was faster
+            self._wire.answers.done(command.token)  # the peer has closed it before
         else:
             end.close(command.token)
 

@@ -14,19 +14,19 @@ from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 _BROWSE_CREDIT = 1_000
-"""Messages that one round of a browse asks for; rounds follow until one is not filled."""
+"""Messages of one round of a browse; rounds follow until one gets fewer."""
 
 
 class BrowserEnd(Incoming):
-    """One look at a queue: rounds of credit, each drained, until a round is not filled.
+    """A browse of a queue: rounds of credit, each drained, until a round gets fewer messages than its credit.
 
     Args:
-        context: The connection.
+        context: Connection of the link.
         engine: Proton's link.
-        session: The session that it belongs to.
-        token: Answered with the messages.
-        address: What is looked at.
-        selector: Which messages.
+        session: Number of the session.
+        token: Token to answer with the messages.
+        address: Queue to browse.
+        selector: JMS message selector; None for all messages.
     """
 
     def __init__(
@@ -57,18 +57,18 @@ class BrowserEnd(Incoming):
         )
 
     def opened(self) -> None:
-        """Begin to look."""
+        """Start the first round."""
         if missing_filters(self.engine, self.filters):
-            super().opened()  # says that the selector is not applied
+            super().opened()  # refuses, because the broker does not apply the selector
             return
         self._ask()
 
     def flow(self) -> None:
-        """The round may be over."""
+        """Check whether the round has ended."""
         self._look()
 
     def delivery(self, delivery: Delivery) -> None:
-        """A message of the round."""
+        """Take a message of the round."""
         for received in self.read(delivery):
             settle_with(delivery, Outcome.ACCEPTED)
             self._found.append(received.message)
@@ -76,7 +76,7 @@ class BrowserEnd(Incoming):
         self._look()
 
     def ended(self, why: Refused) -> None:
-        """A look that was cut short has no answer."""
+        """Refuse the browse, which has not ended."""
         self.answers.fail(self._token, why)
 
     def _ask(self) -> None:
@@ -95,14 +95,14 @@ class BrowserEnd(Incoming):
 
 
 class LookupEnd(LinkEnd):
-    """The removal of a subscription: a link with its name and no source, attached and closed for good.
+    """The removal of a subscription: a link with its name and without a source, attached and then closed.
 
     Args:
-        context: The connection.
+        context: Connection of the link.
         engine: Proton's link.
-        session: The session that it belongs to.
-        token: Answered when the subscription is gone.
-        name: The subscription's name.
+        session: Number of the session.
+        token: Token to answer when the subscription is removed.
+        name: Name of the subscription.
     """
 
     def __init__(self, context: LinkContext, engine: Receiver, *, session: int, token: int, name: str) -> None:
@@ -118,15 +118,15 @@ class LookupEnd(LinkEnd):
         )
 
     def has_terminus(self) -> bool:
-        """The peer found a source."""
+        """Whether the peer found a source."""
         return has_terminus(self.engine.remote_source)
 
     def opened(self) -> None:
-        """It is there: closing the link for good removes it."""
+        """Close the link, which removes the subscription."""
         self.close(None)
 
     def remote_closed(self, condition: Condition | None) -> None:
-        """It is gone, or the broker says why not."""
+        """Answer that the subscription is removed, or why not."""
         removed = self.state is LinkState.CLOSING and condition is None
         why = None if removed else self.refused(condition)
         if why is None:
@@ -136,15 +136,15 @@ class LookupEnd(LinkEnd):
         super().remote_closed(condition)
 
     def refused(self, condition: Condition | None) -> Refused:
-        """A subscription that is not found is an invalid destination (JMS 10.3)."""
+        """Make the refusal; a subscription that is not found is an invalid destination (JMS 2.0, 10.3)."""
         return refusal(condition, self.what, *self.objects, otherwise=JmsErrorKind.INVALID_DESTINATION)
 
     def flow(self) -> None:
-        """It neither gives credit nor gets any."""
+        """Do nothing: the link has no credit."""
 
     def delivery(self, delivery: Delivery) -> None:
-        """None comes without credit."""
+        """Do nothing: no message comes without credit."""
 
     def ended(self, why: Refused) -> None:
-        """The connection has gone before the answer."""
+        """Refuse the removal, because the connection was lost before the answer."""
         self.answers.fail(self._token, why)

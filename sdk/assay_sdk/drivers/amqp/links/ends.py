@@ -1,6 +1,6 @@
-"""Our end of a link: attaching, being refused, closing (OASIS AMQP 1.0, 2.6).
+"""The client's end of a link: attach, refusal, detach (OASIS AMQP 1.0, 2.6).
 
-`LinkEnd` holds the states that all links share, as one table; what flows over a link is its subclasses'.
+`LinkEnd` has the states of all links in one table; its subclasses handle messages and requests.
 """
 
 from __future__ import annotations
@@ -22,42 +22,42 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
 class LinkContext(Protocol):
-    """What a link needs of the connection that it belongs to."""
+    """What a link needs of its connection."""
 
     answers: Answers
     prefixes: Prefixes
     epoch: int
 
     def now_ms(self) -> int:
-        """Milliseconds since the epoch."""
+        """Return the time of day in milliseconds since the epoch."""
         ...
 
     def next_delivery(self) -> int:
-        """A number for a delivery, unique on this connection."""
+        """Return a number for a delivery; each number is used once on this connection."""
         ...
 
     def mend(self, link_name: str, wanted: Mend) -> None:
-        """Say more in this link's attach than the engine can."""
+        """Add fields to this link's attach that the engine cannot set."""
         ...
 
     def forget(self, end: LinkEnd) -> None:
-        """The link is gone on both sides."""
+        """Forget a link that is closed on both sides."""
         ...
 
 
 class LinkState(StrEnum):
-    """Where a link is."""
+    """State of a link."""
 
     ATTACHING = "attaching"
     REFUSING = "refusing"
-    """The peer has attached without the terminus that we asked for: it will say why and detach (2.6.3)."""
+    """The peer has attached without the requested terminus; it sends the reason with its detach (2.6.3)."""
     OPEN = "open"
     CLOSING = "closing"
     GONE = "gone"
 
 
 class LinkInput(StrEnum):
-    """What can happen to a link."""
+    """Event of a link."""
 
     ATTACHED = "attached"
     ATTACHED_WITHOUT = "attached-without"
@@ -66,7 +66,7 @@ class LinkInput(StrEnum):
 
 
 class LinkAct(StrEnum):
-    """What is to be done about it."""
+    """What to do about an event."""
 
     NOTHING = "nothing"
     OPENED = "opened"
@@ -89,21 +89,21 @@ TABLE: Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAct]] = {
     (LinkState.CLOSING, LinkInput.ATTACHED_WITHOUT): (LinkState.CLOSING, LinkAct.NOTHING),
     (LinkState.CLOSING, LinkInput.DETACHED): (LinkState.GONE, LinkAct.CLOSED),
 }
-"""A pair that is missing cannot happen: proton reports each of the peer's frames once, and ends a connection whose
-frames break the order."""
+"""A missing pair cannot happen: proton reports each of the peer's frames once, and ends a connection with frames in the
+wrong order."""
 
 
 class LinkEnd(ABC):
     """One link.
 
     Args:
-        context: The connection.
-        engine: Proton's link, configured and not opened yet.
-        number: The engine's number for it; None for links that the driver needs for itself.
-        session: The session that it belongs to.
-        opening: Token of the command that opens it; None for links of the driver itself.
-        what: What it is, in words that follow "the broker refused".
-        objects: Names of the objects at fault if it is refused.
+        context: Connection of the link.
+        engine: Proton's link, configured but not opened.
+        number: Number of the link in the SDK's engine; None for links of the driver itself.
+        session: Number of the session.
+        opening: Token of the command that opens the link; None for links of the driver itself.
+        what: Name of the link, in words that follow "the broker refused".
+        objects: Names of the objects that a refusal is about.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class LinkEnd(ABC):
 
     @property
     def answers(self) -> Answers:
-        """Who is owed an answer."""
+        """Open tokens of the connection."""
         return self.context.answers
 
     def open(self) -> None:
@@ -138,7 +138,7 @@ class LinkEnd(ABC):
         self.engine.open()
 
     def close(self, token: int | None) -> None:
-        """Close it for good, or detach where it is to be found again later; the token is answered when it is gone."""
+        """Close the link, or detach if it is durable; the token is answered after the peer's detach."""
         if (self.state, LinkInput.CLOSE) not in TABLE:
             if token is not None:
                 self.answers.done(token)
@@ -147,21 +147,21 @@ class LinkEnd(ABC):
         self._step(LinkInput.CLOSE, None)
 
     def give_up(self) -> str:
-        """What it was opened for has taken too long: should the peer still answer, it finds our end closed."""
+        """End the link because its command timed out; the peer may still answer later."""
         self.close(None)
         return f"{self.what} is given up"
 
     def remote_opened(self) -> None:
-        """The peer has attached."""
+        """Handle the peer's attach."""
         self._step(LinkInput.ATTACHED if self.has_terminus() else LinkInput.ATTACHED_WITHOUT, None)
 
     def remote_closed(self, condition: Condition | None) -> None:
-        """The peer has detached."""
+        """Handle the peer's detach."""
         if self.state is not LinkState.GONE:
             self._step(LinkInput.DETACHED, condition)
 
     def cut(self, why: Refused) -> None:
-        """Its session or connection is gone."""
+        """End the link, because its session or connection has ended."""
         if self.state is LinkState.GONE:
             return
         self.state = LinkState.GONE
@@ -172,11 +172,11 @@ class LinkEnd(ABC):
             self.answers.fail(self.closing, why)
 
     def gone_with_session(self, why: Refused, *, told: bool) -> None:
-        """Its session has ended.
+        """End the link with its session.
 
         Args:
-            why: For whatever is still open on the link.
-            told: Whether the engine hears of it: not when it closed the session itself.
+            why: Refusal of everything that is open on the link.
+            told: Whether to tell the SDK's engine, which is not needed if the engine has closed the session.
         """
         was_open = self.state is LinkState.OPEN
         self.cut(why)
@@ -187,22 +187,22 @@ class LinkEnd(ABC):
 
     @abstractmethod
     def has_terminus(self) -> bool:
-        """Whether the peer's attach has what was asked for."""
+        """Whether the peer's attach has the requested terminus."""
 
     @abstractmethod
     def ended(self, why: Refused) -> None:
-        """Nothing goes over it any more: fail what is still open on it."""
+        """Refuse everything that is open on the link."""
 
     @abstractmethod
     def flow(self) -> None:
-        """Credit has changed."""
+        """Handle a change of credit."""
 
     @abstractmethod
     def delivery(self, delivery: Delivery) -> None:
-        """A delivery has come or changed."""
+        """Handle a new or changed delivery."""
 
     def opened(self) -> None:
-        """The link can be used."""
+        """Answer the command that opened the link."""
         if self.opening is not None:
             self.answers.done(self.opening, properties=peer_properties(self.engine.remote_properties))
 
@@ -211,7 +211,7 @@ class LinkEnd(ABC):
         self.engine.close()
 
     def refused(self, condition: Condition | None) -> Refused:
-        """Why the peer would not have it."""
+        """Return why the peer refused the link."""
         return refusal(condition, self.what, *self.objects, otherwise=JmsErrorKind.INVALID_DESTINATION)
 
     # --- the table
@@ -251,7 +251,7 @@ class LinkEnd(ABC):
             self.answers.done(self.closing)
 
     def _leave_for_good(self) -> None:
-        """Answer the peer's detach with ours."""
+        """Answer the peer's detach."""
         self.engine.close()
         self.engine.free()
         self.context.forget(self)

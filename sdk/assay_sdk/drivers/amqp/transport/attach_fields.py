@@ -1,7 +1,7 @@
-"""Attaches mended on their way out.
+"""Fields of an attach that proton's engine cannot set.
 
-Proton's engine has no way to say two fields of an attach (OASIS AMQP 1.0, 2.7.3): its desired capabilities and a
-source's default outcome.  Both are put into the encoded frame here.
+They are the desired capabilities and a source's default outcome (OASIS AMQP 1.0, 2.7.3, 3.5.3).  This module adds them
+to the encoded frame.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _MODIFIED = 0x27
 
 
 class Mend(Struct, frozen=True):
-    """What an attach shall say beyond what the engine can say.
+    """Fields to add to an attach.
 
     Args:
         desired: Desired capabilities of the link.
-        modified: Whether the source's default outcome is modified(delivery-failed), as Qpid JMS asks for.
+        modified: Whether the source's default outcome is modified(delivery-failed), as in Qpid JMS.
     """
 
     desired: tuple[str, ...] = ()
@@ -33,11 +33,11 @@ class Mend(Struct, frozen=True):
 
 
 def mend(octets: bytes, mends: dict[str, Mend]) -> bytes:
-    """An outgoing frame, with its attach mended if `mends` names its link; the entry is used up.
+    """Return an outgoing frame; if it is an attach named in `mends`, add the fields and remove the entry.
 
     Args:
         octets: Any complete frame.
-        mends: By link name.
+        mends: Fields by link name.
     """
     begin = octets[4] * 4
     if octets[begin : begin + 3] != bytes((0, 0x53, ATTACH)):
@@ -57,7 +57,7 @@ def mend(octets: bytes, mends: dict[str, Mend]) -> bytes:
 
 
 def _with_outcome(source: bytes) -> bytes:
-    """A source with modified(delivery-failed=true) as its default outcome."""
+    """Set modified(delivery-failed=true) as the default outcome of an encoded source."""
     head = len(types.described(0x28, b""))
     items = _items(source[head:])
     items += [types.null()] * (_OUTCOME_IN_SOURCE + 1 - len(items))
@@ -66,7 +66,7 @@ def _with_outcome(source: bytes) -> bytes:
 
 
 def _items(octets: bytes) -> list[bytes]:
-    """The encoded items of an encoded list."""
+    """Return the encoded items of an encoded list."""
     spans: list[bytes] = []
     head = {0x45: 1, 0xC0: 3, 0xD0: 9}[octets[0]]
     reader = types.Reader(octets)
