@@ -107,6 +107,6 @@ class Observer(Protocol):
         ...
 
 
-def nobody(event: SdkEvent) -> None:
+def no_observer(event: SdkEvent) -> None:
     """Ignore an event: the observer of a connection without one."""
     del event

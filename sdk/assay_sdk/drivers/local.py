@@ -98,7 +98,7 @@ class LocalWire:
         self._over = False
         due_ns = runner.clock.monotonic_ns() + target.open_timeout_ms * _NS_PER_MS
         self._timer = runner.call_at(due_ns, self._open_timed_out)
-        runner.call_soon(self._dial)
+        runner.call_soon(self._connect)
 
     def submit(self, command: DriverCommand) -> None:
         """Queue a command; it is answered once, with `Failed` if the connection is lost."""
@@ -172,7 +172,7 @@ class LocalWire:
 
     # beginning and end ------------------------------------------------------------------------------------------------
 
-    def _dial(self) -> None:
+    def _connect(self) -> None:
         if self._over:
             return
         end = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -181,7 +181,7 @@ class LocalWire:
             end.connect(self._path)
         except BlockingIOError:
             end.close()
-            self._runner.call_at(self._runner.clock.monotonic_ns() + _RETRY_NS, self._dial)
+            self._runner.call_at(self._runner.clock.monotonic_ns() + _RETRY_NS, self._connect)
             return
         except OSError as error:
             end.close()

@@ -38,7 +38,7 @@ from assay_sdk.engine.temporaries import Temporaries
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-from assay_sdk.observer import ConnectionLost, FrameSeen, Observer, nobody
+from assay_sdk.observer import ConnectionLost, FrameSeen, Observer, no_observer
 from assay_sdk.time import Clock, Runner
 
 _LOG = logging.getLogger(__name__)
@@ -60,7 +60,12 @@ class EngineConnection:
     """
 
     def __init__(
-        self, driver: Driver, target: Target, runner: Runner, options: ConnectionOptions, observer: Observer = nobody
+        self,
+        driver: Driver,
+        target: Target,
+        runner: Runner,
+        options: ConnectionOptions,
+        observer: Observer = no_observer,
     ) -> None:
         self.runner = runner
         self.options = options

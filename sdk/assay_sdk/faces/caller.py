@@ -22,7 +22,7 @@ from assay_sdk.model.destinations import DestinationError, address_of
 from assay_sdk.model.durations import DurationError, milliseconds
 from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
-from assay_sdk.observer import Observer, nobody
+from assay_sdk.observer import Observer, no_observer
 from assay_sdk.time import Runner
 
 T = TypeVar("T")
@@ -87,7 +87,7 @@ class ConnectSettings(Struct, frozen=True, kw_only=True):
     listener_window: int = LISTENER_WINDOW
     runner: Runner | None = None
     driver: Driver | None = None
-    observer: Observer = nobody
+    observer: Observer = no_observer
     trace: bool = False
     id_prefix: str | None = None
 

@@ -249,7 +249,7 @@ class RealRunner:
             Exception: A job or `done` raised it during the wait.
         """
         if self.on_loop:
-            return self._crank(done, deadline_ns)
+            return self._run_loop(done, deadline_ns)
         self._start()
         begin_ns = time.monotonic_ns()
         waiter = _Waiter(done)
@@ -286,7 +286,7 @@ class RealRunner:
             thread = self._thread
         if not already and thread is None:
             self._dispose()
-        self._ring()
+        self._wake_up()
         if thread is not None and not self.on_loop:
             thread.join()
         if self._errors:
@@ -311,7 +311,7 @@ class RealRunner:
             if self._closing:
                 return
             self._catching_up.append((self._polls_begun + 1, polled))
-        self._ring()
+        self._wake_up()
         polled.wait(_CATCH_UP_S)
 
     def _push(self, due_ns: int, job: Job) -> _Entry:
@@ -322,7 +322,7 @@ class RealRunner:
             heapq.heappush(self._heap, (max(due_ns, time.monotonic_ns()), self._seq, entry))
             wake = self._asleep
         if wake:
-            self._ring()
+            self._wake_up()
         return entry
 
     def _start(self) -> None:
@@ -333,7 +333,7 @@ class RealRunner:
                 self._thread = threading.Thread(target=self._live, name="assay-io", daemon=True)
                 self._thread.start()
 
-    def _ring(self) -> None:
+    def _wake_up(self) -> None:
         """Wake the loop from its poll."""
         try:
             self._bell.send(b"!")
@@ -354,7 +354,7 @@ class RealRunner:
         """Run the loop until `close`."""
         while not self._closing:
             try:
-                self._crank(lambda: self._closing, None)
+                self._run_loop(lambda: self._closing, None)
             except Exception as error:  # noqa: BLE001  goes to the hook, the waiters or `close`; the loop must not end
                 self._report(error)
         self._dispose()
@@ -364,7 +364,7 @@ class RealRunner:
             waiters, catching_up = tuple(self._waiters), tuple(self._catching_up)
             self._heap.clear()
         for waiter in waiters:
-            waiter.fail(RuntimeError("the runner was closed while somebody waited"))
+            waiter.fail(RuntimeError("the runner was closed during a wait"))
         for _, polled in catching_up:
             polled.set()
         self._selector.close()
@@ -382,7 +382,7 @@ class RealRunner:
         for waiter in waiters:
             waiter.fail(error)
 
-    def _crank(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
+    def _run_loop(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
         """Run jobs and callbacks until `done()` or the deadline; raises the exceptions of jobs and callbacks."""
         while not done():
             ran = self._run_job()
@@ -392,7 +392,7 @@ class RealRunner:
             if deadline_ns is not None and time.monotonic_ns() >= deadline_ns:
                 return done()
             if self._closing and not done():
-                raise RuntimeError("the runner was closed while somebody waited")
+                raise RuntimeError("the runner was closed during a wait")
             self._jobs_since_poll = 0
             self._poll(done, deadline_ns)
         return True

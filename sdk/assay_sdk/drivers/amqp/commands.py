@@ -51,7 +51,7 @@ from assay_sdk.drivers.amqp.links.requests import Canceller
 from assay_sdk.drivers.amqp.links.sender import SenderEnd
 from assay_sdk.drivers.amqp.links.transactions import Coordinator, Transaction
 from assay_sdk.drivers.amqp.sessions import SessionEnd
-from assay_sdk.drivers.amqp.transport.attach_fields import Mend
+from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
@@ -208,7 +208,7 @@ class Commands:
             self._wire.answers.fail(command.token, name)
             return
         engine = make_receiver(session.engine, command, name, self._wire.names, self._wire.prefixes)
-        self._wire.mend(name, QPID_DEFAULT_OUTCOME)
+        self._wire.add_attach_fields(name, QPID_DEFAULT_OUTCOME)
         end = ReceiverEnd(self._wire, engine, command)
         self._receivers[command.link] = end
         self._start(end, command.token)
@@ -265,7 +265,7 @@ class Commands:
         name = self._wire.names.unsubscribing(command.name, shared=command.shared, everybodys=command.everybodys)
         engine = make_lookup(session.engine, name)
         if name != command.name:
-            self._wire.mend(name, Mend(desired=(SHARED, GLOBAL)))
+            self._wire.add_attach_fields(name, AttachFields(desired=(SHARED, GLOBAL)))
         end = LookupEnd(self._wire, engine, session=command.session, token=command.token, name=command.name)
         self._start(end, command.token)
 

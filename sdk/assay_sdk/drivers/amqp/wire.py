@@ -35,7 +35,7 @@ from assay_sdk.drivers.amqp.links.ends import LinkEnd
 from assay_sdk.drivers.amqp.links.names import LinkNames, peer_properties
 from assay_sdk.drivers.amqp.sessions import SessionEnd
 from assay_sdk.drivers.amqp.transport.amqp_socket import AmqpSocket, Place
-from assay_sdk.drivers.amqp.transport.attach_fields import Mend
+from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
@@ -139,9 +139,9 @@ class AmqpWire:
         """Return the next number for a delivery."""
         return next(self._numbers)
 
-    def mend(self, link_name: str, wanted: Mend) -> None:
+    def add_attach_fields(self, link_name: str, fields: AttachFields) -> None:
         """Add fields to this link's attach that the engine cannot set."""
-        self._line.mends[link_name] = wanted
+        self._line.attach_fields[link_name] = fields
 
     def forget(self, end: LinkEnd) -> None:
         """Forget a link that is closed on both sides."""

@@ -12,7 +12,7 @@ from assay_sdk.driver import Arrived, OpenSender, Send, Unsubscribe
 from assay_sdk.engine.calls import Pending, RefusedError, lost
 from assay_sdk.engine.identity import message_id
 from assay_sdk.engine.light.callbacks import Callbacks
-from assay_sdk.engine.light.reconnection import Backoff, ConnectionAttempt, Dialler, Reconnecting
+from assay_sdk.engine.light.reconnection import Backoff, ConnectionAttempt, ConnectionMaker, Reconnecting
 from assay_sdk.engine.light.subscription import LightDelivery, LightSubscription, OnDelivery, SubscriptionTerms
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.settings import Qos
@@ -56,7 +56,7 @@ class LightClient:
 
     Args:
         services: URLs, tried in turn at each attempt.
-        dial: Makes a connection to one of the URLs.
+        make_connection: Makes a connection to one of the URLs.
         runner: Runs the operations and callbacks.
         observer: Called with every event.
         backoff: How long to wait between attempts.
@@ -67,7 +67,7 @@ class LightClient:
     def __init__(
         self,
         services: Sequence[str],
-        dial: Dialler,
+        make_connection: ConnectionMaker,
         runner: Runner,
         *,
         observer: Observer,
@@ -77,7 +77,13 @@ class LightClient:
     ) -> None:
         self.runner = runner
         self.line = Reconnecting(
-            services, dial, runner, observer=self._observe_line, backoff=backoff, chance=chance, prepare=self._prepare
+            services,
+            make_connection,
+            runner,
+            observer=self._observe_line,
+            backoff=backoff,
+            chance=chance,
+            prepare=self._prepare,
         )
         self.line.on_trouble = self._complain
         self.subscriptions: dict[str, LightSubscription] = {}

@@ -82,7 +82,7 @@ class ConnectionAttempt:
         return self.connection.state is Life.OPEN
 
 
-class Dialler(Protocol):
+class ConnectionMaker(Protocol):
     """Makes the connection of an attempt, without opening it."""
 
     def __call__(self, url: str, observer: Observer, /) -> EngineConnection:
@@ -95,7 +95,7 @@ class Reconnecting:
 
     Args:
         services: URLs, tried in turn at each attempt.
-        dial: Makes a connection to one of the URLs.
+        make_connection: Makes a connection to one of the URLs.
         runner: Runs the operations.
         observer: Called with every event of every connection.
         backoff: How long to wait between attempts.
@@ -106,7 +106,7 @@ class Reconnecting:
     def __init__(
         self,
         services: Sequence[str],
-        dial: Dialler,
+        make_connection: ConnectionMaker,
         runner: Runner,
         *,
         observer: Observer,
@@ -121,7 +121,7 @@ class Reconnecting:
         self.on_trouble: Callable[[Refused], None] = lambda _why: None
         """Called with what goes to a connection's exception listener."""
         self._services = tuple(services)
-        self._dial = dial
+        self._make_connection = make_connection
         self._observer = observer
         self._backoff = backoff
         self._chance = chance
@@ -217,7 +217,7 @@ class Reconnecting:
         reason = lost("there is no service to connect to: name one")
         for service in self._services:
             self.attempts += 1
-            connection = self._dial(service, self._observe)
+            connection = self._make_connection(service, self._observe)
             connection.on_exception = self.on_trouble
             self._trying = connection
             try:

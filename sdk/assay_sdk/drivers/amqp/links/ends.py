@@ -16,7 +16,7 @@ from assay_sdk.amqp.codec import Prefixes
 from assay_sdk.driver import LinkClosed
 from assay_sdk.drivers.amqp.errors import Condition, refusal
 from assay_sdk.drivers.amqp.links.names import peer_properties
-from assay_sdk.drivers.amqp.transport.attach_fields import Mend
+from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
@@ -36,7 +36,7 @@ class LinkContext(Protocol):
         """Return a number for a delivery; each number is used once on this connection."""
         ...
 
-    def mend(self, link_name: str, wanted: Mend) -> None:
+    def add_attach_fields(self, link_name: str, fields: AttachFields) -> None:
         """Add fields to this link's attach that the engine cannot set."""
         ...
 

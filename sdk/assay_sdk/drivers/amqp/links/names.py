@@ -41,7 +41,7 @@ from assay_sdk.amqp.terms import (
     VOLATILE,
 )
 from assay_sdk.driver import Durability, OpenReceiver, OpenSender, PeerProperties
-from assay_sdk.drivers.amqp.transport.attach_fields import Mend
+from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 
@@ -50,7 +50,7 @@ _OUTCOMES = ("amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "
 _LIFETIME, _DELETE_ON_CLOSE = "lifetime-policy", 0x2B
 """Lifetime of a dynamic node (3.5.10): it ends with the link that created it."""
 
-QPID_DEFAULT_OUTCOME = Mend(modified=True)
+QPID_DEFAULT_OUTCOME = AttachFields(modified=True)
 """Outcome for messages of a receiver that detaches without one (modified, delivery-failed), as in Qpid JMS."""
 
 

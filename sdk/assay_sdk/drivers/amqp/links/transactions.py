@@ -144,7 +144,7 @@ class Coordinator(RequestLink):
                 unit.declared(bytes(delivery.remote.data[0]))
                 self.answers.done(token)
                 if unit.failed is not None:  # its begin timed out before
-                    self.ask(EngineDescribed(ulong(_DISCHARGE), [unit.txn_id, True]), _nobody_waits)
+                    self.ask(EngineDescribed(ulong(_DISCHARGE), [unit.txn_id, True]), _ignore_answer)
                 return
             refusal_ = why or Refused(
                 JmsErrorKind.MESSAGING, "the broker answered the begin of a unit of work with no id"
@@ -188,7 +188,7 @@ class Coordinator(RequestLink):
         return bool(self.engine.remote_target.type == Terminus.COORDINATOR)
 
 
-def _nobody_waits(_delivery: Delivery | None, _why: Refused | None) -> None:
+def _ignore_answer(_delivery: Delivery | None, _why: Refused | None) -> None:
     """Ignore the answer to a discharge that no command asked for."""
 
 

@@ -22,7 +22,7 @@ from assay_sdk.amqp.frames import Splitter, show
 from assay_sdk.amqp.types import DecodeError
 from assay_sdk.driver import Frame, Login
 from assay_sdk.drivers.amqp.errors import lost
-from assay_sdk.drivers.amqp.transport.attach_fields import Mend, mend
+from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields, with_attach_fields
 from assay_sdk.drivers.amqp.transport.sasl import SaslClient
 from assay_sdk.drivers.amqp.transport.tls import TlsClient, hint_at_tls
 from assay_sdk.drivers.amqp.transport.transfers import transfer_in
@@ -107,7 +107,7 @@ class AmqpSocket:
         trace: bool,
         context: ssl.SSLContext | None = None,
     ) -> None:
-        self.mends: dict[str, Mend] = {}
+        self.attach_fields: dict[str, AttachFields] = {}
         """Fields to add to outgoing attaches, by link name."""
         self._place = place
         self._login = login
@@ -342,8 +342,12 @@ class AmqpSocket:
             octets = self._transport.peek(pending) or b""
             self._transport.pop(len(octets))
             for part in self._outgoing.feed(octets):
-                mended = part if part.startswith(b"AMQP") or not self.mends else mend(part, self.mends)
-                self._say(mended)
+                completed = (
+                    part
+                    if part.startswith(b"AMQP") or not self.attach_fields
+                    else with_attach_fields(part, self.attach_fields)
+                )
+                self._say(completed)
             self._write()
         if not self._gone and self._transport.pending() < 0 and not self._unsent and self._socket is not None:
             with suppress(OSError):  # the peer may have closed the socket; reading reports that

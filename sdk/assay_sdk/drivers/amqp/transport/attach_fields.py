@@ -20,7 +20,7 @@ _OUTCOME_IN_SOURCE = 8
 _MODIFIED = 0x27
 
 
-class Mend(Struct, frozen=True):
+class AttachFields(Struct, frozen=True):
     """Fields to add to an attach.
 
     Args:
@@ -32,19 +32,19 @@ class Mend(Struct, frozen=True):
     modified: bool = False
 
 
-def mend(octets: bytes, mends: dict[str, Mend]) -> bytes:
-    """Return an outgoing frame; if it is an attach named in `mends`, add the fields and remove the entry.
+def with_attach_fields(octets: bytes, attach_fields: dict[str, AttachFields]) -> bytes:
+    """Return an outgoing frame; if it is an attach named in `attach_fields`, add the fields and remove the entry.
 
     Args:
         octets: Any complete frame.
-        mends: Fields by link name.
+        attach_fields: Fields by link name.
     """
     begin = octets[4] * 4
     if octets[begin : begin + 3] != bytes((0, 0x53, ATTACH)):
         return octets
     items = _items(octets[begin + 3 :])
     name = cast("str", types.decode(items[0]))
-    wanted = mends.pop(name, None)
+    wanted = attach_fields.pop(name, None)
     if wanted is None:
         return octets
     if wanted.modified and items[_SOURCE_IN_ATTACH] != types.null():
