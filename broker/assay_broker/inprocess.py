@@ -8,6 +8,7 @@ from itertools import count
 from weakref import WeakValueDictionary
 
 from assay_broker.core.settings import Settings
+from assay_broker.mqsc.defaults import default_settings, with_script
 from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_broker.wire import CAPABILITIES, PRODUCT, InProcessWire, product_version
@@ -56,17 +57,22 @@ _BROKERS: WeakValueDictionary[str, InProcessBroker] = WeakValueDictionary()
 
 
 @contextmanager
-def in_process_broker(settings: Settings | None = None) -> Generator[InProcessBroker, None, None]:
-    """A broker for the length of a block; connections that are still open at its end are cut.
+def in_process_broker(settings: Settings | None = None, *, mqsc: str = "") -> Generator[InProcessBroker, None, None]:
+    """Run a broker for the length of a block; connections that are still open at its end are cut.
 
     Args:
         settings: What the queue manager is set to; None for settings that suit a newcomer.
+        mqsc: Commands in MQSC that make the objects with which it begins, besides those of the settings.
+
+    Raises:
+        ScriptError: A command would be refused.
     """
-    broker = InProcessBroker(settings)
+    broker = InProcessBroker(with_script(settings or default_settings(), mqsc) if mqsc else settings)
     try:
         yield broker
     finally:
         broker.queue_manager.cut()
+        del _BROKERS[broker.url]
 
 
 class InProcessDriver:

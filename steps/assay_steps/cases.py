@@ -17,7 +17,7 @@ from msgspec import Struct, convert
 from pytest_bdd.parser import ScenarioTemplate
 from pytest_bdd.scenario import scenario_wrapper_template_registry
 
-from assay_adapters.ports.backend import Needs, Platform, Topology
+from assay_adapters.ports.capabilities import Needs, Platform, Topology
 from assay_evidence.events import PlannedScenario
 from assay_features import Catalogue, feature_root
 from assay_sdk.model.capabilities import Capability

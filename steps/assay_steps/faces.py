@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from assay_adapters.ports.backend import Unsupported
+from assay_adapters.ports.capabilities import Unsupported
 from assay_adapters.ports.client import Client, ClientObserver, Source
 from assay_adapters.suggestions import unknown
 from assay_sdk.model.capabilities import Capability

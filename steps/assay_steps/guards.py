@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gherkin.parser import Parser
+from msgspec import Struct
 
 NEVER_AWAITED = "coroutine .* was never awaited"
 
@@ -53,27 +54,50 @@ def _scenarios(child: Any) -> Iterator[Any]:
         yield from _scenarios(inner)
 
 
+class TaggedScenario(Struct, frozen=True):
+    """A scenario as it is written, or one table of rows of an outline.
+
+    Args:
+        feature: Its feature file.
+        line: The line of its keyword.
+        name: Its name.
+        tags: All tags that hold for it, without the @.
+        rows: How many scenarios it makes.
+    """
+
+    feature: Path
+    line: int
+    name: str
+    tags: frozenset[str]
+    rows: int
+
+
+def tagged_scenarios(path: Path) -> Iterator[TaggedScenario]:
+    """Find the scenarios of a feature file with their tags, each table of rows of an outline by itself."""
+    feature = Parser().parse(path.read_text(encoding="utf-8"))["feature"]
+    for child in feature["children"]:
+        yield from _tagged(path, child, _tags(feature))
+
+
 def rule_counts(features: Iterable[Path]) -> Counter[str]:
     """How many scenarios bear which tag, each row of an outline counted: a rule's id is such a tag."""
     counts: Counter[str] = Counter()
     for path in sorted(set(features)):
-        feature = Parser().parse(path.read_text(encoding="utf-8"))["feature"]
-        for child in feature["children"]:
-            for tags, rows in _tagged(child, _tags(feature)):
-                counts.update(dict.fromkeys(tags, rows))
+        for scenario in tagged_scenarios(path):
+            counts.update(dict.fromkeys(scenario.tags, scenario.rows))
     return counts
 
 
-def _tagged(child: Any, inherited: frozenset[str]) -> Iterator[tuple[frozenset[str], int]]:
-    """Tags of each scenario below, or of each of its tables of rows, and how many scenarios that makes."""
+def _tagged(path: Path, child: Any, inherited: frozenset[str]) -> Iterator[TaggedScenario]:
     if "scenario" in child:
-        tags = inherited | _tags(child["scenario"])
-        for table in child["scenario"]["examples"]:
-            yield tags | _tags(table), len(table.get("tableBody", ()))
-        if not child["scenario"]["examples"]:
-            yield tags, 1
+        scenario = child["scenario"]
+        tags, line, name = inherited | _tags(scenario), scenario["location"]["line"], scenario["name"]
+        for table in scenario["examples"]:
+            yield TaggedScenario(path, line, name, tags | _tags(table), len(table.get("tableBody", ())))
+        if not scenario["examples"]:
+            yield TaggedScenario(path, line, name, tags, 1)
     for inner in child.get("rule", {}).get("children", ()):
-        yield from _tagged(inner, inherited | _tags(child["rule"]))
+        yield from _tagged(path, inner, inherited | _tags(child["rule"]))
 
 
 def _tags(node: Any) -> frozenset[str]:

@@ -14,7 +14,7 @@ import parse
 from pytest_bdd import parsers
 
 from assay_adapters.ports.administration import Scalar
-from assay_adapters.ports.backend import Opmode
+from assay_adapters.ports.capabilities import Opmode
 from assay_adapters.ports.client import AckMode, Mode, Script, Setting
 from assay_sdk.model.durations import parse_duration
 from assay_sdk.model.reasons import Mqrc

@@ -18,7 +18,8 @@ from pytest_bdd.exceptions import StepDefinitionNotFoundError
 from pytest_bdd.parser import Feature, Scenario, Step
 
 from assay_adapters.interrupts import ctrl_c_deferrable
-from assay_adapters.ports.backend import BackendError, Unsupported
+from assay_adapters.ports.backend import BackendError
+from assay_adapters.ports.capabilities import Unsupported
 from assay_evidence import events
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_sdk.model.capabilities import SITUATIONAL
@@ -173,7 +174,7 @@ class AssayPlugin:
     def group(self, item: pytest.Item) -> str:
         """With which others a test is one process's; empty for a test that is anybody's."""
         case = item.stash.get(CASE, None)
-        shares = case is not None and case.needs.own_instance and self.run.backend.keeps_the_hurt
+        shares = case is not None and case.needs.own_instance and self.run.backend.reuses_faulted
         return group_of(case.id) if case is not None and shares else ""
 
     # running ---------------------------------------------------------------------------------------------------------

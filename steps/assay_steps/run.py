@@ -19,7 +19,8 @@ from msgspec import Struct, convert, structs, to_builtins
 
 from assay_adapters.interrupts import ctrl_c_deferred
 from assay_adapters.known import KnownOutcome, known_outcomes
-from assay_adapters.ports.backend import Backend, Instance, Needs, Unsupported
+from assay_adapters.ports.backend import Backend, Instance
+from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import Client, Endpoint, Source
 from assay_evidence import events
 from assay_evidence.judge import judge
@@ -269,7 +270,7 @@ class Run:
 
     def _explained(self, case: Case, unsupported: Unsupported) -> Unsupported:
         """What is missing, for the reason that the catalogue gives where no single server could have it."""
-        if self.backend.is_one_server:
+        if self.backend.environment.ours:
             for rule in case.rules:
                 reason = self.catalogue.rule(rule).beyond_one_server
                 if reason is not None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay_adapters.ports.backend import NOW, FaultRequest, Injection, Instance, Trigger, Unsupported
+from assay_adapters.ports.backend import Instance
+from assay_adapters.ports.capabilities import Unsupported
+from assay_adapters.ports.faults import NOW, FaultRequest, Injection, Trigger
 from assay_evidence import events
 from assay_steps.journal import ScenarioJournal
 

@@ -10,8 +10,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from assay_adapters.ports.backend import Cut, DiskEvent, FaultRequest, Instance, Kill, Restart
+from assay_adapters.ports.backend import Instance
 from assay_adapters.ports.client import AckMode, ClientConnection, Draft, Origin, Qos, Sent
+from assay_adapters.ports.faults import Cut, DiskEvent, FaultRequest, Kill, Restart
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.driver import Durability, Login

@@ -14,10 +14,11 @@ from tests.cli.conftest import Assay, environment
 
 from assay.commands import defects, judge
 from assay.exits import Exit
-from assay_adapters.brokers.artemis import backend as artemis
+from assay_adapters import packages
 from assay_adapters.brokers.artemis.backend import ArtemisBackend
 from assay_adapters.known import outcomes
-from assay_adapters.ports.backend import Available, BackendError, Needs, Unavailable
+from assay_adapters.ports.backend import Available, BackendError, Unavailable
+from assay_adapters.ports.capabilities import Needs
 from assay_features import catalogue, feature_root
 from assay_pipeline.errors import SparkMissingError
 from assay_steps.folder import EARLIER
@@ -336,7 +337,7 @@ def test_a_missing_package_is_told_with_its_extra_in_brackets_and_ends_everywher
     def none(name: str) -> None:
         assert name
 
-    monkeypatch.setattr(artemis, "find_spec", none)
+    monkeypatch.setattr(packages, "find_spec", none)
     listed = assay("backends")
     assert "the packages proton, docker, testcontainers are not installed" in listed.out
     assert "pip install 'assay-mq[amqp,containers]'" in listed.out
@@ -353,7 +354,7 @@ def test_a_missing_package_is_told_with_its_extra_in_brackets_and_ends_everywher
 
 
 def test_one_missing_package_is_one(assay: Assay, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(artemis, "find_spec", lambda name: None if name == "docker" else object())
+    monkeypatch.setattr(packages, "find_spec", lambda name: None if name == "docker" else object())
     assert "the package docker is not installed" in assay("backends").out
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.contract.suite import CancelContract, DriverContract, World
+from tests.contract.suite import CancelContract, DriverContract
+from tests.contract.world import World
 
 from assay_broker.inprocess import InProcessDriver
 from assay_broker.shell import QueueManager

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.contract.suite import CancelContract, DriverContract, World
+from tests.contract.suite import CancelContract, DriverContract
+from tests.contract.world import World
 
 from assay_broker.inprocess import InProcessDriver
 from assay_broker.local import LocalServer

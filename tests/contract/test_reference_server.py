@@ -6,10 +6,11 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
-from tests.contract.suite import CancelContract, DriverContract, World
+from tests.contract.suite import CancelContract, DriverContract
+from tests.contract.world import World
 
 from assay_adapters.brokers.reference.server.backend import ReferenceServerBackend
-from assay_adapters.ports.backend import Needs, Unsupported
+from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import Endpoint
 from assay_sdk.drivers.amqp import AmqpDriver
 from assay_sdk.runners.real import RealRunner

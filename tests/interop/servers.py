@@ -12,7 +12,8 @@ from msgspec import Struct
 from tests.interop.programs import HERE, Program, absent
 
 from assay_adapters.brokers.artemis.backend import ArtemisBackend
-from assay_adapters.ports.backend import Needs, Unavailable, Unsupported
+from assay_adapters.ports.backend import Unavailable
+from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_broker.server.accounts import add_user
 from assay_broker.server.addresses import HostPort
 from assay_broker.server.options import ServerOptions

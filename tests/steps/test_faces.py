@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 from msgspec import Struct
 
-from assay_adapters.ports.backend import Unsupported
+from assay_adapters.ports.capabilities import Unsupported
 from assay_adapters.ports.client import Client, ClientIdentity, ClientObserver, Endpoint, Source
 from assay_adapters.ports.client import ClientConnection as Connection
 from assay_adapters.ports.outcome import JmsErrorKind, Outcome, Refused

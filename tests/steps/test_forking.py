@@ -100,7 +100,7 @@ def test_one_that_dies_is_replaced_and_what_it_had_in_hand_is_no_pass(tmp_path: 
 @pytest.fixture
 def keeping(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the broker kept its instances that were hurt: those who hurt it are portions."""
-    monkeypatch.setattr(ReferenceBackend, "keeps_the_hurt", True)
+    monkeypatch.setattr(ReferenceBackend, "reuses_faulted", True)
 
 
 def test_those_of_a_group_are_one_process_s(tmp_path: Path, keeping: None) -> None:

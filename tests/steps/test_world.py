@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend, ReferenceInstance
-from assay_adapters.ports.backend import Needs
+from assay_adapters.ports.capabilities import Needs
 from assay_adapters.ports.client import Origin, Script
 from assay_evidence import events
 from assay_evidence.verdicts import Verdict

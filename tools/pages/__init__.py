@@ -6,13 +6,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 
+from assay_features import load_catalogue
 from tools.pages.processor import processor_page
 from tools.pages.reasons import reasons_page
+from tools.pages.rules import rule_page, rules_index
 from tools.pages.units import units_page
 
 PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
-    {"processor.md": processor_page, "reasons.md": reasons_page, "units.md": units_page}
+    {
+        "processor.md": processor_page,
+        "reasons.md": reasons_page,
+        "units.md": units_page,
+        "rules/README.md": rules_index,
+        **{f"rules/{rule.id}.md": partial(rule_page, rule) for rule in load_catalogue().rules},
+    }
 )
 """What makes each page, by its name in `docs/`."""

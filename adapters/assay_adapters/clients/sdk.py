@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count
@@ -24,6 +24,7 @@ from assay_adapters.ports.client import (
     XaResource,
 )
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_adapters.suggestions import unknown
 from assay_sdk.driver import Driver, Durability, Login
 from assay_sdk.engine.deliveries.acknowledgement import AckMode as SdkAckMode
 from assay_sdk.faces import classic, simplified
@@ -311,8 +312,24 @@ def classic_connection(
 
 
 @cache
+def identity_in(face: str | None, faces: Sequence[SdkFace | Literal["mqlight"]]) -> ClientIdentity:
+    """Say who the SDK is in one of the faces that a backend has.
+
+    Args:
+        face: A face by name; None for the first.
+        faces: Those that the backend has.
+
+    Raises:
+        LookupError: The backend has no such face; names the ones that it has.
+    """
+    for known in faces:
+        if face in {None, known}:
+            return identity(known)
+    raise LookupError(unknown("face of the SDK", str(face), faces))
+
+
 def identity(face: SdkFace | Literal["mqlight"]) -> ClientIdentity:
-    """Who the SDK is in a face."""
+    """Say who the SDK is in a face."""
     try:
         number = version("assay-mq")
     except PackageNotFoundError:

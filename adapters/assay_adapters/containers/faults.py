@@ -7,7 +7,9 @@ from collections.abc import Callable
 from assay_adapters.containers.container import Container
 from assay_adapters.faults.injections import HalvesInjection
 from assay_adapters.faults.taps import Hooks
-from assay_adapters.ports.backend import (
+from assay_adapters.ports.capabilities import Unsupported
+from assay_adapters.ports.client import Source
+from assay_adapters.ports.faults import (
     NOW,
     AfterAnswer,
     At,
@@ -18,9 +20,7 @@ from assay_adapters.ports.backend import (
     Now,
     Restart,
     Trigger,
-    Unsupported,
 )
-from assay_adapters.ports.client import Source
 from assay_sdk.time import Runner
 
 

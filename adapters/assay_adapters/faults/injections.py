@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from assay_adapters.ports.backend import Unsupported
+from assay_adapters.ports.capabilities import Unsupported
 from assay_adapters.ports.client import Source
 from assay_sdk.time import Runner
 

@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 
 from assay_adapters.containers.container import LOOPBACK, pick_port
 from assay_adapters.faults.sightings import Conversation, Direction, Passing, What
-from assay_adapters.ports.backend import AfterAnswer, BackendError, BeforeAnswer, FirstSight
+from assay_adapters.ports.backend import BackendError
+from assay_adapters.ports.faults import AfterAnswer, BeforeAnswer, FirstSight
 from assay_sdk.amqp.frames import Splitter
 from assay_sdk.amqp.types import DecodeError
 

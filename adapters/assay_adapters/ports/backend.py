@@ -1,4 +1,4 @@
-"""Backend (I-4): a broker that can be provisioned, administered and hurt."""
+"""Backends and their instances (I-4): a broker that can be started, administered and tested."""
 
 from __future__ import annotations
 
@@ -8,36 +8,18 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from assay_adapters.ports.administration import Admin
+from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import Client, ClientIdentity, Endpoint, Source
+from assay_adapters.ports.faults import DiskEvent, Faults
 from assay_adapters.ports.outcome import Outcome
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Clock, Runner
 
 WireProtocol = Literal["amqp", "stomp", "http", "in-process"]
-Topology = Literal["single", "cluster", "sharing-group", "hierarchy"]
-Platform = Literal["distributed", "zos"]
-Opmode = Literal["COMPAT", "NEWFUNC"]
 
 
 class BackendError(RuntimeError):
     """A backend could not do what its port promises: the kit's or the environment's fault, never the rule's."""
-
-
-class Needs(Struct, frozen=True, kw_only=True):
-    """What a scenario asks for.
-
-    Args:
-        platform: The platform of its queue managers.
-        level: Their level.
-        topology: How many queue managers there are, and how they belong together; single has one, the others two.
-        own_instance: True whenever a fault is injected.
-    """
-
-    capabilities: frozenset[Capability] = frozenset()
-    platform: Platform = "distributed"
-    level: str = "8.0"
-    topology: Topology = "single"
-    own_instance: bool = False
 
 
 class Available(Struct, frozen=True):
@@ -58,13 +40,6 @@ class Unavailable(Struct, frozen=True):
     remedy: str
 
 
-class Unsupported(Struct, frozen=True):
-    """The backend has no such capability."""
-
-    capability: str
-    source: Source
-
-
 class Environment(Struct, frozen=True):
     """What was tested, for the report.
 
@@ -81,138 +56,6 @@ class Environment(Struct, frozen=True):
     details: dict[str, str]
     ours: bool
     simulated_disk: bool = False
-
-
-class Kill(Struct, frozen=True, tag=True):
-    """End the broker's process at once (SIGKILL) and start it again."""
-
-
-class Restart(Struct, frozen=True, tag=True):
-    """Shut the broker down in order and start it again.
-
-    Args:
-        level: The level at which it starts, on the same data (DD-43); None for the one that it had.
-        opmode: OPMODE with which it starts, on z/OS (DD-44); None for the one that it had.
-    """
-
-    level: str | None = None
-    opmode: Opmode | None = None
-
-
-class Cut(Struct, frozen=True, tag=True):
-    """Cut every client connection; the broker goes on."""
-
-
-class StoreError(Struct, frozen=True, tag=True):
-    """The store cannot keep what it is handed next, and is well again.
-
-    Args:
-        times: How often.
-    """
-
-    times: int = 1
-
-
-class WorkerDies(Struct, frozen=True, tag=True):
-    """What does a component's work dies; what the component does then is the broker's own business.
-
-    Args:
-        what: The component.
-    """
-
-    what: str = "delivery delay processor"
-
-
-class BlockWrite(Struct, frozen=True, tag=True):
-    """What is to be kept for a queue is not written before the fault is healed.
-
-    Args:
-        queue: The queue, by the name that the administrator knows.
-    """
-
-    queue: str
-
-
-FaultRequest = Kill | Restart | Cut | StoreError | WorkerDies | BlockWrite
-
-
-class Now(Struct, frozen=True, tag=True):
-    """At once."""
-
-
-class BeforeAnswer(Struct, frozen=True, tag=True):
-    """When the broker is about to answer the send of this message."""
-
-    kid: str
-
-
-class AfterAnswer(Struct, frozen=True, tag=True):
-    """As soon as the send of this message has been answered."""
-
-    kid: str
-
-
-class FirstSight(Struct, frozen=True, tag=True):
-    """As soon as a consumer has been handed this message, before it is settled."""
-
-    kid: str
-
-
-class At(Struct, frozen=True, tag=True):
-    """At a monotonic time of the instance's clock, in nanoseconds."""
-
-    mono_ns: int
-
-
-Trigger = Now | BeforeAnswer | AfterAnswer | FirstSight | At
-NOW = Now()
-
-
-class Injection(Protocol):
-    """A fault on its way."""
-
-    def wait(self) -> tuple[int, int] | Unsupported:
-        """Wait until the broker is hurt and well again; monotonic nanoseconds of begin and end."""
-        ...
-
-    def heal(self) -> None:
-        """End a fault that lasts until then; the others end by themselves, and are left alone."""
-        ...
-
-
-class Faults(Protocol):
-    """What can be done to an instance."""
-
-    @property
-    def kinds(self) -> frozenset[type[FaultRequest]]:
-        """The faults it knows."""
-        ...
-
-    def inject(self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None) -> Injection | Unsupported:
-        """Arm a fault.
-
-        Args:
-            fault: What happens.
-            when: What it waits for.
-            member: The queue manager that is hurt; None for the first.
-
-        Raises:
-            LookupError: There is no such member.
-        """
-        ...
-
-
-class DiskEvent(Struct, frozen=True):
-    """What the instance's storage did, where that can be seen: the same fields as the journal's ``disk`` event.
-
-    Args:
-        mono_ns: When, on the monotonic clock of the instance; None for now.
-    """
-
-    source: str
-    op: Literal["write", "flush", "drop"]
-    kids: tuple[str, ...]
-    mono_ns: int | None = None
 
 
 class Instance(Protocol):
@@ -301,13 +144,8 @@ class Backend(Protocol):
         ...
 
     @property
-    def is_one_server(self) -> bool:
-        """Whether an instance is one server, reached by AMQP and administered by HTTP (`Rule.beyond_one_server`)."""
-        ...
-
-    @property
-    def keeps_the_hurt(self) -> bool:
-        """Whether an instance that was hurt serves the next scenario that hurts one; otherwise each has a fresh one."""
+    def reuses_faulted(self) -> bool:
+        """Whether an instance that had a fault serves the next scenario with one; otherwise each has a fresh one."""
         ...
 
     def probe(self) -> Available | Unavailable:

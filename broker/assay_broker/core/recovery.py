@@ -47,7 +47,7 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
 
     Messages stand in the order in which they came to their queues, those of branches in doubt unseen or held.  What
     belongs to a subscription that has gone is removed; what is staged is staged again, whatever became of its target,
-    and left to the delay processor.
+    and left to the delay processor, which finds what fell due meanwhile (DD-46).
     """
     found = _Found({}, {}, {}, {}, [])
     highest_key = highest_subscription = 0

@@ -6,6 +6,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay_broker.core.administration.authority import AuthorityRecord
 from assay_broker.core.administration.changes import AlterObject
@@ -13,7 +14,7 @@ from assay_broker.core.objects.factory import STAGING_QUEUE, factory
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.settings import Platform, Settings
-from assay_broker.mqsc.script import statements
+from assay_broker.mqsc.script import run_script, statements
 from assay_broker.mqsc.sketch import Sketch
 from assay_sdk.model.reasons import Refused
 
@@ -52,6 +53,31 @@ def default_objects(name: str, *, zos: bool = False) -> Beginning:
         if isinstance(answer, Refused):
             raise ValueError(f"default.mqsc: {answer.text}")
     return Beginning(tuple(sketch.directory), tuple(sketch.authorities))
+
+
+class ScriptError(ValueError):
+    """A command of a script cannot be carried out; the sentence says where and why."""
+
+
+def with_script(settings: Settings, script: str) -> Settings:
+    """Add to the objects and authorities with which a queue manager begins.
+
+    Args:
+        settings: Its settings.
+        script: Commands in MQSC.
+
+    Raises:
+        ScriptError: A command would be refused.
+    """
+    sketch = Sketch(settings.fresh_objects(), settings.host)
+    for record in settings.authorities:
+        sketch.authorities.put(record)
+    refused = run_script(script, sketch.ask, settings.host).refused
+    if refused:
+        one, more = refused[0], len(refused) - 1
+        also = f", and {more} more of its commands cannot be carried out" if more else ""
+        raise ScriptError(f"line {one.at.line}, column {one.at.column}: {one.text.rstrip('.')}{also}")
+    return replace(settings, objects=tuple(sketch.directory), authorities=tuple(sketch.authorities))
 
 
 def default_settings(name: str = "ASSAY", *, platform: Platform = "distributed", level: str = "8.0") -> Settings:

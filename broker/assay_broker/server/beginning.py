@@ -7,11 +7,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from assay_broker.core.objects.factory import factory
 from assay_broker.core.settings import Settings
-from assay_broker.mqsc.defaults import default_settings
-from assay_broker.mqsc.script import run_script
-from assay_broker.mqsc.sketch import Sketch
+from assay_broker.mqsc.defaults import ScriptError, default_settings, with_script
 from assay_broker.server.errors import OptionsError
 from assay_broker.server.options import FACTORY, ServerOptions
 
@@ -37,16 +34,12 @@ def settings_of(options: ServerOptions) -> Settings:
 
 
 def _with_scripts(settings: Settings, scripts: Sequence[Path]) -> Settings:
-    sketch = Sketch(settings.objects or factory(settings.name, zos=settings.platform == "zos"), settings.host)
-    for record in settings.authorities:
-        sketch.authorities.put(record)
     for path in scripts:
-        refused = run_script(_text(path), sketch.ask, settings.host).refused
-        if refused:
-            one, more = refused[0], len(refused) - 1
-            also = f", and {more} more of its commands cannot be carried out" if more else ""
-            raise OptionsError(f"{path}, line {one.at.line}, column {one.at.column}: {one.text.rstrip('.')}{also}")
-    return replace(settings, objects=tuple(sketch.directory), authorities=tuple(sketch.authorities))
+        try:
+            settings = with_script(settings, _text(path))
+        except ScriptError as error:
+            raise OptionsError(f"{path}, {error}") from error
+    return settings
 
 
 def _text(path: Path) -> str:

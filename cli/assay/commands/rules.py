@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
+from assay.rule_guide import Guide, guide_to
 from assay.terminal import Terminal, write_json
 from assay_features import feature_root, load_catalogue
 from assay_steps.guards import rule_counts
 
 
 def rules(
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[RULE]...", help="Rules to be guided to, such as DD-30.")
+    ] = None,
     profile: Annotated[str | None, typer.Option(help="Only rules of this profile.")] = None,
     rule: Annotated[list[str] | None, typer.Option(help="Only this rule; may be repeated.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The catalogue's entries as JSON.")] = False,
 ) -> None:
-    """List the rules that can be tried; those named by --rule with what they say."""
-    chosen = load_catalogue().select(profile=profile, ids=tuple(rule or ()))
+    """List the rules that can be tried; those named by --rule with what they say.
+
+    Of rules that are given as arguments, show the scenarios, the code, the defects and the invariant.
+    """
+    chosen = load_catalogue().select(profile=profile, ids=(*(ids or ()), *(rule or ())))
     if as_json:
         write_json(chosen)
+        return
+    if ids:
+        for entry in chosen:
+            _show(guide_to(entry))
         return
     tried = rule_counts(feature_root().rglob("*.feature"))
     table = Table("rule", "strength", "judged", "profile", "scenarios", "title", box=None, pad_edge=False)
@@ -35,3 +47,26 @@ def rules(
         scenarios = str(tried[entry.id] or "none yet") if entry.observable else "none needed"
         table.add_row(entry.id, entry.strength.value, judged, entry.profile.value, scenarios, title)
     Terminal().show(table)
+
+
+def _show(guide: Guide) -> None:
+    """Print the guide to one rule."""
+    rule = guide.rule
+    shown = Text(f"{rule.id}  {rule.title}\n", style="bold")
+    judged = " and ".join(part.value for part in rule.judged)
+    shown.append(f"{rule.rule}\n{rule.strength.value} of {judged}, profile {rule.profile.value}", style="not bold")
+    sections = (
+        ("basis", rule.basis),
+        ("scenarios", [f"{_place(one.feature)}:{one.line}  {one.name}" for one in guide.scenarios]),
+        ("code", [f"{code.file}  {code.name}" for code in guide.code]),
+        ("defects", [f"{proof.name}  {proof.text}  ({proof.file})" for proof in guide.defects]),
+        ("invariant", [] if guide.invariant is None else [f"{guide.invariant.text}  ({guide.invariant.file})"]),
+    )
+    for head, lines in sections:
+        shown.append(f"\n\n{head}", style="bold")
+        shown.append("".join(f"\n  {line}" for line in lines or ["none"]), style="not bold")
+    Terminal().print(shown, soft_wrap=True, highlight=False)
+
+
+def _place(feature: Path) -> str:
+    return feature.relative_to(feature_root()).as_posix()

@@ -272,6 +272,28 @@ def check_send_capabilities(settings: ProducerSettings, offered: frozenset[Capab
             need(capability, offered)
 
 
+def check_selector(selector: object) -> None:
+    """Check the type of a selector.
+
+    Raises:
+        RefusedError: The selector is not a string.
+    """
+    if not (selector is None or isinstance(selector, str)):
+        text = f"the selector is {selector!r}: give text, such as \"colour = 'red'\""
+        raise RefusedError(Refused(JmsErrorKind.INVALID_SELECTOR, text))
+
+
+def check_poison(source: Source) -> None:
+    """Check that a consumer does not move poison messages to its own queue.
+
+    Raises:
+        RefusedError: It does.
+    """
+    if source.poison.move_to == source.address:
+        text = f"on_poison is {source.address}, from which this consumer receives: name another queue"
+        raise RefusedError(Refused(JmsErrorKind.INVALID_DESTINATION, text, objects=(source.address.name,)))
+
+
 def check_source_capabilities(source: Source, offered: frozenset[Capability]) -> None:
     """Check for the capabilities that a consumer needs.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from typing import cast
 
 from assay_sdk.driver import (
     Arrived,
@@ -143,6 +144,10 @@ class EngineConnection:
             RefusedError: The connection is closed or lost, or has no transactions.
         """
         self.use()
+        given = cast("object", mode)
+        if not isinstance(given, AckMode):
+            text = f"the session mode is {given!r}: give one of AckMode, such as AckMode.AUTO"
+            raise RefusedError(Refused(JmsErrorKind.MESSAGING, text))
         behaviour = BEHAVIOURS[mode]
         if behaviour.transacted:
             need(Capability.LOCAL_TRANSACTION, self.capabilities)
@@ -254,7 +259,7 @@ class EngineConnection:
         """Call the exception listener in a job of its own; without a listener, log the refusal."""
         listener = self.on_exception
         if listener is not None:
-            self.runner.call_soon(lambda: listener(refused))
+            self.runner.call_soon(lambda: _tell(listener, refused))
         else:
             _LOG.warning("%s: %s", refused.kind.value, refused.text)
 
@@ -314,3 +319,11 @@ class EngineConnection:
     def _complain(self, error: Exception | None) -> None:
         if isinstance(error, RefusedError) and error.refused.kind is not JmsErrorKind.CONNECTION_LOST:
             self.complain(error.refused)
+
+
+def _tell(listener: ExceptionListener, refused: Refused) -> None:
+    """Call an exception listener; log what it raises, because no call of the application could raise it."""
+    try:
+        listener(refused)
+    except Exception:  # noqa: BLE001  a listener may raise anything
+        _LOG.exception("the exception listener raised when it was told: %s", refused.text)

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from types import UnionType
 from typing import TypedDict, TypeVar
 
 from msgspec import Struct
@@ -14,6 +15,7 @@ from assay_sdk.driver import Driver, Login, RunnerProvider, Target
 from assay_sdk.drivers import find_driver
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.connection import EngineConnection
+from assay_sdk.engine.deliveries.batches import WIDEST
 from assay_sdk.engine.identity import fresh_prefix
 from assay_sdk.engine.operations import Operation, perform
 from assay_sdk.engine.settings import LISTENER_WINDOW, ConnectionOptions
@@ -154,6 +156,15 @@ class Caller:
         except DestinationError as error:
             raise self.error(Refused(JmsErrorKind.INVALID_DESTINATION, str(error))) from error
 
+    def callback(self, given: object, what: str) -> None:
+        """Check a callback; None is valid.
+
+        Raises:
+            JmsError: The argument is neither callable nor None (`JmsErrorKind.MESSAGING`).
+        """
+        if given is not None and not callable(given):
+            raise self.error(Refused(JmsErrorKind.MESSAGING, f"{what} is {given!r}: give a function, or None"))
+
     def optional_milliseconds(self, value: Duration | None, what: str) -> int | None:
         """Convert a duration to milliseconds; None stays None."""
         return None if value is None else self.milliseconds(value, what)
@@ -170,9 +181,9 @@ def open_connection(
     Raises:
         JmsError: The face's own error: no driver, an unusable URL or CA file, an unreachable broker, or a refusal.
     """
-    if settings.prefetch < 0 or settings.listener_window < 1:
-        text = "prefetch must be at least 0 and the listener window at least 1"
-        raise error_for(Refused(JmsErrorKind.MESSAGING, text), errors)
+    mistake = _mistake_in(settings)
+    if mistake is not None:
+        raise error_for(Refused(JmsErrorKind.MESSAGING, mistake), errors)
     try:
         driver = settings.driver or find_driver(settings.url)
     except RefusedError as error:
@@ -181,6 +192,23 @@ def open_connection(
     connection = settings.connection(driver, caller.runner)
     caller(connection.open())
     return caller, connection
+
+
+def _mistake_in(settings: ConnectSettings) -> str | None:
+    """Name the first setting of a wrong type or value, in a sentence; None when all are valid."""
+    given: tuple[tuple[str, object, type | UnionType, str], ...] = (
+        ("url", settings.url, str, "text, such as 'amqp://127.0.0.1:5672'"),
+        ("client_id", settings.client_id, str | None, "text"),
+        ("login", settings.login, Login | None, "Login(user, password)"),
+        ("prefetch", settings.prefetch, int, "an integer from 0"),
+        ("listener_window", settings.listener_window, int, "an integer from 1"),
+    )
+    for name, value, kind, remedy in given:
+        if not isinstance(value, kind):
+            return f"{name} is {value!r}: give {remedy}"
+    if not (0 <= settings.prefetch <= WIDEST and 1 <= settings.listener_window <= WIDEST):
+        return f"prefetch is from 0 and the listener window from 1 to {WIDEST}: give another number"
+    return None
 
 
 def error_for(refused: Refused, errors: Mapping[JmsErrorKind, type[JmsError]]) -> JmsError:

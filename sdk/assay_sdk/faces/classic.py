@@ -230,6 +230,7 @@ class Connection:
 
         Such errors are a lost connection and a message listener that raised.
         """
+        self._caller.callback(listener, "the exception listener")
         self._engine.on_exception = refusal_listener(listener, CHECKED)
 
     def close(self) -> None:

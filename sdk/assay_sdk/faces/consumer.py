@@ -93,6 +93,7 @@ class ConsumerBase(Generic[T]):
         if listener is None:
             self._caller(self._engine.set_message_listener(None))
             return
+        self._caller.callback(listener, "the message listener")
         handle = listener
         self._caller(self._engine.set_message_listener(lambda delivery: handle(self._message(delivery))))
 
@@ -120,6 +121,7 @@ class ConsumerBase(Generic[T]):
         if listener is None:
             self._caller(self._engine.set_batch_listener(None, 0, 0))
             return
+        self._caller.callback(listener, "the batch listener")
         handle = listener
 
         def hand_over(deliveries: Sequence[EngineDelivery]) -> None:

@@ -10,6 +10,7 @@ from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode
 from assay_sdk.errors import MessageFormatError
 from assay_sdk.model import message as wire
+from assay_sdk.model.contents import check_contents
 from assay_sdk.model.converters import ConversionError, Converter
 from assay_sdk.model.destinations import Destination, DestinationError, Queue, Topic, address_of
 from assay_sdk.model.destinations import destination as destination_at
@@ -65,6 +66,9 @@ class Message(Generic[T]):
         group_id: str | None = None,
         group_sequence: int | None = None,
     ) -> None:
+        given = cast("object", properties)
+        if not (given is None or isinstance(given, Mapping)):
+            raise TypeError(f"properties is {given!r}: give a mapping of names to values")
         self.properties: MutableMapping[str, Property] | Mapping[str, Property] = {
             **(properties or {}),
             **group_properties(group_id, group_sequence),
@@ -231,12 +235,13 @@ def drafted(message: Message[T], converter: Converter[T]) -> wire.Message:
 
     Raises:
         ConversionError: The body is not of the destination's type.
+        ContentError: A text or a property has a type or a length that no wire can carry.
         PropertyError: A property that the client itself reads has an invalid value.
         DestinationError: The reply-to is not a destination.
     """
     body, content_type = converter.encode(message.body)
     group_id, sequence = group_of(message.properties)
-    return wire.Message(
+    draft = wire.Message(
         correlation_id=message.correlation_id,
         reply_to=None if message.reply_to is None else address_of(message.reply_to, "reply_to"),
         subject=message.jms_type,
@@ -246,3 +251,5 @@ def drafted(message: Message[T], converter: Converter[T]) -> wire.Message:
         content_type=content_type,
         body=body,
     )
+    check_contents(draft)
+    return draft

@@ -35,6 +35,6 @@ def policy_of(caller: Caller, options: Mapping[str, object]) -> PoisonPolicy:
         raise TypeError(f"unknown keyword {name}: a consumer takes {', '.join(PoisonOptions.__annotations__)}")
     count, target = options.get("max_delivery_count"), options.get("on_poison")
     if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 0):
-        text = f"max_delivery_count is {count!r}: give an integer of at least 0, which means no limit"
+        text = f"max_delivery_count is {count!r}: give a number from 0, where 0 means no limit"
         raise caller.error(Refused(JmsErrorKind.MESSAGING, text))
     return PoisonPolicy(count, None if target is None else caller.address(target))

@@ -11,6 +11,7 @@ from assay_sdk.engine.sessions.producer import EngineProducer
 from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.faces.caller import Caller, Duration
 from assay_sdk.faces.message import Message, drafted, show_sent
+from assay_sdk.model.contents import ContentError
 from assay_sdk.model.converters import ConversionError
 from assay_sdk.model.destinations import Destination, DestinationError
 from assay_sdk.model.message import Address
@@ -190,7 +191,7 @@ class ProducerBase(Generic[T]):
             draft = drafted(message, destination.converter)
         except DestinationError as error:
             raise self._caller.error(Refused(JmsErrorKind.INVALID_DESTINATION, str(error))) from error
-        except (ConversionError, PropertyError) as error:
+        except (ContentError, ConversionError, PropertyError) as error:
             objects = (destination.name,)
             raise self._caller.error(Refused(JmsErrorKind.MESSAGE_FORMAT, str(error), objects=objects)) from error
         ttl_ms = self._caller.optional_milliseconds(time_to_live, "a time to live")

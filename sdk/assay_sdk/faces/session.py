@@ -183,7 +183,7 @@ class SessionBase:
         Raises:
             JmsError: The connection did not create the destination, or still has a consumer on it.
         """
-        self._caller(self._engine.delete_temporary(destination.address))
+        self._caller(self._engine.delete_temporary(self._caller.address(destination)))
 
     @overload
     def request(
@@ -232,8 +232,8 @@ class SessionBase:
             self.delete_temporary(queue)
 
     def _checked_handle(self, handle: object) -> str:
-        if isinstance(handle, str) and handle:
-            return handle
+        if isinstance(handle, str) and handle and handle == handle.encode(errors="replace").decode():
+            return handle  # "replace" changes an unpaired surrogate, which no message id has
         text = f"the handle is {handle!r}: give the message id of a receipt, such as 'ID:414D51…'"
         raise self._caller.error(Refused(JmsErrorKind.MESSAGING, text))
 

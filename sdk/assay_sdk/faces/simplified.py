@@ -315,6 +315,7 @@ class Context(SessionBase):
 
     def set_exception_listener(self, listener: Callable[[MessagingRuntimeError], None] | None) -> None:
         """Have a listener called with errors that no call can raise: a lost connection, a failed listener."""
+        self._caller.callback(listener, "the exception listener")
         self._shared.connection.on_exception = refusal_listener(listener, RUNTIME)
 
     def close(self) -> None:

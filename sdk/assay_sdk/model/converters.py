@@ -193,7 +193,7 @@ def _of_type(value: object, kind: type[object]) -> None:
         raise ConversionError(
             f"A value for a destination of {name} cannot be sent",
             type_name=name,
-            came=f"it is a {_name(type(value))}",
+            came=f"it is of type {_name(type(value))}",
             remedy=f"send a {name}, or use a destination of the other type",
         )
 

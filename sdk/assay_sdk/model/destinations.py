@@ -47,6 +47,7 @@ class Destination(Generic[T]):
     Raises:
         DestinationError: The name is invalid.
         NoConverterError: The type has no converter of its own, and no converter was given.
+        TypeError: The converter has no `encode` or no `decode`.
     """
 
     __slots__ = ("_address", "_converter")
@@ -57,6 +58,8 @@ class Destination(Generic[T]):
 
     def __init__(self, name: str, body_type: object, converter: Converter[T] | None) -> None:
         self._address = Address(self._kind, checked_name(name, self._kind))
+        if converter is not None and not (hasattr(converter, "encode") and hasattr(converter, "decode")):
+            raise TypeError(f"converter is {converter!r}: give an object with encode and decode")
         self._converter = converter_for(body_type) if converter is None else converter
 
     @property

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pytest_bdd import given, when
 
-from assay_adapters.ports.backend import (
+from assay_adapters.ports.capabilities import Opmode
+from assay_adapters.ports.faults import (
     AfterAnswer,
     At,
     BeforeAnswer,
     Cut,
     FirstSight,
     Kill,
-    Opmode,
     Restart,
     StoreError,
     WorkerDies,

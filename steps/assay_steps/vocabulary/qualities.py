@@ -9,8 +9,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 from pytest_bdd import given, then, when
 
-from assay_adapters.ports.backend import BeforeAnswer, BlockWrite, Cut
 from assay_adapters.ports.client import AckMode, Script
+from assay_adapters.ports.faults import BeforeAnswer, BlockWrite, Cut
 from assay_sdk.driver import Durability
 from assay_steps.evidence import Evidence
 from assay_steps.names import Place

@@ -16,7 +16,8 @@ import requests
 from assay_adapters.brokers.artemis.backend import IMAGE_VARIABLE, LOCAL_IMAGE, ArtemisBackend
 from assay_adapters.containers import container as containers
 from assay_adapters.containers.container import Container, ContainerSpec, pick_port, probe_image, sweep
-from assay_adapters.ports.backend import Available, BackendError, Needs, Unavailable, Unsupported
+from assay_adapters.ports.backend import Available, BackendError, Unavailable
+from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.runners.real import MachineClock, RealRunner
 
@@ -44,7 +45,7 @@ def test_without_a_daemon_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_without_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay_adapters.brokers.artemis.backend.find_spec", lambda _name: None)
+    monkeypatch.setattr("assay_adapters.packages.find_spec", lambda _name: None)
     probed = ArtemisBackend().probe()
     assert isinstance(probed, Unavailable)
     assert "assay-mq[amqp,containers]" in probed.remedy

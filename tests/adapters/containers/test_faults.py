@@ -12,7 +12,9 @@ from assay_adapters.containers.container import Container
 from assay_adapters.containers.faults import ContainerFaults
 from assay_adapters.faults.injections import HalvesInjection
 from assay_adapters.faults.taps import Hooks, TappedDriver
-from assay_adapters.ports.backend import AfterAnswer, At, BackendError, FirstSight, Kill, Restart, Unsupported
+from assay_adapters.ports.backend import BackendError
+from assay_adapters.ports.capabilities import Unsupported
+from assay_adapters.ports.faults import AfterAnswer, At, FirstSight, Kill, Restart
 from assay_sdk.driver import Arrived, Done, DriverEvent, Enlist, Outcome, Send, Settle, Target
 from assay_sdk.model.message import Message
 from assay_sdk.runners.real import RealRunner

@@ -13,7 +13,7 @@ from tests.adapters.faults.test_sightings import begin, disposition, message, tr
 from assay_adapters.containers.container import LOOPBACK
 from assay_adapters.faults.proxy import Proxy
 from assay_adapters.faults.sightings import Direction
-from assay_adapters.ports.backend import AfterAnswer, BeforeAnswer, FirstSight
+from assay_adapters.ports.faults import AfterAnswer, BeforeAnswer, FirstSight
 from assay_sdk.amqp.frames import PROTOCOL_HEADER
 
 LIMIT_S = 5.0

@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
-from assay_adapters.clients.sdk import NAMED_BY_CONTAINER, SdkClient, SdkFace, identity
+from assay_adapters.clients.sdk import NAMED_BY_CONTAINER, SdkClient, SdkFace, identity_in
 from assay_adapters.containers.container import (
     LOOPBACK,
     Container,
@@ -26,18 +25,12 @@ from assay_adapters.containers.container import (
 from assay_adapters.containers.faults import ContainerFaults
 from assay_adapters.containers.files import folder_holds
 from assay_adapters.faults.taps import Hooks, TappedDriver
+from assay_adapters.packages import missing_packages
 from assay_adapters.ports.administration import Admin
-from assay_adapters.ports.backend import (
-    Available,
-    BackendError,
-    DiskEvent,
-    Environment,
-    Needs,
-    Unavailable,
-    Unsupported,
-    WireProtocol,
-)
+from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable, WireProtocol
+from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Client, ClientEvent, ClientIdentity, Endpoint, Source
+from assay_adapters.ports.faults import DiskEvent
 from assay_adapters.ports.outcome import JmsErrorKind, Outcome, Refused
 from assay_sdk.driver import Close, Closed, Driver, DriverEvent, Login, Opened, Target
 from assay_sdk.faces.caller import shared_runner
@@ -316,28 +309,17 @@ class ArtemisBackend:
         Raises:
             LookupError: There is no such face.
         """
-        for known in _FACES:
-            if face in {None, known}:
-                return identity(known)
-        raise LookupError(f"The SDK has no face {face!r}; it has {', '.join(_FACES)}.")
+        return identity_in(face, _FACES)
 
     @property
-    def is_one_server(self) -> bool:
-        """It has no administration by HTTP that the kit could use."""
-        return False
-
-    @property
-    def keeps_the_hurt(self) -> bool:
-        """A container takes long to start, so one that was hurt is kept."""
+    def reuses_faulted(self) -> bool:
+        """A container takes long to start, so one that had a fault is kept."""
         return True
 
     def probe(self) -> Available | Unavailable:
         """Whether it can be started here; starts nothing."""
-        missing = [name for name in ("proton", "docker", "testcontainers") if find_spec(name) is None]
-        if missing:
-            several = len(missing) > 1
-            what = f"the package{'s' * several} {', '.join(missing)} {'are' if several else 'is'} not installed"
-            return Unavailable(what, "pip install 'assay-mq[amqp,containers]'")
+        if (absent := missing_packages(("proton", "docker", "testcontainers"), extra="amqp,containers")) is not None:
+            return absent
         found = probe_image(
             self._images(),
             PRODUCT,
@@ -354,10 +336,8 @@ class ArtemisBackend:
         Raises:
             BackendError: It cannot be started.
         """
-        for capability in sorted(needs.capabilities):
-            if capability not in CAPABILITIES:
-                missing = Source(f"Artemis through this adapter lacks {capability.value}.")
-                return Unsupported(capability.value, LACKS.get(capability, missing))
+        if (unmet := missing(needs, CAPABILITIES, LACKS, "Artemis through this adapter")) is not None:
+            return unmet
         if (asked := (needs.platform, needs.level, needs.topology)) != _GIVEN:
             what = Source(
                 "Artemis runs as a single broker here, and knows neither platforms nor levels of a queue manager."

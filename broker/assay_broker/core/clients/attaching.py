@@ -208,7 +208,7 @@ def _open_subscription(
         end_subscription(state, turn, found)
     number = state.next_subscription()
     subscription = make_subscription(state, number, terms, selector, connection.number)
-    subscription.queue.lossy = command.settled and not terms.durable  # QS-30
+    subscription.queue.lossy = command.settled and not terms.durable  # QS-30, QS-36
     try:
         check_welcome(state, subscription, turn.now_ms)
     except RefusalError:
@@ -283,7 +283,7 @@ def _close_receiver(state: State, turn: Turn, receiver: Receiver) -> None:
     receiver.exhaust()
     receiver.queue.leave(receiver, receiver.selector)
     for delivery in receiver.unsettled.values():
-        if delivery.unit is None:  # what a unit of work has accepted is the unit's
+        if delivery.unit is None:  # what a unit of work has accepted is the unit's; all else comes again (QS-09, QS-10)
             give_back(state, turn, delivery, failed=True)
     receiver.unsettled = {}
     if isinstance(receiver, SubscriptionReceiver):

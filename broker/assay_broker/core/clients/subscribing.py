@@ -97,7 +97,9 @@ def wait_for_end(state: State, subscription: Subscription) -> None:
 
 
 def resume(state: State, turn: Turn, subscription: Subscription, terms: Terms, expel: Callable[[Turn], None]) -> None:
-    """A receiver comes (again) to a subscription: its time to live is as it says from now on, and does not run.
+    """A receiver comes (again) to a subscription and gets what came meanwhile (PD-25, QS-21).
+
+    Its time to live is as the receiver says from now on, and does not run.
 
     Args:
         state: The queue manager.

@@ -23,7 +23,7 @@ from assay_sdk.model.reasons import Mqrc
 
 
 class Placement(Struct, frozen=True, eq=False):
-    """One copy that is to come to stand on a queue."""
+    """One copy that is to come to stand on a queue: the message as it was sent (DD-39)."""
 
     queue: Queue
     message: Message

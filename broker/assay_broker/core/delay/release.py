@@ -1,4 +1,6 @@
-"""What becomes of a staged message when its delay is over, or it expires before, as `dispositions` says.
+"""What becomes of a staged message when its delay is over, or it expires before, as `states.release` says.
+
+One table holds for messages to queues and for the copies of a publication (DD-83).
 
 A release is planned first and carried out then, in one turn: either all of it happens, or the message stays staged as
 it was and is tried again later.

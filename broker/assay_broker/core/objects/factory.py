@@ -10,6 +10,7 @@ STAGING_QUEUE = "SYSTEM.DDELAY.LOCAL.QUEUE"
 
 DEAD_LETTER_QUEUE = "SYSTEM.DEAD.LETTER.QUEUE"
 BASE_TOPIC = "SYSTEM.BASE.TOPIC"
+"""Its DEFPSIST, NO from the factory, decides where no other topic object does (QS-34)."""
 RETAINED_QUEUE = "SYSTEM.RETAINED.PUB.QUEUE"
 """Its attributes limit retained publications; they are kept beside it, one for each topic string."""
 LOCAL_DEFAULT = "SYSTEM.DEFAULT.LOCAL.QUEUE"

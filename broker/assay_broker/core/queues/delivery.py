@@ -26,7 +26,7 @@ _HELD, _COD = Place.HELD, Mqro.COD
 
 
 def pump(state: State, turn: Turn, queue: Queue) -> None:
-    """Hand out everything that has a receiver with credit, or is on its way to another queue manager."""
+    """Hand out everything that has a receiver with credit (PD-21), or is on its way to another queue manager."""
     if queue.onward is not None:
         _send_on(state, turn, queue, queue.onward)
     while (pair := queue.next_pair()) is not None:
@@ -61,7 +61,7 @@ def _send_on(state: State, turn: Turn, queue: Queue, to: tuple[str, Address]) ->
 def _hand_out(state: State, turn: Turn, queue: Queue, receiver: Receiver, entry: Entry) -> None:
     number = state.connections.anywhere(receiver.connection).next_delivery()
     gate = entry.batch if entry.batch > receiver.gate else receiver.gate  # noqa: FURB136  a call for each message
-    if receiver.settled:
+    if receiver.settled:  # at most once: the copy goes as it leaves (QS-06)
         remove(state, turn, queue, entry, failed=False)
         if entry.recorded:  # at most once, a kill included: its removal is on disk before it leaves
             gate = turn.number
@@ -113,7 +113,7 @@ def discard_expired(state: State, turn: Turn, queue: Queue, entry: Entry) -> Non
 
 
 def consume(state: State, turn: Turn, delivery: Delivery) -> None:
-    """A receiver has accepted a delivery: its message is gone; a confirmation of delivery goes out if asked for."""
+    """A receiver has accepted a delivery: only now is its message gone (QS-08); a report goes out if asked for."""
     entry = delivery.entry
     if entry.place is not _HELD:
         return  # its queue, or the unit of work that put it, has gone

@@ -168,7 +168,7 @@ def onward_queue(state: State, home: str) -> Queue | None:
 
 
 def recovered(state: State, home: str) -> Queue | None:
-    """The queue at a home, as a start from records finds it; None when it has gone with its subscription.
+    """The queue at a home, as a start from records finds it; None when it has gone with its subscription (QS-31).
 
     One that was made on use keeps its messages although the default that it was made from has been deleted since.
     """

@@ -189,7 +189,7 @@ def _publication(
 
 
 def expiry(message: Message, now_ms: int) -> int | None:
-    """When a message expires; the time to live counts from the send (DD-56), 0 means never."""
+    """When a message expires: its time to live counts from the send, delay included (DD-55, DD-56); 0 means never."""
     if message.expiry_ms:
         return message.expiry_ms
     return now_ms + message.ttl_ms if message.ttl_ms else None

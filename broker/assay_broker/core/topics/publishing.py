@@ -27,7 +27,7 @@ from assay_sdk.model.reasons import Mqrc
 
 
 class Copy(Struct, frozen=True, eq=False):
-    """What one subscriber gets of a publication.
+    """What one subscriber gets of a publication: whoever is subscribed now, and nobody later (PD-28, PD-33).
 
     Args:
         home: Whom it is for, as `Entry.home` has it.
@@ -116,7 +116,7 @@ def publish(
 
 def _filled(message: Message, settings: TopicSettings) -> Message:
     """Persistence and priority that the sender left to the destination, as the topic says."""
-    if message.durable is None:
+    if message.durable is None:  # a durable header decides by itself (QS-32), else the topic does (QS-33)
         message = replace(message, durable=settings.persistent)
     return message if message.priority is not None else replace(message, priority=settings.priority)
 

@@ -60,7 +60,8 @@ def place_of(url: str) -> Place:
     try:
         port = parts.port
     except ValueError as error:
-        text = f"the port in {parts.scheme}://{parts.hostname} is no number from 0 to 65535: write amqp://host:port"
+        given = parts.netloc.rpartition("@")[2].rpartition(":")[2]  # without a password that may stand before it
+        text = f"the port {given!r} of {parts.hostname} is no number from 0 to 65535: write {parts.scheme}://host:port"
         raise TargetError(text) from error
     tls = parts.scheme == "amqps"
     if parts.scheme not in {"amqp", "amqps"} or not parts.hostname:

@@ -14,6 +14,8 @@ from assay_sdk.engine.deliveries.feeds import Buffering, Handing
 from assay_sdk.time import CancelJob
 
 _NS_PER_MS = 1_000_000
+WIDEST = 2**30
+"""Largest window: proton keeps credit in 31 bits and adds to it, and no memory could hold a larger batch."""
 
 
 class BatchFeed:
@@ -40,7 +42,7 @@ class BatchFeed:
     @property
     def window(self) -> int:
         """Size of two batches, because a window below the size could never fill a batch."""
-        return 2 * self._size
+        return min(2 * self._size, WIDEST)
 
     def arrived(self) -> None:
         """Check whether a batch is full, or whether its first message has arrived."""

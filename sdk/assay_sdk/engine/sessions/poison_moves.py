@@ -61,9 +61,10 @@ def _left(session: SessionPort, delivery: EngineDelivery, why: Refused) -> Opera
     answers = session.settle((delivery,), Outcome.REJECTED if rejected else Outcome.RELEASED)
     if unmoved is not Unmoved.REJECTED:
         what = "it is discarded" if rejected else "it stays on its queue and is tried again"
+        often = "once" if delivery.count == 2 else f"{delivery.count - 1} times"  # noqa: PLR2004  it came once before
         which = f"{message.message_id or 'a message'} on {consumer.source.address}"
         text = (
-            f"{Mqrc.BACKOUT_THRESHOLD_REACHED.label}: {which} was delivered {delivery.count - 1} times and cannot be "
+            f"{Mqrc.BACKOUT_THRESHOLD_REACHED.label}: {which} was delivered {often} and cannot be "
             f"moved ({why.text}); {what}"
         )
         session.connection.complain(refused(Mqrc.BACKOUT_THRESHOLD_REACHED, text, consumer.source.address.name))

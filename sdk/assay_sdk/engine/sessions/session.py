@@ -17,7 +17,7 @@ from assay_sdk.driver import (
     Unsubscribe,
 )
 from assay_sdk.engine.calls import Pending, RefusedError
-from assay_sdk.engine.checks import check_client_id, check_source_capabilities, need
+from assay_sdk.engine.checks import check_client_id, check_poison, check_selector, check_source_capabilities, need
 from assay_sdk.engine.deliveries.acknowledgement import Behaviour, Leaving, Settling
 from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
 from assay_sdk.engine.deliveries.feeds import Handing
@@ -96,6 +96,8 @@ class EngineSession:
             RefusedError: PD-17, the wire lacks a capability, or the broker refuses.
         """
         self.use()
+        check_selector(source.selector)
+        check_poison(source)
         check_source_capabilities(source, self.connection.capabilities)
         if self.connection.options.checks:
             check_client_id(source, self.connection.client_id)
@@ -131,6 +133,7 @@ class EngineSession:
             RefusedError: The wire lacks the capability, or the broker refuses.
         """
         self.use()
+        check_selector(selector)
         need(Capability.BROWSE, self.connection.capabilities)
         if selector:
             need(Capability.SELECTOR, self.connection.capabilities)

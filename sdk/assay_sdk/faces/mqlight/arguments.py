@@ -11,6 +11,7 @@ import msgspec
 
 from assay_sdk.engine.settings import Qos
 from assay_sdk.faces.caller import Caller, Duration
+from assay_sdk.model.contents import ContentError, check_contents
 from assay_sdk.model.converters import JSON, OCTETS, TEXT
 from assay_sdk.model.destinations import DestinationError, Topic
 from assay_sdk.model.message import Address, Message
@@ -107,7 +108,13 @@ def body_of(caller: Caller, topic: str, data: object) -> Message:
         JmsError: The value cannot be written as JSON.
     """
     if isinstance(data, str):
-        return Message(body=data, content_type=TEXT)
+        message = Message(body=data, content_type=TEXT)
+        try:
+            check_contents(message)
+        except ContentError as error:
+            refused = Refused(JmsErrorKind.MESSAGE_FORMAT, f"data for {topic}: {error}", objects=(topic,))
+            raise caller.error(refused) from error
+        return message
     if isinstance(data, bytes | bytearray | memoryview):
         return Message(body=bytes(cast("bytes", data)), content_type=OCTETS)
     try:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from assay_adapters.brokers.artemis.backend import ArtemisBackend
-from assay_adapters.ports.backend import Needs, Unavailable
+from assay_adapters.ports.backend import Unavailable
+from assay_adapters.ports.capabilities import Needs
 from assay_adapters.ports.client import Endpoint
 from assay_sdk.driver import (
     Arrived,

@@ -11,18 +11,10 @@ import pytest
 from assay_adapters.brokers.artemis.backend import ArtemisBackend, ArtemisInstance
 from assay_adapters.containers.faults import ContainerFaults
 from assay_adapters.faults.injections import HalvesInjection
-from assay_adapters.ports.backend import (
-    AfterAnswer,
-    BeforeAnswer,
-    Cut,
-    FirstSight,
-    Kill,
-    Needs,
-    Restart,
-    Unavailable,
-    Unsupported,
-)
+from assay_adapters.ports.backend import Unavailable
+from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import AckMode, ClientSession, Draft, Mode, Origin, Seen
+from assay_adapters.ports.faults import AfterAnswer, BeforeAnswer, Cut, FirstSight, Kill, Restart
 from assay_adapters.ports.outcome import Ok, Outcome
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.runners.real import RealRunner

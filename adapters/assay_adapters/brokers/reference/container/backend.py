@@ -8,7 +8,6 @@ into, are processes in one container of that image (`assay_adapters.brokers.refe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,9 @@ from assay_adapters.brokers.reference.server.fork_server.hosts import Host
 from assay_adapters.brokers.reference.server.instance import OwnBroker
 from assay_adapters.containers.container import image_digest, probe_image, sweep, sweep_quietly
 from assay_adapters.containers.files import folder_holds
-from assay_adapters.ports.backend import Available, BackendError, Environment, Needs, Unavailable
+from assay_adapters.packages import missing_packages
+from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable
+from assay_adapters.ports.capabilities import Needs
 from assay_adapters.ports.outcome import Refused
 from assay_broker.inprocess import PRODUCT, product_version
 from assay_sdk.model.capabilities import Capability
@@ -168,9 +169,8 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         """Whether it can be started here; starts nothing."""
         if self._image:
             return Available(f"{PRODUCT} in a container of {self._image}")
-        missing = [name for name in ("proton", "scramp", "docker", "testcontainers") if find_spec(name) is None]
-        if missing:
-            return Unavailable(f"of the packages {', '.join(missing)} none is installed", "pip install 'assay-mq[all]'")
+        if (absent := missing_packages(("proton", "scramp", "docker", "testcontainers"), extra="all")) is not None:
+            return absent
         from assay_adapters.brokers.reference.container.container import default_image
 
         found = probe_image((default_image(),), PRODUCT, remedy="build one with images/build reference")

@@ -12,18 +12,12 @@ from assay_adapters.brokers.reference.inprocess.stores import kind_of
 from assay_adapters.clients.mqlight import CAPABILITIES as MQLIGHT_CAPABILITIES
 from assay_adapters.clients.mqlight import MqlightClient
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
-from assay_adapters.clients.sdk import SdkClient, SdkFace, identity
+from assay_adapters.clients.sdk import SdkClient, SdkFace, identity_in
 from assay_adapters.ports.administration import Admin
-from assay_adapters.ports.backend import (
-    Available,
-    DiskEvent,
-    Environment,
-    Needs,
-    Unavailable,
-    Unsupported,
-    WireProtocol,
-)
+from assay_adapters.ports.backend import Available, Environment, Unavailable, WireProtocol
+from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Client, ClientEvent, ClientIdentity, Endpoint, Source
+from assay_adapters.ports.faults import DiskEvent
 from assay_adapters.ports.outcome import Ok, Outcome
 from assay_adapters.suggestions import unknown
 from assay_broker.core.records import MessageStored, Record
@@ -252,18 +246,10 @@ class ReferenceBackend:
         Raises:
             LookupError: There is no such face.
         """
-        for known in (*_FACES, _MQLIGHT):
-            if face in {None, known}:
-                return identity(known)
-        raise LookupError(unknown("face of the SDK", str(face), (*_FACES, _MQLIGHT)))
+        return identity_in(face, (*_FACES, _MQLIGHT))
 
     @property
-    def is_one_server(self) -> bool:
-        """It is in this process, and may be several queue managers."""
-        return False
-
-    @property
-    def keeps_the_hurt(self) -> bool:
+    def reuses_faulted(self) -> bool:
         """Each scenario has a fresh world."""
         return False
 
@@ -273,10 +259,8 @@ class ReferenceBackend:
 
     def provision(self, needs: Needs) -> ReferenceInstance | Unsupported:
         """A fresh world with queue managers of its own."""
-        for capability in sorted(needs.capabilities):
-            if capability not in CAPABILITIES:
-                missing = Source(f"The reference broker in this process lacks {capability.value}.")
-                return Unsupported(capability.value, LACKS.get(capability, missing))
+        if (unmet := missing(needs, CAPABILITIES, LACKS, "The reference broker in this process")) is not None:
+            return unmet
         number = next(self._instances)
         runner = VirtualRunner(boot=f"virtual:{self._seed}:{number}")
         return ReferenceInstance(

@@ -9,7 +9,9 @@ from msgspec import Struct
 
 from assay_adapters.brokers.reference.inprocess.stores import Kept
 from assay_adapters.clients.events import KID
-from assay_adapters.ports.backend import (
+from assay_adapters.ports.capabilities import Unsupported
+from assay_adapters.ports.client import Source
+from assay_adapters.ports.faults import (
     NOW,
     AfterAnswer,
     At,
@@ -23,10 +25,8 @@ from assay_adapters.ports.backend import (
     Restart,
     StoreError,
     Trigger,
-    Unsupported,
     WorkerDies,
 )
-from assay_adapters.ports.client import Source
 from assay_adapters.suggestions import unknown
 from assay_broker.shell import AnswerHook, QueueManager
 from assay_sdk.model.message import Message

@@ -10,7 +10,6 @@ import re
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,8 +25,10 @@ from assay_adapters.brokers.reference.server.instance import (
     ServerInstance,
     endpoint_at,
 )
-from assay_adapters.clients.sdk import NAMED_BY_CONTAINER, identity
-from assay_adapters.ports.backend import Available, BackendError, Environment, Needs, Unavailable, Unsupported
+from assay_adapters.clients.sdk import NAMED_BY_CONTAINER, identity_in
+from assay_adapters.packages import missing_packages
+from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable
+from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import ClientIdentity, Endpoint, Source
 from assay_adapters.suggestions import unknown
 from assay_broker.defects import DEFECTS
@@ -166,28 +167,17 @@ class ReferenceServerBackend:
         Raises:
             LookupError: There is no such face.
         """
-        for known in (*FACES, MQLIGHT):
-            if face in {None, known}:
-                return identity(known)
-        raise LookupError(unknown("face of the SDK", str(face), (*FACES, MQLIGHT)))
+        return identity_in(face, (*FACES, MQLIGHT))
 
     @property
-    def is_one_server(self) -> bool:
-        """Each instance is a server of its own, or shares one."""
-        return True
-
-    @property
-    def keeps_the_hurt(self) -> bool:
-        """A server that was hurt is thrown away."""
+    def reuses_faulted(self) -> bool:
+        """A server that had a fault is removed."""
         return False
 
     def probe(self) -> Available | Unavailable:
         """Whether it can be started here; starts nothing."""
-        missing = [name for name in PACKAGES if find_spec(name) is None]
-        if missing:
-            several = len(missing) > 1
-            what = f"the package{'s' * several} {', '.join(missing)} {'are' if several else 'is'} not installed"
-            return Unavailable(what, "pip install 'assay-mq[server]'")
+        if (absent := missing_packages(PACKAGES, extra="server")) is not None:
+            return absent
         return Available("a process of this machine, over AMQP 1.0 and HTTP")
 
     def provision(self, needs: Needs) -> ServerInstance | Unsupported:
@@ -196,10 +186,8 @@ class ReferenceServerBackend:
         Raises:
             BackendError: It cannot be started.
         """
-        for capability in sorted(needs.capabilities):
-            if capability not in self.capabilities:
-                missing = Source(f"The reference broker as a server lacks {capability.value}.")
-                return Unsupported(capability.value, self.lacks.get(capability, missing))
+        if (unmet := missing(needs, self.capabilities, self.lacks, "The reference broker as a server")) is not None:
+            return unmet
         if needs.topology != "single":
             return Unsupported(needs.topology, ONE_SERVER)
         if isinstance(probed := self.probe(), Unavailable):

@@ -14,7 +14,9 @@ from assay_adapters.brokers.reference.server.fork_server.messages import (
 )
 from assay_adapters.faults.injections import HalvesInjection
 from assay_adapters.faults.proxy import Proxy
-from assay_adapters.ports.backend import (
+from assay_adapters.ports.capabilities import Unsupported
+from assay_adapters.ports.client import Source
+from assay_adapters.ports.faults import (
     NOW,
     AfterAnswer,
     At,
@@ -28,10 +30,8 @@ from assay_adapters.ports.backend import (
     Restart,
     StoreError,
     Trigger,
-    Unsupported,
     WorkerDies,
 )
-from assay_adapters.ports.client import Source
 from assay_sdk.time import Runner
 
 

@@ -14,8 +14,9 @@ from assay_adapters.clients.mqlight import MqlightClient
 from assay_adapters.clients.sdk import SdkClient, SdkFace
 from assay_adapters.containers.container import LOOPBACK
 from assay_adapters.faults.proxy import Proxy
-from assay_adapters.ports.backend import BackendError, DiskEvent, Environment, WireProtocol
+from assay_adapters.ports.backend import BackendError, Environment, WireProtocol
 from assay_adapters.ports.client import Client, ClientEvent, Endpoint
+from assay_adapters.ports.faults import DiskEvent
 from assay_adapters.ports.outcome import Ok, Outcome
 from assay_broker.core.administration.authority import ADMINISTRATOR
 from assay_sdk.driver import Driver, Login

@@ -11,16 +11,9 @@ from tests.adapters.brokers.reference.server.test_backend import bodies, holds, 
 from assay_adapters.brokers.reference.container.backend import ContainerBroker, ReferenceContainerBackend
 from assay_adapters.brokers.reference.container.fork_server import ContainerHost
 from assay_adapters.brokers.reference.server.instance import ServerInstance
-from assay_adapters.ports.backend import (
-    BackendError,
-    FaultRequest,
-    Kill,
-    Needs,
-    Restart,
-    StoreError,
-    Unavailable,
-    Unsupported,
-)
+from assay_adapters.ports.backend import BackendError, Unavailable
+from assay_adapters.ports.capabilities import Needs, Unsupported
+from assay_adapters.ports.faults import FaultRequest, Kill, Restart, StoreError
 from assay_adapters.ports.outcome import Mqrc, Refused
 from assay_sdk.model.capabilities import Capability
 

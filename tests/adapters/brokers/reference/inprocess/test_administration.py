@@ -7,7 +7,7 @@ import pytest
 from assay_adapters.brokers.reference.inprocess.administration import command
 from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend, ReferenceInstance
 from assay_adapters.ports.administration import Define, ObjectKind, RawMessage, Resolve, Start, Stop
-from assay_adapters.ports.backend import Needs
+from assay_adapters.ports.capabilities import Needs
 from assay_adapters.ports.client import AckMode, Draft, Origin, Seen, Setting
 from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused
 from assay_broker.core.administration.changes import DefineObject

@@ -3,23 +3,7 @@ from __future__ import annotations
 import pytest
 
 from assay_adapters.brokers.reference.inprocess.backend import CAPABILITIES, LACKS, ReferenceBackend, ReferenceInstance
-from assay_adapters.ports.backend import (
-    AfterAnswer,
-    At,
-    BeforeAnswer,
-    BlockWrite,
-    Cut,
-    DiskEvent,
-    FaultRequest,
-    FirstSight,
-    Kill,
-    Needs,
-    Restart,
-    StoreError,
-    Trigger,
-    Unsupported,
-    WorkerDies,
-)
+from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import (
     AckMode,
     ClientConnection,
@@ -30,6 +14,21 @@ from assay_adapters.ports.client import (
     Origin,
     Seen,
     Setting,
+)
+from assay_adapters.ports.faults import (
+    AfterAnswer,
+    At,
+    BeforeAnswer,
+    BlockWrite,
+    Cut,
+    DiskEvent,
+    FaultRequest,
+    FirstSight,
+    Kill,
+    Restart,
+    StoreError,
+    Trigger,
+    WorkerDies,
 )
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_sdk.model.capabilities import Capability

@@ -9,12 +9,13 @@ from tests.adapters.brokers.reference.inprocess.test_backend import Actor, value
 
 from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend, ReferenceInstance
 from assay_adapters.ports.administration import QUEUE_MANAGER, Define, ObjectKind, Start, Stop
-from assay_adapters.ports.backend import BeforeAnswer, Kill, Needs, Unsupported
+from assay_adapters.ports.capabilities import Needs, Unsupported
+from assay_adapters.ports.faults import BeforeAnswer, Kill
 from assay_adapters.ports.outcome import Ok
 from assay_broker.core.objects.factory import STAGING_QUEUE
 
 if TYPE_CHECKING:
-    from assay_adapters.ports.backend import Topology
+    from assay_adapters.ports.capabilities import Topology
 
 
 def members(topology: Topology) -> ReferenceInstance:

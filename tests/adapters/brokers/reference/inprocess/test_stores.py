@@ -7,8 +7,9 @@ import pytest
 from tests.adapters.brokers.reference.inprocess.test_backend import Actor, instance, value
 
 from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend, ReferenceInstance
-from assay_adapters.ports.backend import DiskEvent, Kill, Needs, StoreError, Unsupported
+from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import Mode
+from assay_adapters.ports.faults import DiskEvent, Kill, StoreError
 from assay_adapters.ports.outcome import Refused
 
 

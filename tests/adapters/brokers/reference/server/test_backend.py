@@ -22,21 +22,10 @@ from assay_adapters.ports.administration import (
     Start,
     Stop,
 )
-from assay_adapters.ports.backend import (
-    Available,
-    BackendError,
-    BlockWrite,
-    Cut,
-    DiskEvent,
-    FaultRequest,
-    Kill,
-    Needs,
-    Restart,
-    StoreError,
-    Unsupported,
-    WorkerDies,
-)
+from assay_adapters.ports.backend import Available, BackendError
+from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import AckMode, Draft, Origin, Sent
+from assay_adapters.ports.faults import BlockWrite, Cut, DiskEvent, FaultRequest, Kill, Restart, StoreError, WorkerDies
 from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused
 from assay_sdk.driver import Login
 from assay_sdk.model.capabilities import Capability

@@ -1,0 +1,60 @@
+"""What a scenario needs of a backend, and what a backend says where it cannot give it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from assay_adapters.ports.client import Source
+from assay_sdk.model.capabilities import Capability
+
+Topology = Literal["single", "cluster", "sharing-group", "hierarchy"]
+Platform = Literal["distributed", "zos"]
+Opmode = Literal["COMPAT", "NEWFUNC"]
+
+
+class Needs(Struct, frozen=True, kw_only=True):
+    """What a scenario asks for.
+
+    Args:
+        platform: The platform of its queue managers.
+        level: Their level.
+        topology: How many queue managers there are, and how they belong together; single has one, the others two.
+        own_instance: True whenever a fault is injected.
+    """
+
+    capabilities: frozenset[Capability] = frozenset()
+    platform: Platform = "distributed"
+    level: str = "8.0"
+    topology: Topology = "single"
+    own_instance: bool = False
+
+
+class Unsupported(Struct, frozen=True):
+    """The backend has no such capability."""
+
+    capability: str
+    source: Source
+
+
+def missing(
+    needs: Needs, has: Mapping[Capability, Source], lacks: Mapping[Capability, Source], who: str
+) -> Unsupported | None:
+    """Find the first capability that is needed and not there.
+
+    Args:
+        needs: What the scenario needs.
+        has: What broker, client and adapter can do together.
+        lacks: Why a capability is absent, where a reason is known.
+        who: The subject of the reason that is given elsewhere.
+
+    Returns:
+        The capability with the reason; None when nothing is missing.
+    """
+    for capability in sorted(needs.capabilities):
+        if capability not in has:
+            unexplained = Source(f"{who} lacks {capability.value}.")
+            return Unsupported(capability.value, lacks.get(capability, unexplained))
+    return None

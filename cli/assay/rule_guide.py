@@ -1,0 +1,191 @@
+"""The guide to one rule: where it is tried, enforced, broken on purpose, and looked for in histories.
+
+Everything is found in the sources that are installed: scenarios by their tags, code by the rule's id in a comment or a
+docstring, defects and invariants by the rule that they name.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from msgspec import Struct
+
+from assay_features import feature_root
+from assay_features.rule import Rule
+from assay_steps.defects import all_defects
+from assay_steps.guards import TaggedScenario, tagged_scenarios
+
+ENFORCING = ("assay_broker", "assay_sdk")
+"""Packages that enforce rules: the reference broker, and the client."""
+BREAKING = ("assay_broker.defects", "assay_steps.defects")
+"""Packages of defects, which break rules on purpose."""
+EXAMINING = "assay_pipeline.rules"
+"""The package of invariants."""
+
+
+_RULES = re.compile(r"\b(DD|PD|QS|BT)-(\d\d)(?: to \1-(\d\d))?")
+
+
+class Code(Struct, frozen=True, order=True):
+    """A piece of code.
+
+    Args:
+        file: The module's file, from the folder of its package on.
+        name: The function or class in it, with the class that holds it; empty for the module itself.
+    """
+
+    file: str
+    name: str = ""
+
+
+class Proof(Struct, frozen=True):
+    """A defect that breaks the rule.
+
+    Args:
+        name: Its name.
+        text: One sentence: what it does wrong.
+        file: The module that defines it.
+    """
+
+    name: str
+    text: str
+    file: str
+
+
+class Examined(Struct, frozen=True):
+    """The invariant by which a history shows a breach.
+
+    Args:
+        text: One sentence: what must hold.
+        file: The module that defines it.
+    """
+
+    text: str
+    file: str
+
+
+class Guide(Struct, frozen=True):
+    """Where one rule is dealt with.
+
+    Args:
+        rule: The rule.
+        scenarios: The scenarios that try it, by feature file and line.
+        code: The functions that name it: the code that enforces it is among them.
+        defects: The defects that break it.
+        invariant: The invariant for histories; None when there is none.
+    """
+
+    rule: Rule
+    scenarios: tuple[TaggedScenario, ...]
+    code: tuple[Code, ...]
+    defects: tuple[Proof, ...]
+    invariant: Examined | None
+
+
+def guide_to(rule: Rule) -> Guide:
+    """Make the guide to a rule.
+
+    Args:
+        rule: A rule of the catalogue.
+    """
+    return Guide(
+        rule=rule,
+        scenarios=tuple(one for one in _scenarios() if rule.id in one.tags),
+        code=tuple(sorted(code for code, named in _code() if rule.id in named)),
+        defects=tuple(
+            Proof(defect.name, defect.text, _defining_file(defect.name))
+            for defect in all_defects().values()
+            if rule.id in defect.rules
+        ),
+        invariant=_invariants().get(rule.id),
+    )
+
+
+@cache
+def _scenarios() -> tuple[TaggedScenario, ...]:
+    return tuple(one for path in sorted(feature_root().rglob("*.feature")) for one in tagged_scenarios(path))
+
+
+@cache
+def _code() -> tuple[tuple[Code, frozenset[str]], ...]:
+    """Every function and module head of the enforcing packages with the rules that it names."""
+    return tuple(
+        (code, named)
+        for package in ENFORCING
+        for file, text in _sources(package)
+        if not file.startswith(tuple(name.replace(".", "/") for name in BREAKING))
+        for code, piece in _pieces(file, text)
+        if (named := _named(piece))
+    )
+
+
+def _named(text: str) -> frozenset[str]:
+    """The rules that a text names: one by one, or as `DD-02 to DD-05`."""
+    return frozenset(
+        f"{family}-{number:02}"
+        for family, first, last in _RULES.findall(text)
+        for number in range(int(first), int(last or first) + 1)
+    )
+
+
+def _pieces(file: str, text: str) -> Iterator[tuple[Code, str]]:
+    lines = text.splitlines()
+    inside: set[int] = set()
+    for name, first, last in _functions(ast.parse(text).body, ""):
+        numbers = set(range(first, last + 1)) - inside
+        inside |= numbers
+        yield Code(file, name), "\n".join(lines[number - 1] for number in sorted(numbers))
+    yield Code(file), "\n".join(line for number, line in enumerate(lines, 1) if number not in inside)
+
+
+def _functions(nodes: Sequence[ast.stmt], within: str) -> Iterator[tuple[str, int, int]]:
+    """Functions and classes with their first and last lines; what a class holds comes before the class."""
+    for node in nodes:
+        if isinstance(node, ast.ClassDef):
+            name = f"{within}{node.name}"
+            yield from _functions(node.body, f"{name}.")
+            yield name, node.lineno, node.end_lineno or node.lineno
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{within}{node.name}", node.lineno, node.end_lineno or node.lineno
+
+
+@cache
+def _defining_file(defect: str) -> str:
+    quoted = f'"{defect}"'
+    for package in BREAKING:
+        for file, text in _sources(package):
+            if quoted in text:
+                return file
+    raise LookupError(f"no module defines the defect {defect}")
+
+
+@cache
+def _invariants() -> dict[str, Examined]:
+    """The invariants by the rules that they examine; read, not imported, since they need Spark."""
+    found: dict[str, Examined] = {}
+    for file, text in _sources(EXAMINING):
+        tree = ast.parse(text)
+        prose = (ast.get_docstring(tree) or "").partition("\n\n")[0].replace("\n", " ")
+        for node in tree.body:
+            match node:
+                case ast.Assign(targets=[ast.Name(id="RULE")], value=ast.Constant(value=str(rule))):
+                    found[rule] = Examined(prose.removeprefix(f"{rule}: "), file)
+    return found
+
+
+@cache
+def _sources(package: str) -> tuple[tuple[str, str], ...]:
+    """The modules of a package as they are installed: file names from the top package's folder on, and texts."""
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        return ()
+    root = Path(spec.submodule_search_locations[0])
+    above = root.parents[package.count(".")]
+    return tuple(
+        (path.relative_to(above).as_posix(), path.read_text(encoding="utf-8")) for path in sorted(root.rglob("*.py"))
+    )

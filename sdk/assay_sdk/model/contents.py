@@ -1,0 +1,63 @@
+"""What a message may hold, whatever carries it: checked before a send, so that all brokers and drivers refuse alike.
+
+| what | values |
+|---|---|
+| body, texts, names of properties | text that UTF-8 can write: no lone surrogates |
+| values of properties | None, bool, int of 64 bits, float, text, bytes (Jakarta Messaging 3.1, 3.5.4) |
+"""
+
+from __future__ import annotations
+
+from reprlib import repr as short
+
+from assay_sdk.model.message import Message
+
+_LEAST, _MOST = -(2**63), 2**63 - 1
+
+
+class ContentError(ValueError):
+    """A message holds what no wire carries; the sentence says what and where."""
+
+
+def check_contents(message: Message) -> None:
+    """Refuse a message that no wire carries.
+
+    Args:
+        message: The message as its sender has made it.
+
+    Raises:
+        ContentError: A text, a property or the body is of another type, or cannot be written.
+    """
+    _check_text("correlation_id", message.correlation_id)
+    _check_text("jms_type", message.subject)
+    _check_text("group_id", message.group_id)
+    if isinstance(message.body, str):
+        _check_text("the body", message.body)
+    for name, value in message.properties.items():
+        _check_property(name, value)
+
+
+def _check_property(name: object, value: object) -> None:
+    if not isinstance(name, str) or not name:
+        raise ContentError(f"the property {short(name)} has no name: a name is text that is not empty")
+    _check_text("the name of a property", name)
+    if isinstance(value, str):
+        _check_text(f"the property {name}", value)
+    elif isinstance(value, int) and not _LEAST <= value <= _MOST:
+        raise ContentError(f"the property {name} is {short(value)}: an integer has 64 bits; give it as text")
+    elif not (value is None or isinstance(value, bool | int | float | bytes)):
+        kind = type(value).__name__
+        raise ContentError(f"the property {name} is {short(value)}, of {kind}: give text, a number, bytes or a boolean")
+
+
+def _check_text(what: str, text: object) -> None:
+    if text is None:
+        return
+    if not isinstance(text, str):
+        raise ContentError(f"{what} is {short(text)}: give text")
+    if not text.isascii():  # nothing to encode otherwise, and a body may be long
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            where = f"has no character at {error.start} that UTF-8 can write ({text[error.start]!r})"
+            raise ContentError(f"{what} {where}: leave it out, or give bytes") from error

@@ -1,0 +1,46 @@
+"""``assay rules``: from a rule to whatever deals with it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.cli.conftest import Assay
+
+from assay.rule_guide import guide_to
+from assay_features import feature_root, load_catalogue
+from assay_features.rule import Judged, Rule, Strength
+from assay_steps.defects import all_defects
+
+CATALOGUE = load_catalogue()
+
+
+def test_a_rule_leads_to_its_scenarios_code_defects_and_invariant(assay: Assay) -> None:
+    told = assay("rules", "DD-56")
+    assert told.code == 0
+    assert "delay/expiry.feature:" in told.out
+    assert "assay_broker/core/queues/delivery.py  pump" in told.out
+    assert "ttl-check-missing  Messages are delivered although their time to live is over." in told.out
+    assert "(assay_pipeline/rules/expiry.py)" in told.out
+
+
+def test_a_rule_that_there_is_not_is_refused(assay: Assay) -> None:
+    told = assay("rules", "DD-99")
+    assert (told.code, told.err) == (3, "assay: There is no rule DD-99; did you mean DD-39?\n")
+
+
+@pytest.mark.parametrize("rule", CATALOGUE.rules, ids=lambda rule: rule.id)
+def test_what_a_guide_names_is_there(rule: Rule) -> None:
+    guide = guide_to(rule)
+    if rule.observable:
+        assert guide.scenarios
+        assert guide.defects
+    for one in guide.scenarios:
+        assert one.name in one.feature.read_text(encoding="utf-8").splitlines()[one.line - 1]
+        assert one.feature.is_relative_to(feature_root())
+    assert {proof.name for proof in guide.defects} == {
+        defect.name for defect in all_defects().values() if rule.id in defect.rules
+    }
+
+
+def test_every_rule_that_the_broker_must_keep_is_named_in_code() -> None:
+    kept = [rule for rule in CATALOGUE.rules if rule.strength is Strength.MUST and rule.judged == (Judged.BROKER,)]
+    assert [rule.id for rule in kept if not guide_to(rule).code] == []

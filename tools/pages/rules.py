@@ -1,0 +1,87 @@
+"""The pages of the rules: for each rule what it says, and where it is tried, enforced and broken on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.rule_guide import Guide, guide_to
+from assay_features import feature_root, load_catalogue
+from assay_features.rule import Rule
+
+_UP = "../.."
+"""From a page to the folder of the project."""
+_ROOTS = {
+    "assay_broker": "broker",
+    "assay_sdk": "sdk",
+    "assay_steps": "steps",
+    "assay_pipeline": "pipeline",
+}
+"""The folder that holds each package."""
+
+_INDEX = """# Rules
+
+One page for each rule: what it says, the scenarios that try it, the code that enforces it, the defects that prove that
+its scenarios can fail, and the invariant that judges histories. `make pages` writes these pages; `assay rules DD-30`
+shows the same in a terminal. The rules themselves are in `features/assay_features/rules.toml`.
+
+| rule | title | strength | profile |
+|---|---|---|---|
+"""
+
+
+def rules_index() -> str:
+    """The list of all rules, as Markdown."""
+    rows = (
+        f"| [{rule.id}]({rule.id}.md) | {rule.title} | {rule.strength.value} | {rule.profile.value} |\n"
+        for rule in load_catalogue().rules
+    )
+    return _INDEX + "".join(rows)
+
+
+def rule_page(rule: Rule) -> str:
+    """The page of one rule, as Markdown."""
+    guide = guide_to(rule)
+    judged = " and ".join(part.value for part in rule.judged)
+    parts = [
+        f"# {rule.id}: {rule.title}",
+        rule.rule,
+        f"Strength *{rule.strength.value}*, judged of {judged}, profile *{rule.profile.value}*.",
+        f"Basis: {', '.join(rule.basis)}.",
+    ]
+    if rule.note:
+        parts.append(rule.note)
+    parts += [
+        _section("Scenarios", _scenarios(guide)),
+        _section("Code that names it", [_linked(code.file, code.name) for code in guide.code]),
+        _section(
+            "Defects that break it",
+            [f"`{proof.name}`: {proof.text} {_linked(proof.file)}" for proof in guide.defects],
+        ),
+    ]
+    if guide.invariant is not None:
+        parts.append(_section("Invariant", [f"{guide.invariant.text} {_linked(guide.invariant.file)}"]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _scenarios(guide: Guide) -> list[str]:
+    names: dict[str, dict[str, None]] = {}
+    for one in guide.scenarios:
+        names.setdefault(one.feature.relative_to(feature_root()).as_posix(), {})[one.name] = None
+    return [
+        "\n  - ".join([f"[{file}]({_UP}/features/assay_features/{file})", *map(_plain, titles)])
+        for file, titles in names.items()
+    ]
+
+
+def _section(head: str, lines: Sequence[str]) -> str:
+    return f"## {head}\n\n" + ("\n".join(f"- {line}" for line in lines) or "None.")
+
+
+def _linked(file: str, name: str = "") -> str:
+    package = file.partition("/")[0]
+    shown = f"{file.partition('/')[2]}" + (f": `{name}`" if name else "")
+    return f"[{shown}]({_UP}/{_ROOTS[package]}/{file})"
+
+
+def _plain(name: str) -> str:
+    return name.replace("<", "&lt;")
