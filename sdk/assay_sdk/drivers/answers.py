@@ -15,7 +15,7 @@ from assay_sdk.time import CancelJob, Runner
 GiveUp = Callable[[], str]
 """Ends a request that timed out; returns what to say about it, as the end of a sentence."""
 
-UNKNOWN = "nobody knows whether it did what it was asked for"
+UNKNOWN = "whether it carried the command out is unknown"
 
 
 class _Owed(Struct):

@@ -34,7 +34,7 @@ class Mqrccf(IntEnum):
 COMMAND_MEANINGS: dict[Mqrccf, str] = {
     Mqrccf.COMMAND_FAILED: "the command failed; another answer says why",
     Mqrccf.PARM_SYNTAX_ERROR: "the command does not parse",
-    Mqrccf.OBJECT_IN_USE: "somebody has the object open, or it holds what is not committed",
+    Mqrccf.OBJECT_IN_USE: "another application has the object open, or it has uncommitted messages",
     Mqrccf.PROFILE_NAME_ERROR: "the profile of an authority record is none",
     Mqrccf.AUTH_VALUE_ERROR: "an authority is none, or none of this type of object",
     Mqrccf.PARM_MISSING: "something that the command needs is missing",

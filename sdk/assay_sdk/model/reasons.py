@@ -161,7 +161,7 @@ REASONS: dict[Mqrc, Reason] = {
     ),
     Mqrc.NO_MSG_AVAILABLE: Reason(JmsErrorKind.MESSAGING, _NOT_FOUND, "there is no such message"),
     Mqrc.NOT_AUTHORIZED: Reason(JmsErrorKind.SECURITY, "amqp:unauthorized-access", "the user may not do this"),
-    Mqrc.OBJECT_IN_USE: Reason(JmsErrorKind.ILLEGAL_STATE, _LOCKED, "somebody has the object open"),
+    Mqrc.OBJECT_IN_USE: Reason(JmsErrorKind.ILLEGAL_STATE, _LOCKED, "another application has the object open"),
     Mqrc.OPTIONS_ERROR: Reason(
         JmsErrorKind.MESSAGING, _NOT_ALLOWED, "options that exclude each other, or that the object does not take"
     ),
@@ -264,12 +264,12 @@ REASONS: dict[Mqrc, Reason] = {
     Mqrc.PUT_NOT_RETAINED: Reason(
         JmsErrorKind.RESOURCE_ALLOCATION,
         _PRECONDITION,
-        "the publication could not be retained, and was given to nobody",
+        "the publication could not be retained, and was delivered to no subscription",
     ),
     Mqrc.PUBLICATION_FAILURE: Reason(
         JmsErrorKind.MESSAGING,
         _PRECONDITION,
-        "the publication did not reach everybody whom it must reach (PMSGDLV, NPMSGDLV)",
+        "the publication did not reach all subscriptions that it must reach (PMSGDLV, NPMSGDLV)",
     ),
     Mqrc.SUB_INHIBITED: Reason(JmsErrorKind.MESSAGING, _NOT_ALLOWED, "the topic is disabled for subscriptions (SUB)"),
     Mqrc.RETAINED_NOT_DELIVERED: Reason(

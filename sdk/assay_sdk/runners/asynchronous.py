@@ -112,7 +112,7 @@ class AsyncioRunner:
             RuntimeError: Always.
         """
         del done, deadline_ns
-        raise RuntimeError("nobody waits inside an asyncio loop: schedule what is to follow, or wait on another thread")
+        raise RuntimeError("code on an asyncio loop cannot wait: schedule a job instead, or wait on another thread")
 
     def close(self) -> None:
         """Drop all jobs; call it on the loop's thread.  A second call does nothing; the loop keeps running."""

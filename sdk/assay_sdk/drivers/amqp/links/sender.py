@@ -145,7 +145,7 @@ class SenderEnd(LinkEnd):
                 if unit is not None:
                     unit.answered()
                 return f"it gave {self.what} no credit, and the message was not sent"
-        return "the message was sent, and nobody knows what became of it"
+        return "the message was sent, and its outcome is unknown"
 
     def _transfer(self, command: Send, octets: bytes, unit: Transaction | None) -> None:
         self._last_tag += 1
