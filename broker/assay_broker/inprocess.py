@@ -113,7 +113,7 @@ class InProcessDrivers:
         """The URL scheme."""
         return "in-process"
 
-    def home(self, url: str) -> Runner | None:
+    def runner_at(self, url: str) -> Runner | None:
         """The runner of the broker at a URL; None if no broker of this process has it."""
         broker = _BROKERS.get(url)
         return None if broker is None else broker.runner

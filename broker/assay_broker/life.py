@@ -9,7 +9,7 @@ from assay_broker.core.core import Core
 from assay_broker.log import Held
 from assay_broker.stores import PartedStore, Store
 from assay_sdk.model.message import Message
-from assay_sdk.time import Cancel, Runner
+from assay_sdk.time import CancelJob, Runner
 
 _NS_PER_MS = 1_000_000
 
@@ -46,7 +46,7 @@ class Life:
         self._run = run
         self._let_out = let_out
         self._due = due
-        self._tick_job: Cancel | None = None
+        self._tick_job: CancelJob | None = None
         self._tick_ms: int | None = None
 
     def stored(self, stored: Stored) -> None:

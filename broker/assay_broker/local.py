@@ -25,7 +25,7 @@ from assay_sdk.local.frames import (
     decode_command,
     encode_event,
 )
-from assay_sdk.local.line import MAX_UNSENT, Line
+from assay_sdk.local.local_socket import MAX_UNSENT, LocalSocket
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 from assay_sdk.runners.real import READ, LoopRunner
 
@@ -150,7 +150,7 @@ class _Caller:
         self._runner = runner
         self._forget = forget
         self._wire: Wire | None = None
-        self._line = Line(end, self, runner, limits.unsent)
+        self._line = LocalSocket(end, self, runner, limits.unsent)
 
     def cut(self, why: str) -> None:
         """Close the socket."""

@@ -21,7 +21,7 @@ from assay_broker.core.commands import Stored, StoreFailed
 from assay_broker.core.effects import Answer, Deliver, Persist, ToMember
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.stores import PartedStore, Store, StoreError
-from assay_sdk.time import Cancel, Runner
+from assay_sdk.time import CancelJob, Runner
 
 FLUSH_NS = 1_000_000
 """How long after the first write the flush begins, in nanoseconds: about a disk's latency, and a whole number of
@@ -127,7 +127,7 @@ class Log:
         self._records = 0
         self._written: list[tuple[int, Writer]] = []
         self._held: dict[int, list[tuple[Writer, list[Held]]]] = {}
-        self._job: Cancel | None = None
+        self._job: CancelJob | None = None
         self._blocked: frozenset[str] = frozenset()
         self._waiting: list[_Waiting] = []
 

@@ -42,10 +42,10 @@ from assay_sdk.errors import (
     UnsupportedRuntimeError,
     XAError,
 )
-from assay_sdk.faces.calling import Duration
+from assay_sdk.faces.caller import Duration
 from assay_sdk.faces.message import Message
-from assay_sdk.faces.producing import Receipt
-from assay_sdk.faces.sessions import QueueBrowser
+from assay_sdk.faces.producer import Receipt
+from assay_sdk.faces.session import QueueBrowser
 from assay_sdk.faces.simplified import Consumer, Context, Producer, XaContext, connect
 from assay_sdk.faces.xa import XaResource
 from assay_sdk.model.converters import ConversionError, Converter
@@ -57,7 +57,7 @@ from assay_sdk.observer import Observer, SdkEvent
 from assay_sdk.time import StalledError
 
 if TYPE_CHECKING:
-    from assay_sdk.engine.light.reconnecting import Backoff
+    from assay_sdk.engine.light.reconnection import Backoff
     from assay_sdk.faces.classic import (
         Connection,
         ConnectionFactory,
@@ -66,15 +66,15 @@ if TYPE_CHECKING:
         Session,
         XaSession,
     )
-    from assay_sdk.faces.mqlight import Client, Delivery, Subscription, connect_mqlight
+    from assay_sdk.faces.mqlight.client import Client, Delivery, Subscription, connect_mqlight
 
 _ON_FIRST_USE = {
-    "Backoff": "assay_sdk.engine.light.reconnecting",
+    "Backoff": "assay_sdk.engine.light.reconnection",
     **dict.fromkeys(
         ("Connection", "ConnectionFactory", "MessageConsumer", "MessageProducer", "Session", "XaSession"),
         "assay_sdk.faces.classic",
     ),
-    **dict.fromkeys(("Client", "Delivery", "Subscription", "connect_mqlight"), "assay_sdk.faces.mqlight"),
+    **dict.fromkeys(("Client", "Delivery", "Subscription", "connect_mqlight"), "assay_sdk.faces.mqlight.client"),
 }
 """Names of the faces that most programs do not use, by module: imported on first use, because every program that uses
 the SDK waits for what is imported at its start (PEP 562)."""

@@ -1,4 +1,4 @@
-"""The error tree: one class for each refusal, once for each face.
+"""The errors: one class for each kind of refusal, in one version for each face.
 
     JmsError
     ├── XAError
@@ -29,9 +29,10 @@
         ├── ConnectionLostRuntimeError
         └── StaleDeliveryRuntimeError
 
-The classic face raises the first branch (JMS's checked exceptions), the simplified face the second (its runtime ones).
-Reason, objects and text are the same in both (DD-18); `CHECKED` and `RUNTIME` say which class stands for which kind.
-What an XA resource answers to a transaction manager is an `XAError` in both, as JTA's XAException stands apart too.
+The classic face raises `MessagingError` and its subclasses (JMS's checked exceptions), the simplified face
+`MessagingRuntimeError` and its subclasses (JMS's runtime exceptions).  Reason, objects and text are the same in both
+(DD-18).  `CHECKED` and `RUNTIME` give the class for each kind.  Calls of an XA resource raise `XAError` in both faces,
+as JTA's XAException is a class of its own.
 """
 
 from __future__ import annotations
@@ -43,17 +44,17 @@ from assay_sdk.model.xa import XaCode
 
 
 class JmsError(Exception):
-    """Whatever the SDK refuses, or passes on as refused by a broker.
+    """A refusal by the SDK, or by the broker.
 
     Args:
         refused: The refusal.
 
     Attributes:
         refused: The refusal as a value.
-        kind: JMS error class, as a word.
-        reason: MQRC code; None when there is none.
-        objects: Names of the objects at fault.
-        text: One sentence.
+        kind: Kind of the error, which JMS's exception classes stand for.
+        reason: MQRC code; None without one.
+        objects: Names of the objects that caused the refusal.
+        text: One sentence: what was refused, and why.
     """
 
     def __init__(self, refused: Refused) -> None:
@@ -62,23 +63,23 @@ class JmsError(Exception):
 
     @property
     def kind(self) -> JmsErrorKind:
-        """JMS error class, as a word."""
+        """Kind of the error, which JMS's exception classes stand for."""
         return self.refused.kind
 
     @property
     def reason(self) -> Mqrc | None:
-        """MQRC code; None when there is none, or none that the table knows (see `JmsError.refused`)."""
+        """MQRC code; None without one, or for a number that `Mqrc` lacks (`JmsError.refused` has the number)."""
         code = self.refused.mqrc
         return Mqrc(code) if code is not None and code in _KNOWN else None
 
     @property
     def objects(self) -> tuple[str, ...]:
-        """Names of the objects at fault."""
+        """Names of the objects that caused the refusal."""
         return self.refused.objects
 
     @property
     def text(self) -> str:
-        """What was refused, and why."""
+        """One sentence: what was refused, and why."""
         return self.refused.text
 
     def __reduce__(self) -> tuple[type[JmsError], tuple[Refused]]:
@@ -89,116 +90,116 @@ _KNOWN = frozenset(int(code) for code in Mqrc)
 
 
 class MessagingError(JmsError):
-    """The classic face's errors: what JMS calls checked."""
+    """Base of the classic face's errors, JMS's checked exceptions."""
 
 
 class MessagingRuntimeError(JmsError, RuntimeError):
-    """The simplified face's errors: what JMS calls runtime."""
+    """Base of the simplified face's errors, JMS's runtime exceptions."""
 
 
 class XAError(JmsError):
-    """What an XA resource answers other than "done"."""
+    """A negative answer of an XA resource."""
 
     @property
     def code(self) -> XaCode:
-        """The answer, as X/Open XA numbers it."""
+        """The answer's code in X/Open XA."""
         return XaCode(self.refused.xa or XaCode.XAER_RMERR)
 
 
 class IllegalStateError(MessagingError):
-    """It was asked at the wrong moment, or of something closed."""
+    """The object is closed, or its state does not allow the call."""
 
 
 class InvalidClientIdError(MessagingError):
-    """The client id is in use, or is none."""
+    """The client id is in use or invalid."""
 
 
 class InvalidDestinationError(MessagingError):
-    """There is no such destination, or it cannot be used so."""
+    """The destination does not exist, or does not allow the use."""
 
 
 class InvalidSelectorError(MessagingError):
-    """The selector does not parse."""
+    """The selector is invalid."""
 
 
 class SecurityError(MessagingError):
-    """The login or an authority was refused."""
+    """The login failed, or the user lacks an authority."""
 
 
 class MessageFormatError(MessagingError):
-    """A body is not what its destination's type says."""
+    """A body or a header is not of the expected type."""
 
 
 class ResourceAllocationError(MessagingError):
-    """Something is full."""
+    """A limit or a storage is exhausted."""
 
 
 class TransactionInProgressError(MessagingError):
-    """A unit of work is in the way."""
+    """A unit of work in progress forbids the call."""
 
 
 class TransactionRolledBackError(MessagingError):
-    """The unit of work was rolled back instead of committed."""
+    """The broker rolled the unit of work back instead of committing it."""
 
 
 class UnsupportedError(MessagingError):
-    """Driver or broker cannot do it; nothing was sent."""
+    """The driver or the broker lacks the capability; nothing was sent."""
 
 
 class ConnectionLostError(MessagingError):
-    """The connection is gone."""
+    """The connection is lost."""
 
 
 class StaleDeliveryError(MessagingError):
-    """The message came over an earlier connection: it cannot be settled any more, and may come again."""
+    """The message came over an earlier connection: it cannot be settled any more, and may be delivered again."""
 
 
 class IllegalStateRuntimeError(MessagingRuntimeError):
-    """It was asked at the wrong moment, or of something closed."""
+    """The object is closed, or its state does not allow the call."""
 
 
 class InvalidClientIdRuntimeError(MessagingRuntimeError):
-    """The client id is in use, or is none."""
+    """The client id is in use or invalid."""
 
 
 class InvalidDestinationRuntimeError(MessagingRuntimeError):
-    """There is no such destination, or it cannot be used so."""
+    """The destination does not exist, or does not allow the use."""
 
 
 class InvalidSelectorRuntimeError(MessagingRuntimeError):
-    """The selector does not parse."""
+    """The selector is invalid."""
 
 
 class SecurityRuntimeError(MessagingRuntimeError):
-    """The login or an authority was refused."""
+    """The login failed, or the user lacks an authority."""
 
 
 class MessageFormatRuntimeError(MessagingRuntimeError):
-    """A body is not what its destination's type says."""
+    """A body or a header is not of the expected type."""
 
 
 class ResourceAllocationRuntimeError(MessagingRuntimeError):
-    """Something is full."""
+    """A limit or a storage is exhausted."""
 
 
 class TransactionInProgressRuntimeError(MessagingRuntimeError):
-    """A unit of work is in the way."""
+    """A unit of work in progress forbids the call."""
 
 
 class TransactionRolledBackRuntimeError(MessagingRuntimeError):
-    """The unit of work was rolled back instead of committed."""
+    """The broker rolled the unit of work back instead of committing it."""
 
 
 class UnsupportedRuntimeError(MessagingRuntimeError):
-    """Driver or broker cannot do it; nothing was sent."""
+    """The driver or the broker lacks the capability; nothing was sent."""
 
 
 class ConnectionLostRuntimeError(MessagingRuntimeError):
-    """The connection is gone."""
+    """The connection is lost."""
 
 
 class StaleDeliveryRuntimeError(MessagingRuntimeError):
-    """The message came over an earlier connection: it cannot be settled any more, and may come again."""
+    """The message came over an earlier connection: it cannot be settled any more, and may be delivered again."""
 
 
 CHECKED: Mapping[JmsErrorKind, type[MessagingError]] = {
@@ -216,7 +217,7 @@ CHECKED: Mapping[JmsErrorKind, type[MessagingError]] = {
     JmsErrorKind.CONNECTION_LOST: ConnectionLostError,
     JmsErrorKind.STALE_DELIVERY: StaleDeliveryError,
 }
-"""The classic face's class for each kind."""
+"""The classic face's class for each kind of error."""
 
 RUNTIME: Mapping[JmsErrorKind, type[MessagingRuntimeError]] = {
     JmsErrorKind.MESSAGING: MessagingRuntimeError,
@@ -233,4 +234,4 @@ RUNTIME: Mapping[JmsErrorKind, type[MessagingRuntimeError]] = {
     JmsErrorKind.CONNECTION_LOST: ConnectionLostRuntimeError,
     JmsErrorKind.STALE_DELIVERY: StaleDeliveryRuntimeError,
 }
-"""The simplified face's class for each kind."""
+"""The simplified face's class for each kind of error."""

@@ -1,7 +1,7 @@
-"""The observer: told every client event at the moment it happens.
+"""Observers: callables that a client calls with each event when it happens.
 
-A journal is one observer, tracing another.  It is called on the runner, in the order of events, and must not raise:
-an observer's error is the program's, and ends what it was told of.
+Journals and tracing are observers.  The client calls an observer on the runner, in the order of the events.  An
+observer must not raise: its error ends the call or the callback whose event it was.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from assay_sdk.model.reasons import Refused
 
 
 class Handed(Struct, frozen=True, kw_only=True):
-    """A message as a consumer has it.
+    """A received message, with its delivery.
 
     Args:
         consumer: The consumer's number on its connection (`Consumer.number` of the faces).
         delivery: The delivery's number on the wire.
-        source: What the consumer consumes.
+        source: Destination or subscription of the consumer.
         message: The message.
         count: JMSXDeliveryCount: 1 at the first delivery.
         redelivered: JMSRedelivered.
-        batch: Number of the consumer's batch, from 0; None outside batches.
+        batch: Number of the consumer's batch, from 0; None for a message that was delivered singly.
     """
 
     consumer: int
@@ -38,17 +38,17 @@ class Handed(Struct, frozen=True, kw_only=True):
 
 
 class Seen(Struct, frozen=True, tag=True):
-    """The application is about to be handed a message; nothing has been settled."""
+    """The application is about to receive a message; nothing has been settled."""
 
     handed: Handed
 
 
 class Settled(Struct, frozen=True, tag=True):
-    """The client tells the broker what became of a message.
+    """The client sends the outcome of a delivery to the broker.
 
     Args:
-        unit: The unit of work within which it is accepted: a local one's number, or the encoded xid of a branch; None
-            for none.
+        unit: The unit of work in which the message is accepted: the number of a local one, or the encoded xid of a
+            branch; None for none.
     """
 
     handed: Handed
@@ -57,7 +57,7 @@ class Settled(Struct, frozen=True, tag=True):
 
 
 class CallbackEnded(Struct, frozen=True, tag=True):
-    """A listener's callback is over; what it brought about is settled after this.
+    """A listener has returned or raised; the outcome of its messages is settled after this event.
 
     Args:
         consumer: The consumer's number on its connection.
@@ -70,10 +70,10 @@ class CallbackEnded(Struct, frozen=True, tag=True):
 
 
 class UnitTurned(Struct, frozen=True, tag=True):
-    """A unit of work has begun, is prepared, or has ended: the broker has said so.
+    """The broker has begun, prepared or ended a unit of work.
 
     Args:
-        unit: A local one's number, or the encoded xid of a branch.
+        unit: The number of a local unit of work, or the encoded xid of a branch.
     """
 
     unit: int | bytes
@@ -81,17 +81,17 @@ class UnitTurned(Struct, frozen=True, tag=True):
 
 
 class ConnectionLost(Struct, frozen=True, tag=True):
-    """The connection is gone without having been closed."""
+    """The connection ended without being closed."""
 
     refused: Refused
 
 
 class Reconnected(Struct, frozen=True, tag=True):
-    """A client that connects again by itself has a new connection, and its subscriptions are attached again."""
+    """A client that reconnects by itself has a new connection, and its subscriptions are attached to it."""
 
 
 class FrameSeen(Struct, frozen=True, tag=True):
-    """A protocol frame went by (connections with ``trace``)."""
+    """A protocol frame was sent or received (only on connections with ``trace``)."""
 
     frame: Frame
 
@@ -100,13 +100,13 @@ SdkEvent = Seen | Settled | CallbackEnded | UnitTurned | ConnectionLost | Reconn
 
 
 class Observer(Protocol):
-    """Told every event of a connection."""
+    """A callable that a connection calls with each event."""
 
     def __call__(self, event: SdkEvent, /) -> None:
-        """Take note of an event."""
+        """Record an event."""
         ...
 
 
-def nobody(event: SdkEvent) -> None:
-    """The observer of a connection that has none."""
+def no_observer(event: SdkEvent) -> None:
+    """Ignore an event: the observer of a connection without one."""
     del event

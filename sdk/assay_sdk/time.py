@@ -1,7 +1,7 @@
-"""Time and waiting (I-2): one clock and one crank for each world.
+"""Clocks and runners.
 
-Nobody sleeps.  `Runner.run_until` is the only wait of the synchronous faces: under a virtual clock it advances to the
-next thing due, in one thread; under a real one it waits for the I/O loop.
+Code of the kit never sleeps.  The synchronous faces wait in `Runner.run_until` only: a virtual clock advances to the
+next due job in the same thread, a real clock waits for the I/O loop.
 """
 
 from __future__ import annotations
@@ -11,75 +11,75 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Reads time; never waits."""
+    """A clock; reading it never waits."""
 
     @property
     def boot(self) -> str:
-        """Which clock `monotonic_ns` belongs to: readings of one boot can be compared."""
+        """Id of the clock: monotonic times of clocks with the same id are comparable."""
         ...
 
     @property
     def uncertainty_ns(self) -> int:
-        """How far a reading may be off, plus or minus, in nanoseconds."""
+        """Greatest error of a reading, in nanoseconds, in either direction."""
         ...
 
     def monotonic_ns(self) -> int:
-        """Nanoseconds that never go back."""
+        """Return a monotonic time in nanoseconds."""
         ...
 
     def wall_ns(self) -> int:
-        """Nanoseconds since the epoch."""
+        """Return the time of day, in nanoseconds since the epoch."""
         ...
 
 
-class Cancel(Protocol):
-    """Takes a scheduled job back; calling it after the job ran, or twice, does nothing."""
+class CancelJob(Protocol):
+    """Cancels a scheduled job; does nothing if the job ran or was cancelled."""
 
     def __call__(self) -> None:
-        """Take the job back."""
+        """Cancel the job."""
         ...
 
 
 class Runner(Protocol):
-    """Turns the crank: runs jobs one at a time, in the order of their due times and then of their scheduling.
+    """Runs jobs one at a time, in the order of their due times and then of their scheduling.
 
-    Jobs, events and application callbacks all run here; `run_until` may be called from inside a job (a listener that
-    commits) and then turns the same crank.
+    Jobs, events and the application's callbacks all run here.  A job may call `run_until`, as a listener does that
+    commits; the runner then runs other jobs until that call ends.
     """
 
     @property
     def clock(self) -> Clock:
-        """The world's clock."""
+        """The runner's clock."""
         ...
 
     @property
     def waited_ns(self) -> int:
-        """Nanoseconds of the world's clock that callers of `run_until` have spent waiting, in all."""
+        """Total time that callers have spent in `run_until`, in nanoseconds of the runner's clock."""
         ...
 
     def call_soon(self, job: Callable[[], None]) -> None:
-        """Run a job as soon as the ones before it are done.  May be called from any thread."""
+        """Run a job after the jobs that are due.  May be called from any thread."""
         ...
 
-    def call_at(self, due_ns: int, job: Callable[[], None]) -> Cancel:
+    def call_at(self, due_ns: int, job: Callable[[], None]) -> CancelJob:
         """Run a job at a monotonic time in nanoseconds."""
         ...
 
     def run_until(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
-        """Wait until `done()` is true, or the monotonic deadline has come.
+        """Wait until `done()` is true or the monotonic deadline has passed.
 
         Args:
-            done: Asked after every job; must be cheap and free of side effects.
+            done: Called after every job; must be cheap and have no side effects.
             deadline_ns: Monotonic nanoseconds; None waits without a limit.
 
         Returns:
-            What `done()` said last.
+            The last result of `done()`.
 
         Raises:
-            StalledError: A virtual world with nothing left to do can never make `done()` true.
+            StalledError: In virtual time, `done()` is not true, no deadline was given, and no job is scheduled.
         """
         ...
 
 
 class StalledError(RuntimeError):
-    """Somebody waits without a limit for something that nothing scheduled can bring about."""
+    """A wait without a limit cannot end, because no scheduled job could end it."""

@@ -20,7 +20,7 @@ from assay_sdk import (
     connect_mqlight,
     drivers,
 )
-from assay_sdk.driver import Homebound, Target
+from assay_sdk.driver import RunnerProvider, Target
 from assay_sdk.drivers import GROUP
 from assay_sdk.model.converters import NoConverterError
 from assay_sdk.model.reasons import Mqrc
@@ -69,25 +69,25 @@ def test_every_face_finds_it() -> None:
 
 def test_an_address_that_nothing_has_is_refused_by_every_face() -> None:
     gone = "in-process://ASSAY/0"
-    with pytest.raises(MessagingRuntimeError, match="nothing is at in-process://ASSAY/0") as caught:
+    with pytest.raises(MessagingRuntimeError, match="no broker runs at in-process://ASSAY/0") as caught:
         connect(gone)
     assert caught.value.reason is Mqrc.Q_MGR_NOT_AVAILABLE
-    with pytest.raises(MessagingError, match="nothing is at"):
+    with pytest.raises(MessagingError, match="no broker runs at"):
         ConnectionFactory(gone).create_connection()
-    with pytest.raises(MessagingError, match="nothing is at"):
+    with pytest.raises(MessagingError, match="no broker runs at"):
         connect_mqlight(gone)
 
 
 def test_a_broker_that_nobody_has_any_more_is_not_kept() -> None:
     url = InProcessBroker().url
     gc.collect()
-    assert InProcessDrivers().home(url) is None
+    assert InProcessDrivers().runner_at(url) is None
 
 
 def test_a_runner_of_ones_own_does_not_make_an_address() -> None:
     with in_process_broker() as broker, pytest.raises(LookupError, match="no broker at in-process://nowhere"):
         InProcessDrivers().connect(Target(url="in-process://nowhere"), print, broker.runner)
-    assert isinstance(InProcessDrivers(), Homebound)
+    assert isinstance(InProcessDrivers(), RunnerProvider)
 
 
 def test_a_temporary_queue_has_a_name_of_its_own_and_goes_with_its_connection_or_before() -> None:

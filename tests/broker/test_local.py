@@ -19,7 +19,7 @@ from assay_broker.stores.memory import MemoryStore
 from assay_sdk import Queue, connect, driver
 from assay_sdk.driver import DriverEvent
 from assay_sdk.drivers.local import LocalDriver
-from assay_sdk.local.frames import FromClient, Hello, Splitter, decode_event, encode_command
+from assay_sdk.local.frames import FromClient, Hello, LocalFrameSplitter, decode_event, encode_command
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.runners.real import RealRunner
@@ -72,7 +72,7 @@ class Caller:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(5)
         self.socket.connect(str(path))
-        self._splitter = Splitter()
+        self._splitter = LocalFrameSplitter()
         self._events: list[DriverEvent] = []
 
     def __enter__(self) -> Self:

@@ -141,7 +141,7 @@ class DriverContract(ArgumentContract, ABC):
 
     def test_request_is_refused_where_it_cannot_work(self, world: World) -> None:
         with world.connect(mode=AckMode.TRANSACTED) as ctx:
-            with pytest.raises(IllegalStateRuntimeError, match="sent at the commit"):
+            with pytest.raises(IllegalStateRuntimeError, match="sends only at its commit"):
                 ctx.request(world.queue(), "x", timeout=0)
             with ctx.create_context(AckMode.AUTO) as auto:
                 message = Message("x", reply_to=world.queue("r"))

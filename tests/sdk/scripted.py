@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 from assay_sdk import driver as port
 from assay_sdk.driver import DriverCommand, DriverEvent, Outcome, Target
-from assay_sdk.engine.connection import Connection
+from assay_sdk.engine.connection import EngineConnection
 from assay_sdk.engine.deliveries.acknowledgement import AckMode
 from assay_sdk.engine.operations import Operation, perform
-from assay_sdk.engine.sessions.session import Session
+from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.engine.settings import ConnectionOptions
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -249,7 +249,7 @@ class Bench:
         self.driver = FakeDriver(capabilities)
         self.events: list[SdkEvent] = []
         self.complaints: list[Refused] = []
-        self.connection = Connection(
+        self.connection = EngineConnection(
             self.driver,
             Target(url="fake://", client_id=client_id),
             self.runner,
@@ -260,7 +260,7 @@ class Bench:
         self.connection.on_exception = self.complaints.append
         if start:
             self.do(self.connection.start())
-        self.session: Session = self.do(self.connection.session(mode))
+        self.session: EngineSession = self.do(self.connection.session(mode))
 
     @property
     def wire(self) -> FakeWire:

@@ -36,9 +36,9 @@ from assay_adapters.ports.client import (
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk import Backoff
 from assay_sdk.driver import Driver, Durability, Login
-from assay_sdk.faces.calling import shared_runner
-from assay_sdk.faces.mqlight import DEFAULT_CREDIT, Delivery, Subscription, connect_mqlight
-from assay_sdk.faces.mqlight import Client as LightClient
+from assay_sdk.faces.caller import shared_runner
+from assay_sdk.faces.mqlight.client import DEFAULT_CREDIT, Delivery, Subscription, connect_mqlight
+from assay_sdk.faces.mqlight.client import Client as LightClient
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.observer import CallbackEnded, ConnectionLost, FrameSeen, Handed, Reconnected, SdkEvent, Settled
@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 _BACKOFF = Backoff(give_up_ms=180_000)
 """A broker that never lets a client back in is a finding and must not stop the run; a slow restart takes a third."""
-_SOURCE = Source("The MQ Light face of our SDK has it.", "sdk/assay_sdk/faces/mqlight.py")
+_SOURCE = Source("The MQ Light face of our SDK has it.", "sdk/assay_sdk/faces/mqlight/client.py")
 
 CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
     (

@@ -28,7 +28,7 @@ from assay_adapters.suggestions import unknown
 from assay_sdk.driver import Driver, Durability, Login
 from assay_sdk.engine.deliveries.acknowledgement import AckMode as SdkAckMode
 from assay_sdk.faces import classic, simplified
-from assay_sdk.faces.calling import shared_runner
+from assay_sdk.faces.caller import shared_runner
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.destinations import Destination, DestinationError, Queue, Topic, destination
 from assay_sdk.model.message import Address

@@ -1,4 +1,4 @@
-"""What both ends of an AMQP 1.0 connection have in common: types, message sections, frames, and names.
+"""What both ends of an AMQP 1.0 connection share: types, message sections, frames and names.
 
-Pure: octets in, octets out.  It needs no proton.
+These modules only transform octets, and do not use proton.
 """

@@ -1,4 +1,4 @@
-"""The body of an encoded message: had without decoding the rest (OASIS AMQP 1.0, 3.2.6 to 3.2.8)."""
+"""Reading the body of an encoded message without decoding the rest (OASIS AMQP 1.0, 3.2.6 to 3.2.8)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assay_sdk.model.message import Body
 
 
 def body(octets: bytes) -> Body:
-    """The body of an encoded message as `Message.body` has it: text, octets, or None for anything else.
+    """Return the body of an encoded message as in `Message.body`: text, bytes, or None for other bodies.
 
     Raises:
         DecodeError: The message is malformed.
@@ -18,7 +18,7 @@ def body(octets: bytes) -> Body:
         return None
     first = parts[0]
     if first.code == DATA:
-        # One data section is cut out once; several are joined without being cut out before.
+        # A single data section is copied once; several are joined without copying each first.
         view = octets if len(parts) == 1 else memoryview(octets)
         pieces = [view[_content(octets, span.value) : span.end] for span in parts]
         return bytes(pieces[0]) if len(pieces) == 1 else b"".join(pieces)
@@ -29,7 +29,7 @@ def body(octets: bytes) -> Body:
 
 
 def is_plain(octets: bytes) -> bool:
-    """Whether the body of an encoded message is text, octets or nothing, which `Message.body` can hold.
+    """Whether the body of an encoded message is text, bytes or absent, so that `Message.body` can hold it.
 
     Raises:
         DecodeError: The message is malformed.
@@ -39,7 +39,7 @@ def is_plain(octets: bytes) -> bool:
 
 
 def body_size(octets: bytes) -> int:
-    """How many octets the body has: those of its text or its data, or else all of its sections.
+    """Return the size of the body in octets: of its text or data, or of all sections of other bodies.
 
     Raises:
         DecodeError: The message is malformed.
@@ -54,5 +54,5 @@ def body_size(octets: bytes) -> int:
 
 
 def _content(octets: bytes, at: int) -> int:
-    """Where the octets of a text or of binary data begin."""
+    """Return the position of the first octet of a text or of binary data."""
     return at + (5 if octets[at] & 0x10 else 2)

@@ -1,10 +1,10 @@
-"""`Message` to AMQP 1.0 message sections and back, in the JMS mapping.
+"""Conversion of `Message` to AMQP 1.0 message sections and back, in the JMS mapping.
 
-Sections: OASIS AMQP 1.0, 3.2.  The mapping of JMS headers is that of the AMQP JMS mapping working draft as Apache Qpid
-JMS carries it out (``AmqpJmsMessageFacade``, ``AmqpMessageSupport``, ``AmqpDestinationHelper``): destination and
-message type as annotations, a delay as the absolute ``x-opt-delivery-time``.  Encoded by hand and not by
-`proton.Message`, which leaves an explicit ``durable=false`` out, cannot tell an absent field from a zero one, and
-truncates milliseconds.
+The sections are those of OASIS AMQP 1.0, 3.2.  JMS headers are mapped as in the working draft of the AMQP JMS mapping
+and in Apache Qpid JMS (``AmqpJmsMessageFacade``, ``AmqpMessageSupport``, ``AmqpDestinationHelper``): kinds of
+destinations and the message type are annotations, a delay is the absolute ``x-opt-delivery-time``.  `proton.Message` is
+not used, because it omits an explicit ``durable=false``, does not tell an absent field from a zero one, and truncates
+milliseconds.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ _KIND_NUMBERS: Mapping[AddressKind, int] = {
     AddressKind.TEMPORARY_TOPIC: 3,
 }
 KINDS: Mapping[int, AddressKind] = {number: kind for kind, number in _KIND_NUMBERS.items()}
-"""What the annotations that tell destinations apart mean."""
+"""Kind of destination of each number in the annotations."""
 
 MAX_TTL_MS = 2**32 - 1
-"""The header's ttl is a uint (3.2.1): a longer one travels as absolute-expiry-time alone."""
+"""Longest ttl of the header, a uint (3.2.1); a longer one is sent as absolute-expiry-time only."""
 
 
 class Prefixes(Struct, frozen=True):
-    """What a broker wants in front of names, from its Open's ``queue-prefix`` and ``topic-prefix``."""
+    """Prefixes that a broker requires for names: ``queue-prefix`` and ``topic-prefix`` of its open."""
 
     queue: str = ""
     topic: str = ""
 
     def of(self, kind: AddressKind) -> str:
-        """The prefix for one kind of destination; temporary ones are named by the broker."""
+        """Return the prefix for a kind of destination; none for temporary ones, which the broker names."""
         return {AddressKind.QUEUE: self.queue, AddressKind.TOPIC: self.topic}.get(kind, "")
 
 
 class Received(Struct, frozen=True):
-    """A message off the wire, with the header's delivery-count."""
+    """A received message with the header's delivery-count."""
 
     message: Message
     count: int
@@ -78,7 +78,7 @@ class EncodeError(ValueError):
 
 
 def wire_name(address: Address, prefixes: Prefixes) -> str:
-    """A destination's name as the broker wants it."""
+    """Return the name of a destination with the broker's prefix."""
     return prefixes.of(address.kind) + address.name
 
 
@@ -86,14 +86,14 @@ def wire_name(address: Address, prefixes: Prefixes) -> str:
 
 
 def encode(message: Message, prefixes: Prefixes = Prefixes()) -> bytes:  # noqa: B008  a frozen value
-    """The sections of a message.
+    """Encode the sections of a message.
 
     Args:
-        message: What to send; `Message.encoded` goes out untouched when there is one.
-        prefixes: What the broker wants in front of names.
+        message: Message to encode; `Message.encoded` is returned unchanged if it has one.
+        prefixes: Prefixes that the broker requires for names.
 
     Raises:
-        EncodeError: AMQP cannot carry a part of it.
+        EncodeError: AMQP cannot carry a part of the message.
     """
     if message.encoded is not None:
         return message.encoded
@@ -105,14 +105,14 @@ def encode(message: Message, prefixes: Prefixes = Prefixes()) -> bytes:  # noqa:
 
 
 def without_header(message: Message, prefixes: Prefixes = Prefixes()) -> bytes:  # noqa: B008  a frozen value
-    """The sections of a message behind the header: annotations and the bare message, made from its fields.
+    """Encode the sections after the header, annotations and bare message, from the message's fields.
 
     Args:
-        message: The message; its `Message.encoded` is not looked at.
-        prefixes: What the broker wants in front of names.
+        message: Message to encode; its `Message.encoded` is ignored.
+        prefixes: Prefixes that the broker requires for names.
 
     Raises:
-        EncodeError: AMQP cannot carry a part of it.
+        EncodeError: AMQP cannot carry a part of the message.
     """
     try:
         return b"".join(
@@ -135,7 +135,7 @@ def _header(message: Message) -> bytes:
     ttl_ms = message.ttl_ms if message.ttl_ms and message.ttl_ms <= MAX_TTL_MS else None
     if message.durable is None and message.priority is None and ttl_ms is None:
         return b""
-    # An explicit false: RabbitMQ 4 takes an absent durable for true.
+    # An explicit false, because RabbitMQ 4 treats an absent durable as true.
     return types.described(
         HEADER,
         types.fields(
@@ -191,11 +191,11 @@ def _properties(message: Message, prefixes: Prefixes) -> bytes:
 
 
 def application_properties(properties: Mapping[str, Property]) -> bytes:
-    """The section of application properties; nothing for none.
+    """Encode the section of application properties; empty without properties.
 
     Raises:
-        EncodeError: A number is too long.
-        UnicodeEncodeError: A text is none.
+        EncodeError: An integer has more than 64 bits.
+        UnicodeEncodeError: A string has an unpaired surrogate.
     """
     if not properties:
         return b""
@@ -246,21 +246,21 @@ def decode(
     *,
     now_ms: int | None = None,
 ) -> Received:
-    """Read a message off the wire.
+    """Decode a received message.
 
-    A body that is neither text nor octets (a map, a sequence) leaves `Message.body` None and keeps the whole message
-    in `Message.encoded`, so that nothing is lost.
+    With a body that is neither text nor bytes (a map, a sequence), `Message.body` is None and `Message.encoded` has the
+    whole message.
 
     Args:
-        octets: The sections.
-        link: What the receiver consumes: the destination when the message names none.
-        prefixes: What the broker puts in front of names.
-        now_ms: When the message came, in milliseconds since the epoch: a time to live without an expiry time counts
-            from there, since whoever passes a message on leaves of the one what is left (3.2.1); None where that is not
-            known, and then the message has no expiry time.
+        octets: Sections of the message.
+        link: Destination of the receiver, for a message that names none.
+        prefixes: Prefixes that the broker uses for names.
+        now_ms: Time of arrival in milliseconds since the epoch.  A time to live without an expiry time counts from
+            there, because each intermediary reduces it to what is left (3.2.1).  None if unknown; the message then has
+            no expiry time.
 
     Raises:
-        DecodeError: They are malformed.
+        DecodeError: The sections are malformed.
     """
     sections, body, plain = _split(octets)
     header = _Fields(sections.get(HEADER), "header")
@@ -295,7 +295,7 @@ def decode(
 
 
 def _split(octets: bytes) -> tuple[dict[int, object], Body, bool]:
-    """The sections by code, the body, and whether the body is text, octets or nothing."""
+    """Return the sections by code, the body, and whether the body is text, bytes or absent."""
     reader = types.Reader(octets)
     sections: dict[int, object] = {}
     data: list[bytes] = []
@@ -322,7 +322,7 @@ def _split(octets: bytes) -> tuple[dict[int, object], Body, bool]:
 
 
 class _Fields:
-    """The fields of a composite section, by position."""
+    """Fields of a composite section, by position."""
 
     def __init__(self, value: object, section: str) -> None:
         if value is not None and not isinstance(value, list):
@@ -369,7 +369,7 @@ def _address(name: str | None, kind: object, default: AddressKind, prefixes: Pre
 
 
 def _plain_properties(properties: dict[object, object]) -> dict[str, Property]:
-    """Application properties; types that JMS does not know become text."""
+    """Convert application properties; values of types that JMS lacks become text."""
     return {
         str(name): value if value is None or isinstance(value, str | int | float | bytes) else str(value)
         for name, value in properties.items()

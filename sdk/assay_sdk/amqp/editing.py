@@ -1,6 +1,6 @@
-"""Encoded messages with a few values changed: all others stay octet for octet, and so keep their types.
+"""Changing some values of an encoded message; the others keep their octets, and so their types.
 
-For what a broker changes of a message that it otherwise passes on as it came.
+A broker uses it for messages that it otherwise forwards unchanged.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from assay_sdk.amqp.types import DecodeError
 from assay_sdk.amqp.values import Simple, inside, simple, skip
 
 _Entry = tuple[Simple, bytes, bytes]
-"""A key, and key and value as they are encoded."""
+"""A key, and the encoded key and value."""
 
 
 def with_entries(
     octets: bytes, code: int, added: Mapping[str, bytes], dropped: Collection[str], *, name: Callable[[str], bytes]
 ) -> bytes:
-    """A message whose annotations or application properties have other entries.
+    """Return a message with other entries in its annotations or application properties.
 
     Args:
-        octets: The message.
-        code: Which of its sections.
-        added: Encoded values by name, in place of what stands under these names.
-        dropped: Names whose entries go.
-        name: How a name is encoded: as a symbol or as a string.
+        octets: Encoded message.
+        code: Code of the section.
+        added: Encoded values by name, which replace entries of these names.
+        dropped: Names of entries to remove.
+        name: Encoder of names: of symbols or of strings.
 
     Raises:
         DecodeError: The message is malformed.
@@ -36,12 +36,12 @@ def with_entries(
 
 
 def with_map(octets: bytes, code: int, added: bytes) -> bytes:
-    """A message whose annotations or application properties have a map's entries, in place of those of the same keys.
+    """Return a message with a map's entries in its annotations or application properties; they replace equal keys.
 
     Args:
-        octets: The message.
-        code: Which of its sections.
-        added: The map, encoded.
+        octets: Encoded message.
+        code: Code of the section.
+        added: Encoded map.
 
     Raises:
         DecodeError: The message or the map is malformed.
@@ -59,24 +59,24 @@ def _with(octets: bytes, code: int, added: Iterable[_Entry], dropped: Collection
 
 
 def parts(octets: bytes, at: int = 0) -> list[bytes]:
-    """What an encoded list holds, as it is encoded.
+    """Return the encoded items of an encoded list.
 
     Args:
-        octets: What it stands in, up to its end.
-        at: Where it begins.
+        octets: Octets that end with the list.
+        at: Position of the list.
 
     Raises:
-        DecodeError: It is malformed.
+        DecodeError: The list is malformed.
     """
     return _fields(octets, Span(0, at, at, len(octets)))
 
 
 def with_fields(octets: bytes, code: int, changed: Mapping[int, bytes]) -> bytes:
-    """A message whose header or properties have other fields.
+    """Return a message with other fields in its header or properties.
 
     Args:
-        octets: The message.
-        code: Which of its sections.
+        octets: Encoded message.
+        code: Code of the section.
         changed: Encoded values by position.
 
     Raises:
@@ -92,7 +92,7 @@ def with_fields(octets: bytes, code: int, changed: Mapping[int, bytes]) -> bytes
 
 
 def _find(octets: bytes, code: int) -> tuple[int, Span | None]:
-    """Where a section stands or would stand."""
+    """Return the position at which a section is or would be, and the section if it exists."""
     for span in split(octets):
         if span.code >= code:
             return span.begin, span if span.code == code else None

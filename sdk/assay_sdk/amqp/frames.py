@@ -1,4 +1,4 @@
-"""Frames (OASIS AMQP 1.0, 2.3): cut out of a stream, put around performatives, shown as text."""
+"""Frames (OASIS AMQP 1.0, 2.3): splitting a stream, encoding, and showing as text."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ _NAMES: Mapping[tuple[int, int], str] = {
     (SASL_FRAME, 0x44): "sasl-outcome",
 }
 _SECRET = {"sasl-init", "sasl-challenge", "sasl-response"}
-"""Frames that may hold a password: neither their fields nor their octets are shown."""
+"""Frames that may have a password: neither their fields nor their octets are shown."""
 
 
 class Splitter:
-    """Cuts a stream into protocol headers and frames."""
+    """Splits a stream into protocol headers and frames."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
 
     @property
     def rest(self) -> bytes:
-        """What has come and is no complete frame yet, or is none at all."""
+        """Octets of an incomplete frame, or octets that are not a frame."""
         return bytes(self._rest)
 
     def feed(self, octets: bytes) -> Iterator[bytes]:
-        """The protocol headers and frames that are complete with these octets.
+        """Yield the protocol headers and frames that are complete with these octets.
 
         Raises:
-            DecodeError: A frame says that it is shorter than its own head.
+            DecodeError: A frame's size is smaller than its header.
         """
         self._rest += octets
         at = 0
@@ -74,7 +74,7 @@ class Splitter:
 
 
 def whole(octets: bytes) -> Iterator[bytes]:
-    """The frames of which these octets are made, and nothing else: as an engine writes them."""
+    """Split octets that consist of whole frames, as an engine writes them."""
     at, end = 0, len(octets)
     while at < end:
         begin, at = at, at + max(int.from_bytes(octets[at : at + 4]), HEADER_SIZE)
@@ -82,19 +82,19 @@ def whole(octets: bytes) -> Iterator[bytes]:
 
 
 def frame(performative: bytes, *, sasl: bool = False, channel: int = 0) -> bytes:
-    """A frame around an encoded performative."""
+    """Make a frame from an encoded performative."""
     return struct.pack(">IBBH", HEADER_SIZE + len(performative), 2, int(sasl), channel) + performative
 
 
 class Shown(Struct, frozen=True):
-    """A frame as evidence: one line of text, and the octets unless they hold a secret."""
+    """A frame for evidence: a line of text, and the octets unless they have a secret."""
 
     text: str
     octets: bytes
 
 
 def show(octets: bytes) -> Shown:
-    """A protocol header or frame as evidence; never a password."""
+    """Show a protocol header or frame, without passwords."""
     if octets.startswith(b"AMQP"):
         return Shown("header " + ".".join(str(number) for number in octets[4:]), octets)
     kind, channel = octets[5], int.from_bytes(octets[6:8])

@@ -1,4 +1,4 @@
-"""Message and correlation ids as text: AMQP has four types of them, JMS one (Qpid JMS, ``AmqpMessageIdHelper``)."""
+"""Message and correlation ids as text: AMQP has four types of ids, JMS has one (Qpid JMS, ``AmqpMessageIdHelper``)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _ULONG_ID, _UUID_ID, _BINARY_ID = "ID:AMQP_ULONG:", "ID:AMQP_UUID:", "ID:AMQP_BI
 
 
 def identifier(text: str) -> bytes:
-    """A message or correlation id: text, unless it says that it was another type on some wire before.
+    """Encode a message or correlation id as a string, or as the type that its prefix names.
 
     Raises:
-        UnicodeEncodeError: It is no text.
+        UnicodeEncodeError: The text has an unpaired surrogate.
     """
     try:
         if text.startswith(_ULONG_ID):
@@ -26,15 +26,15 @@ def identifier(text: str) -> bytes:
         elif text.startswith(_BINARY_ID):
             return types.binary(bytes.fromhex(text.removeprefix(_BINARY_ID)))
     except ValueError:
-        pass  # it only looks like one of ours: then it is text
+        pass  # the text only looks like an id of another type
     return types.string(text)
 
 
 def identifier_text(value: object) -> str | None:
-    """A message or correlation id as text, from whatever of the four types it is (3.2.11 to 3.2.14).
+    """Convert a message or correlation id of any of the four types to text (3.2.11 to 3.2.14).
 
     Raises:
-        DecodeError: It is of another type.
+        DecodeError: The id is of another type.
     """
     match value:
         case None | str():

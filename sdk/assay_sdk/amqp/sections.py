@@ -1,7 +1,7 @@
-"""The sections of an encoded message: where they lie, and what plainly stands in them (OASIS AMQP 1.0, 3.2).
+"""The sections of an encoded message: their positions, and their simple values (OASIS AMQP 1.0, 3.2).
 
-For whoever passes messages on: nothing is decoded that nobody asks for, and what is compound and nobody's business is
-stepped over by the size it says.  Every list and map that is read has to end exactly where it says it does.
+Brokers forward messages with it.  Only requested values are decoded, and other compound values are skipped by their
+size.  Each list and map that is read must end where its size says.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ NAMES: Mapping[str, int] = {
     "amqp:amqp-value:*": VALUE,
     "amqp:footer:map": FOOTER,
 }
-"""Descriptors in their symbolic form; the numeric one is what everybody sends."""
+"""Descriptors in symbolic form; peers usually send the numeric one."""
 
 _FORMS: Mapping[int, frozenset[int]] = {
     HEADER: LISTS,
@@ -66,20 +66,20 @@ _FORMS: Mapping[int, frozenset[int]] = {
     VALUE: frozenset(range(256)),
     FOOTER: MAPS,
 }
-"""What each section may be."""
+"""Format codes that each section may have."""
 _SMALL_ULONG = 0x53
 _SIZE = Layout(">I").unpack_from
 _REPEATED = frozenset((DATA, SEQUENCE))
 
 
 class Span(Struct, frozen=True, gc=False):
-    """Where a section lies.
+    """Position of a section.
 
     Args:
-        code: Which section it is.
-        begin: Where its descriptor begins.
-        value: Where its value begins.
-        end: Where the next section begins.
+        code: Code of the section.
+        begin: Position of its descriptor.
+        value: Position of its value.
+        end: Position of the next section.
     """
 
     code: int
@@ -89,21 +89,21 @@ class Span(Struct, frozen=True, gc=False):
 
 
 def split(octets: bytes, max_depth: int = MAX_DEPTH) -> list[Span]:
-    """Where the sections of a message lie; what is in them is not looked at.
+    """Return the positions of a message's sections, without checking their contents.
 
     Args:
-        octets: The whole message.
-        max_depth: How many descriptors one value may have, one behind the other.
+        octets: Encoded message.
+        max_depth: Most nested descriptors of a value.
 
     Raises:
-        DecodeError: They are no sections, or not in their order (3.2), or the body is of two kinds.
+        DecodeError: The sections are malformed or in the wrong order (3.2), or the body has two kinds of sections.
     """
     spans: list[Span] = []
     end, last, at = len(octets), 0, 0
     try:
         while at < end:
             begin = at
-            # What everybody sends, without a call: each message comes through here.
+            # The usual form, without a call, because this runs for every message.
             if octets[at] == DESCRIBED and octets[at + 1] == _SMALL_ULONG and octets[at + 2] in _FORMS:
                 code, value = octets[at + 2], at + 3
             else:
@@ -132,11 +132,11 @@ def split(octets: bytes, max_depth: int = MAX_DEPTH) -> list[Span]:
 
 
 def behind(octets: bytes, last: int) -> int:
-    """Where what is behind certain sections begins.
+    """Return the position after certain sections.
 
     Args:
-        octets: A message that `split` has taken.
-        last: The last of the sections that are passed over, if they are there.
+        octets: A message that `split` has accepted.
+        last: Code of the last section to skip, if the message has it.
     """
     at, end = 0, len(octets)
     while at < end:
@@ -151,11 +151,11 @@ def behind(octets: bytes, last: int) -> int:
 
 
 def section_at(octets: bytes, at: int) -> tuple[int, int]:
-    """Which section begins here, and where its value begins.
+    """Return the code of the section at a position, and the position of its value.
 
     Raises:
-        DecodeError: None does.
-        IndexError: The octets end here.
+        DecodeError: No section begins there.
+        IndexError: The octets end there.
     """
     if octets[at] != DESCRIBED:
         raise DecodeError(f"a message section without a descriptor (at octet {at})")
@@ -167,17 +167,17 @@ def section_at(octets: bytes, at: int) -> tuple[int, int]:
 
 
 def fields(octets: bytes, span: Span) -> list[Simple]:
-    """The fields of a header or of properties, by position; those left out at the end are missing.
+    """Read the fields of a header or of properties, by position; omitted fields at the end are missing.
 
     Raises:
-        DecodeError: One is no simple value, or they end elsewhere than they say.
+        DecodeError: A field is not a simple value, or the list does not end where its size says.
     """
     at, count = inside(octets, span.value, span.end)
     values: list[Simple] = []
     add = values.append
     try:
         for _ in range(count):
-            # What nearly all fields are, without a call.
+            # The usual types, without a call.
             code = octets[at]
             if code == NULL:
                 add(None)
@@ -203,15 +203,16 @@ def fields(octets: bytes, span: Span) -> list[Simple]:
 
 @lru_cache(1_024)
 def _name(octets: bytes) -> str:
-    """Names come again with each message: they are decoded once, and there once."""
+    """Decode a name; cached, because the same names come with every message."""
     return octets.decode()
 
 
 def entries(octets: bytes, span: Span) -> dict[str, Simple]:
-    """The entries of application properties: texts to simple values (3.2.5).
+    """Read the entries of application properties: strings to simple values (3.2.5).
 
     Raises:
-        DecodeError: A key is no text, or comes twice, a value is no simple one, or they end elsewhere than they say.
+        DecodeError: A key is not a string or is repeated, a value is not simple, or the map does not end where its size
+            says.
     """
     at, count = inside(octets, span.value, span.end)
     if count % 2:
@@ -246,11 +247,11 @@ def entries(octets: bytes, span: Span) -> dict[str, Simple]:
 
 
 def simple_entries(octets: bytes, span: Span, max_depth: int) -> dict[Simple, Simple]:
-    """The entries of annotations whose values are simple; the others are checked and left out (3.2.10).
+    """Read the entries of annotations with simple values; other values are checked and omitted (3.2.10).
 
     Raises:
-        DecodeError: A value is malformed or nested too deep, a key is no simple one or comes twice, or they end
-            elsewhere than they say.
+        DecodeError: A value is malformed or nested too deep, a key is not simple or is repeated, or the map does not
+            end where its size says.
     """
     at, count = inside(octets, span.value, span.end)
     if count % 2:

@@ -1,7 +1,7 @@
-"""AMQP 1.0's types as bytes (OASIS AMQP 1.0, part 1): as much as messages and SASL frames need.
+"""The types of AMQP 1.0 (OASIS AMQP 1.0, part 1), as far as messages and SASL frames need them.
 
-Encoders are one function a type, because AMQP tells types apart that Python does not.  `decode` gives plain Python
-values; only symbols and described values keep a class of their own.  Pure: no socket, no engine.
+Each type has its own encoder, because AMQP distinguishes types that are one in Python.  `decode` returns plain Python
+values; only symbols and described values have classes of their own.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct
 
 MAX_DEPTH = 32
-"""How deep values may be nested.  Messages need 3; Qpid's own decoders stop at comparable depths, and Python's stack
-would end at some thousand."""
+"""Deepest nesting of values.  Messages need 3; Qpid's decoders have similar limits, and Python's stack allows some
+thousand."""
 
 _SMALL = 256
 """Sizes, counts and small numbers below this have one-octet forms."""
@@ -24,73 +24,73 @@ _LIST0 = b"\x45"
 
 
 class DecodeError(ValueError):
-    """Bytes that are no AMQP value; the text says where."""
+    """Octets that are not an AMQP value; the text says where."""
 
 
 class Symbol(str):
-    """An AMQP symbol: a name from a constrained domain, not text."""
+    """An AMQP symbol: a name from a restricted set, distinct from a string."""
 
     __slots__ = ()
 
 
 class Described(Struct, frozen=True):
-    """A value with a descriptor that says what it means."""
+    """A value with a descriptor."""
 
     descriptor: object
     value: object
 
 
 def null() -> bytes:
-    """Nothing."""
+    """Encode null."""
     return _VOID
 
 
 def boolean(value: bool) -> bytes:
-    """True or false."""
+    """Encode a boolean."""
     return b"\x41" if value else b"\x42"
 
 
 def ubyte(value: int) -> bytes:
-    """0 to 255."""
+    """Encode an integer from 0 to 255."""
     return struct.pack(">BB", 0x50, value)
 
 
 def byte(value: int) -> bytes:
-    """-128 to 127."""
+    """Encode an integer from -128 to 127."""
     return struct.pack(">Bb", 0x51, value)
 
 
 def uint(value: int) -> bytes:
-    """0 to 2^32 - 1."""
+    """Encode an integer from 0 to 2^32 - 1."""
     if value == 0:
         return b"\x43"
     return struct.pack(">BB", 0x52, value) if value < _SMALL else struct.pack(">BI", 0x70, value)
 
 
 def ulong(value: int) -> bytes:
-    """0 to 2^64 - 1."""
+    """Encode an integer from 0 to 2^64 - 1."""
     if value == 0:
         return b"\x44"
     return struct.pack(">BB", 0x53, value) if value < _SMALL else struct.pack(">BQ", 0x80, value)
 
 
 def integer(value: int) -> bytes:
-    """-2^31 to 2^31 - 1."""
+    """Encode an integer from -2^31 to 2^31 - 1."""
     return struct.pack(">Bi", 0x71, value)
 
 
 def long(value: int) -> bytes:
-    """-2^63 to 2^63 - 1."""
+    """Encode an integer from -2^63 to 2^63 - 1."""
     return struct.pack(">Bq", 0x81, value)
 
 
 def double(value: float) -> bytes:
-    """An IEEE 754 double."""
+    """Encode an IEEE 754 double."""
     return struct.pack(">Bd", 0x82, value)
 
 
 def timestamp(value_ms: int) -> bytes:
-    """A time of day, in milliseconds since the epoch."""
+    """Encode a time of day, in milliseconds since the epoch."""
     return struct.pack(">Bq", 0x83, value_ms)
 
 
@@ -102,30 +102,30 @@ def _variable(short: int, wide: int, octets: bytes) -> bytes:
 
 
 def binary(value: bytes) -> bytes:
-    """Octets."""
+    """Encode bytes."""
     return _variable(0xA0, 0xB0, value)
 
 
 def string(value: str) -> bytes:
-    """Text.
+    """Encode a string.
 
     Raises:
-        UnicodeEncodeError: It holds a lone surrogate.
+        UnicodeEncodeError: The string has an unpaired surrogate.
     """
     return _variable(0xA1, 0xB1, value.encode())
 
 
 def symbol(value: str) -> bytes:
-    """A symbol.
+    """Encode a symbol.
 
     Raises:
-        UnicodeEncodeError: It is not ASCII.
+        UnicodeEncodeError: The symbol is not ASCII.
     """
     return _variable(0xA3, 0xB3, value.encode("ascii"))
 
 
 def compound(items: Iterable[bytes], *, of_map: bool = False) -> bytes:
-    """A list of encoded values, or a map of encoded keys and values in turn."""
+    """Encode a list of encoded values, or a map of alternating encoded keys and values."""
     parts = tuple(items)
     if not parts and not of_map:
         return _LIST0
@@ -137,7 +137,7 @@ def compound(items: Iterable[bytes], *, of_map: bool = False) -> bytes:
 
 
 def fields(items: Iterable[bytes]) -> bytes:
-    """A list without the nulls at its end, as composite types are written (1.4)."""
+    """Encode a list without the nulls at its end, as composite types are encoded (1.4)."""
     parts = list(items)
     while parts and parts[-1] == _VOID:
         parts.pop()
@@ -145,19 +145,19 @@ def fields(items: Iterable[bytes]) -> bytes:
 
 
 def mapping(items: Mapping[bytes, bytes]) -> bytes:
-    """A map of encoded keys to encoded values."""
+    """Encode a map of encoded keys and values."""
     return compound((part for pair in items.items() for part in pair), of_map=True)
 
 
 def symbols(values: Iterable[str]) -> bytes:
-    """An array of symbols."""
+    """Encode an array of symbols."""
     octets = [value.encode("ascii") for value in values]
     body = b"".join(struct.pack(">I", len(item)) + item for item in octets)
     return struct.pack(">BIIB", 0xF0, len(body) + 5, len(octets), 0xB3) + body
 
 
 def described(descriptor: int, value: bytes) -> bytes:
-    """An encoded value behind a numeric descriptor."""
+    """Encode a described value with a numeric descriptor."""
     return b"\x00" + ulong(descriptor) + value
 
 
@@ -170,7 +170,7 @@ def _character(octets: bytes) -> str:
 
 _SMALL_ULONG = b"\x53"
 _CONSTANTS: Mapping[int, object] = {0x40: None, 0x41: True, 0x42: False, 0x43: 0, 0x44: 0}
-"""Values that are their format code."""
+"""Values that consist of their format code."""
 _FIXED: Mapping[int, tuple[int, Callable[[bytes], object]]] = {
     0x50: (1, lambda o: o[0]),
     0x51: (1, lambda o: int.from_bytes(o, signed=True)),
@@ -194,7 +194,7 @@ _FIXED: Mapping[int, tuple[int, Callable[[bytes], object]]] = {
     0x94: (16, bytes),
     0x98: (16, lambda o: uuid.UUID(bytes=o)),
 }
-"""Format code to width in octets and reading, for values of a fixed width (1.6)."""
+"""Width in octets and reader of each format code, for values of a fixed width (1.6)."""
 
 
 def _symbol(octets: bytes) -> Symbol:
@@ -203,32 +203,32 @@ def _symbol(octets: bytes) -> Symbol:
 
 _string: Callable[[bytes], str] = bytes.decode
 _BRIEF: Mapping[int, Callable[[bytes], object]] = {0xA0: bytes, 0xA1: _string, 0xA3: _symbol}
-"""Format code to reading, for what has up to 255 octets: most of what names something."""
+"""Reader of each format code, for values of up to 255 octets, which most names are."""
 
 
 class Reader:
-    """Reads encoded values one after the other.
+    """Reads consecutive encoded values.
 
     Args:
-        octets: What to read.
+        octets: Octets to read.
     """
 
     def __init__(self, octets: bytes) -> None:
-        self._octets = bytes(octets)  # proton hands out bytearrays now and then
+        self._octets = bytes(octets)  # proton sometimes returns a bytearray
         self._end = len(octets)
         self.at = 0
-        """Where the next value begins."""
+        """Position of the next value."""
 
     @property
     def more(self) -> bool:
-        """Whether there is another value."""
+        """Whether there are more octets."""
         return self.at < self._end
 
     def value(self, depth: int = 0) -> object:
         """Read one value.
 
         Raises:
-            DecodeError: There is none, or it is malformed.
+            DecodeError: There are no more octets, or the value is malformed.
         """
         at = self.at
         if at >= self._end:
@@ -243,9 +243,9 @@ class Reader:
         return Described(descriptor, self.value(depth + 1))
 
     def _descriptor(self, depth: int) -> object:
-        """What a described value is: a number or a name; anything else means nothing (1.3)."""
+        """Read a descriptor: a number or a symbol; other descriptors are reserved (1.3)."""
         at = self.at
-        if self._octets.startswith(_SMALL_ULONG, at) and at + 1 < self._end:  # nearly all
+        if self._octets.startswith(_SMALL_ULONG, at) and at + 1 < self._end:  # the usual case
             self.at = at + 2
             return self._octets[at + 1]
         descriptor = self.value(depth + 1)
@@ -313,10 +313,10 @@ class Reader:
         for _ in range(count):
             at = self.at
             code = octets[at] if at < end else 0
-            if code in _CONSTANTS:  # nearly half of what stands in performatives
+            if code in _CONSTANTS:  # nearly half of the values in performatives
                 self.at = at + 1
                 items.append(_CONSTANTS[code])
-            elif code in _BRIEF and at + 1 < end and (behind := at + 2 + octets[at + 1]) <= end:  # most of the rest
+            elif code in _BRIEF and at + 1 < end and (behind := at + 2 + octets[at + 1]) <= end:  # most of the others
                 self.at = behind
                 items.append(self._text(octets[at + 2 : behind], _BRIEF[code]))
             else:
@@ -357,10 +357,10 @@ class Reader:
 
 
 def decode(octets: bytes) -> object:
-    """The one value that these octets are.
+    """Decode octets that are exactly one value.
 
     Raises:
-        DecodeError: They are none, or more than one.
+        DecodeError: The octets are not one value.
     """
     reader = Reader(octets)
     value = reader.value()

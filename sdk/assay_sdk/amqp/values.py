@@ -1,7 +1,7 @@
-"""Encoded values one by one, out of octets that hold more: stepped over, looked at, or read where they are simple.
+"""Single encoded values within octets: skipping, checking, and reading simple ones.
 
-Lower than `assay_sdk.amqp.types`, which reads whatever comes into objects: here nothing is read that nobody asks for,
-and what is compound is stepped over by the size it says.
+`assay_sdk.amqp.types` reads any value into objects.  This module reads only requested values, and skips compound ones
+by their size.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ _CODES: Mapping[int, tuple[int, ...]] = {
 WIDTHS = [next((width for width, codes in _CODES.items() if code in codes), _NONE) for code in range(256)]
 
 Simple = str | int | float | bool | bytes | uuid.UUID | None
-"""What the simple types are here: symbols and characters are text, a time of day is a number, a decimal its octets."""
+"""Python values of the simple types: symbols and chars are str, timestamps are int, decimals are their octets."""
 
 
 def skip(octets: bytes, at: int, max_depth: int = MAX_DEPTH) -> int:
-    """Where a value ends; that may be beyond the octets.
+    """Return the end of a value, which may be beyond the octets.
 
     Args:
-        octets: What it stands in.
-        at: Where it begins.
-        max_depth: How many descriptors it may have.
+        octets: Octets with the value.
+        at: Position of the value.
+        max_depth: Most nested descriptors.
 
     Raises:
-        DecodeError: It is of no type, or has too many descriptors.
-        IndexError: The octets end within its head.
+        DecodeError: The format code is unknown, or there are too many descriptors.
+        IndexError: The octets end within the value's head.
     """
     pending, depth = 1, 0
     while pending:
@@ -116,15 +116,15 @@ READERS: Mapping[int, Callable[[bytes], Simple]] = {
     _STRING32: bytes.decode,
     _SYMBOL32: lambda o: o.decode("ascii"),
 }
-"""How the octets of a simple value are read, by its format code."""
+"""Reader of each simple type, by format code."""
 
 
 def simple(octets: bytes, at: int) -> tuple[Simple, int]:
-    """A simple value, and where the next one begins.
+    """Read a simple value, and return the position after it.
 
     Raises:
-        DecodeError: It is none, or malformed.
-        IndexError: The octets end within it.
+        DecodeError: The value is not simple, or malformed.
+        IndexError: The octets end within the value.
     """
     code = octets[at]
     if code == NULL:
@@ -148,15 +148,15 @@ def simple(octets: bytes, at: int) -> tuple[Simple, int]:
 
 
 def inside(octets: bytes, at: int, end: int) -> tuple[int, int]:
-    """Where the first value of a list or map begins, and how many there are.
+    """Return the position of a list's or map's first value, and the number of values.
 
     Args:
-        octets: What it stands in.
-        at: Where it begins.
-        end: Where it ends.
+        octets: Octets with the list or map.
+        at: Position of the list or map.
+        end: End of the list or map.
 
     Raises:
-        DecodeError: There cannot be so many.
+        DecodeError: The count is impossible.
     """
     form = octets[at]
     if form == LIST0:
@@ -172,11 +172,11 @@ def inside(octets: bytes, at: int, end: int) -> tuple[int, int]:
 
 
 def check(octets: bytes, at: int, max_depth: int) -> int:
-    """Where a value ends that is looked at in full.
+    """Check a value completely, and return its end.
 
     Raises:
-        DecodeError: It is malformed, or nested too deep.
-        IndexError: The octets end within it.
+        DecodeError: The value is malformed, or nested too deep.
+        IndexError: The octets end within the value.
     """
     if max_depth < 0:
         raise DecodeError(f"values nested too deep (at octet {at})")

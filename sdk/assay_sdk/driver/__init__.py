@@ -1,7 +1,8 @@
-"""The port between the SDK's engine and a protocol (I-2): commands down, events up.
+"""The port between the SDK's engine and a protocol: commands go to the wire, events come from it.
 
-A `Wire` is one attempt at a connection and is never reused.  `submit` returns at once; every command gets exactly one
-`Done` or `Failed` with its token, on the runner.  Tokens, links and units are the engine's own numbers.
+A `Wire` is one attempt at a connection and is never reused.  `submit` returns at once; every command is answered by
+exactly one `Done` or `Failed` with its token, on the runner.  The engine chooses the numbers of tokens, sessions, links
+and units of work.
 """
 
 from assay_sdk.driver._commands import (
@@ -54,8 +55,8 @@ from assay_sdk.driver._events import (
 )
 from assay_sdk.driver._port import (
     Driver,
-    Homebound,
     Login,
+    RunnerProvider,
     Target,
     TargetError,
     Wire,
@@ -92,7 +93,6 @@ __all__ = [
     "Failed",
     "ForgetXa",
     "Frame",
-    "Homebound",
     "LinkClosed",
     "Login",
     "OpenReceiver",
@@ -105,6 +105,7 @@ __all__ = [
     "RecoverXa",
     "Rollback",
     "RollbackXa",
+    "RunnerProvider",
     "Send",
     "Settle",
     "Target",

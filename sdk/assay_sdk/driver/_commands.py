@@ -1,4 +1,4 @@
-"""Commands: what the engine asks of a wire."""
+"""Commands from the engine to a wire."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from assay_sdk.model.xa import XaEnd, XaStart
 
 
 class Durability(StrEnum):
-    """Which kind of subscription a receiver on a topic has (JMS 8.3)."""
+    """Kind of subscription of a receiver on a topic (JMS 2.0, 8.3)."""
 
     NON_DURABLE = "non-durable"
     DURABLE = "durable"
 
 
 class Outcome(StrEnum):
-    """What became of a delivery (OASIS AMQP 1.0, 3.4)."""
+    """Outcome of a delivery (OASIS AMQP 1.0, 3.4)."""
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     RELEASED = "released"
-    """Back to the queue as if it had never left: the delivery count stays."""
+    """The message goes back to the queue, and its delivery count stays."""
     MODIFIED = "modified"
-    """Back to the queue, marked as a failed delivery: the delivery count grows."""
+    """The message goes back to the queue as a failed delivery, and its delivery count grows."""
 
 
 class OpenSession(Struct, frozen=True, tag=True):
@@ -36,7 +36,7 @@ class OpenSession(Struct, frozen=True, tag=True):
 
 
 class CloseSession(Struct, frozen=True, tag=True):
-    """Close a session with all its links; what they hold unsettled goes back as a failed delivery."""
+    """Close a session and all its links; their unsettled messages go back as failed deliveries."""
 
     token: int
     session: int
@@ -46,10 +46,10 @@ class OpenSender(Struct, frozen=True, tag=True):
     """Attach a sender.
 
     Args:
-        address: The destination; None for one named in each message (anonymous relay).
-        settled: Whether the sender will send settled transfers (at most once).
-        dynamic: Whether a temporary destination of the address's kind is made for it, whose name is the answer's value;
-            it goes with the link.
+        address: Destination; None for a destination in each message (anonymous relay).
+        settled: Whether the sender sends settled transfers (at most once).
+        dynamic: Whether the broker creates a temporary destination of the address's kind.  `Done.value` is its name,
+            and it ends with the link.
     """
 
     token: int
@@ -65,14 +65,14 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
 
     Args:
         address: Queue or topic.
-        selector: JMS selector; None for none.
-        no_local: Leave out what this connection sent.
-        durability: Kind of subscription, on a topic.
-        name: Subscription name; None for an unshared non-durable subscription or a queue.
+        selector: JMS message selector; None for none.
+        no_local: Exclude messages that this connection sent.
+        durability: Kind of subscription, for a topic.
+        name: Name of the subscription; None for an unshared non-durable subscription or a queue.
         shared: Whether the subscription is shared.
-        settled: Whether the broker shall send settled (at most once).
-        everybodys: Whether a shared subscription belongs to no client id, so that clients with any id share it.
-        timeout_ms: How long the subscription outlives the link; None for ever (durable) or not at all (non-durable).
+        settled: Whether the broker sends settled transfers (at most once).
+        everybodys: Whether clients of any id share the subscription, because it belongs to no client id.
+        timeout_ms: How long the subscription remains after the link; None without limit if durable, else not at all.
     """
 
     token: int
@@ -90,10 +90,10 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class CloseLink(Struct, frozen=True, tag=True):
-    """Close a sender or receiver; a durable subscription stays.
+    """Close a sender or receiver; a durable subscription remains.
 
-    What the receiver holds unsettled goes back as a failed delivery, so the engine, which follows JMS 8.8 (closing a
-    consumer does not touch what it has delivered), closes a receiver only once its deliveries are settled.
+    Unsettled messages of a receiver go back as failed deliveries.  In JMS, closing a consumer leaves its delivered
+    messages alone (JMS 2.0, 8.8), so the engine closes a receiver only when they are settled.
     """
 
     token: int
@@ -101,10 +101,10 @@ class CloseLink(Struct, frozen=True, tag=True):
 
 
 class Send(Struct, frozen=True, tag=True):
-    """Send a message; `Done` comes when the broker has answered, at once when `settled`.
+    """Send a message; answered when the broker has answered, or at once if the link is settled.
 
     Args:
-        unit: The unit of work it belongs to; None for none.
+        unit: Number of the unit of work; None for none.
     """
 
     token: int
@@ -115,7 +115,7 @@ class Send(Struct, frozen=True, tag=True):
 
 
 class Credit(Struct, frozen=True, tag=True):
-    """Allow this many more deliveries on a receiver."""
+    """Allow more deliveries on a receiver, in addition to earlier credit."""
 
     token: int
     link: int
@@ -123,14 +123,14 @@ class Credit(Struct, frozen=True, tag=True):
 
 
 class Drain(Struct, frozen=True, tag=True):
-    """Send what is there within the credit, give the rest of the credit back, then say `Drained`."""
+    """Have the broker send available messages within the credit and give back the rest, then report `Drained`."""
 
     token: int
     link: int
 
 
 class Settle(Struct, frozen=True, tag=True):
-    """Settle deliveries with one outcome."""
+    """Settle deliveries with an outcome."""
 
     token: int
     link: int
@@ -139,11 +139,11 @@ class Settle(Struct, frozen=True, tag=True):
 
 
 class Begin(Struct, frozen=True, tag=True):
-    """Begin a local unit of work (``xid`` None), or work for a branch of a global one.
+    """Begin a local unit of work (``xid`` is None), or work in a branch of an XA transaction.
 
     Args:
-        unit: The number under which sends and deliveries join it; a branch has a new one each time.
-        xid: The branch, as `assay_sdk.model.xa.Xid.encoded` has it.
+        unit: Number that sends and deliveries refer to; each `Begin` of a branch has a new one.
+        xid: Encoded xid of the branch (`assay_sdk.model.xa.Xid.encoded`).
         start: Whether the branch is new, joined, or resumed.
     """
 
@@ -155,7 +155,7 @@ class Begin(Struct, frozen=True, tag=True):
 
 
 class Enlist(Struct, frozen=True, tag=True):
-    """Accept deliveries within a unit of work: gone at its commit, still with the link after its rollback."""
+    """Accept deliveries in a unit of work: they end with its commit, and remain with the link after its rollback."""
 
     token: int
     link: int
@@ -171,14 +171,14 @@ class Commit(Struct, frozen=True, tag=True):
 
 
 class Rollback(Struct, frozen=True, tag=True):
-    """Back a local unit of work out."""
+    """Roll back a local unit of work."""
 
     token: int
     unit: int
 
 
 class EndXa(Struct, frozen=True, tag=True):
-    """End the connection's work for a branch, for good or for a while."""
+    """End or suspend the connection's work in a branch."""
 
     token: int
     xid: bytes
@@ -186,9 +186,9 @@ class EndXa(Struct, frozen=True, tag=True):
 
 
 class Prepare(Struct, frozen=True, tag=True):
-    """Prepare a branch, whoever worked in it; `Done.value` is a `XaVote`.
+    """Prepare a branch, whichever connection worked in it; `Done.value` is an `XaVote`.
 
-    Once prepared it is bound to no connection, and no link holds what it has accepted.
+    A prepared branch belongs to no connection, and no link holds the messages that it has accepted.
     """
 
     token: int
@@ -196,10 +196,10 @@ class Prepare(Struct, frozen=True, tag=True):
 
 
 class CommitXa(Struct, frozen=True, tag=True):
-    """Commit a branch, whoever worked in it.
+    """Commit a branch, whichever connection worked in it.
 
     Args:
-        one_phase: Whether it has not been prepared.
+        one_phase: Whether to commit without an earlier prepare.
     """
 
     token: int
@@ -208,20 +208,20 @@ class CommitXa(Struct, frozen=True, tag=True):
 
 
 class RollbackXa(Struct, frozen=True, tag=True):
-    """Back a branch out, whoever worked in it; what it has accepted comes again, without its link being asked."""
+    """Roll back a branch, whichever connection worked in it; the messages that it accepted are delivered again."""
 
     token: int
     xid: bytes
 
 
 class RecoverXa(Struct, frozen=True, tag=True):
-    """List the branches that are in doubt or were completed heuristically; `Done.value` is a tuple of xids."""
+    """List the branches that are prepared or were completed heuristically; `Done.value` is a tuple of xids."""
 
     token: int
 
 
 class ForgetXa(Struct, frozen=True, tag=True):
-    """Forget how a branch was completed heuristically."""
+    """Forget a branch that was completed heuristically."""
 
     token: int
     xid: bytes
@@ -231,7 +231,7 @@ class Unsubscribe(Struct, frozen=True, tag=True):
     """Remove a durable subscription.
 
     Args:
-        everybodys: Whether it belongs to no client id (`OpenReceiver`).
+        everybodys: Whether the subscription belongs to no client id (`OpenReceiver`).
     """
 
     token: int
@@ -242,7 +242,7 @@ class Unsubscribe(Struct, frozen=True, tag=True):
 
 
 class Cancel(Struct, frozen=True, tag=True):
-    """Take a delayed message back before it is delivered."""
+    """Cancel a delayed message before it is delivered; `Done.value` tells whether the broker did."""
 
     token: int
     session: int
@@ -250,7 +250,7 @@ class Cancel(Struct, frozen=True, tag=True):
 
 
 class Browse(Struct, frozen=True, tag=True):
-    """Look at a queue; `Done.value` is a tuple of `Message`, in the queue's order."""
+    """List the messages of a queue; `Done.value` is a tuple of `Message`, in the queue's order."""
 
     token: int
     session: int
@@ -259,7 +259,7 @@ class Browse(Struct, frozen=True, tag=True):
 
 
 class Close(Struct, frozen=True, tag=True):
-    """Close the connection in order."""
+    """Close the connection normally."""
 
     token: int
 

@@ -1,4 +1,4 @@
-"""Events: what a wire has to tell, and what a peer says of itself."""
+"""Events from a wire to the engine, and the properties that a peer sends."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Refused
 
 PeerProperties = Mapping[str, str | int | bool]
-"""What a peer says of itself, or of a destination (I-6)."""
+"""Properties that a peer sends about itself or a destination."""
 
 LEVEL_PROPERTY = "x-opt-mq-level"
-"""Of a queue manager, when the connection opens: its level, such as ``8.0``."""
+"""Sent by a queue manager when the connection opens: its level, such as ``8.0``."""
 
 PLATFORM_PROPERTY = "x-opt-mq-platform"
-"""Of a queue manager, when the connection opens: ``distributed`` or ``zos``."""
+"""Sent by a queue manager when the connection opens: ``distributed`` or ``zos``."""
 
 DEFBIND_PROPERTY = "x-opt-mq-defbind"
-"""Of a destination, when a sender attaches: its DEFBIND, ``OPEN``, ``NOTFIXED`` or ``GROUP``."""
+"""Sent when a sender attaches: DEFBIND of the destination, ``OPEN``, ``NOTFIXED`` or ``GROUP``."""
 
 CLUSTERED_PROPERTY = "x-opt-mq-clustered"
-"""Of a destination, when a sender attaches: whether it is in a cluster."""
+"""Sent when a sender attaches: whether the destination is in a cluster."""
 
 
 BOTHRESH_PROPERTY = "x-opt-mq-bothresh"
-"""Of a queue, when a receiver attaches: after how many deliveries in vain a message is moved away; absent for never."""
+"""Sent when a receiver attaches to a queue: after how many failed deliveries a message is moved; absent for never."""
 
 BOQNAME_PROPERTY = "x-opt-mq-boqname"
-"""Of a queue, when a receiver attaches: where such messages are moved; empty for the dead-letter queue."""
+"""Sent when a receiver attaches to a queue: where such messages are moved; empty for the dead-letter queue."""
 
 DEADQ_PROPERTY = "x-opt-mq-deadq"
-"""Of a queue manager, when a receiver attaches to a queue with BOTHRESH: its dead-letter queue; empty for none."""
+"""Sent when a receiver attaches to a queue with BOTHRESH: the dead-letter queue; empty for none."""
 
 
 class Opened(Struct, frozen=True, tag=True):
     """The connection is open.
 
     Args:
-        capabilities: What this wire can do from here on.
-        properties: What the peer said of itself (``product``, ``version`` ..., `LEVEL_PROPERTY`).
+        capabilities: Capabilities of this wire.
+        properties: Properties of the peer (``product``, ``version`` ..., `LEVEL_PROPERTY`).
     """
 
     epoch: int
@@ -51,12 +51,12 @@ class Opened(Struct, frozen=True, tag=True):
 
 
 class Done(Struct, frozen=True, tag=True):
-    """A command has succeeded.
+    """A command succeeded.
 
     Args:
-        value: What it was asked for, where it was asked for something.
-        properties: To `OpenSender`: what the peer said of the destination (`DEFBIND_PROPERTY`, `CLUSTERED_PROPERTY`);
-            empty where it said nothing.
+        value: Result of the command; None without one.
+        properties: For `OpenSender`: properties of the destination (`DEFBIND_PROPERTY`, `CLUSTERED_PROPERTY`); empty if
+            the peer sent none.
     """
 
     token: int
@@ -65,19 +65,19 @@ class Done(Struct, frozen=True, tag=True):
 
 
 class Failed(Struct, frozen=True, tag=True):
-    """A command was refused."""
+    """A command was refused, or the connection was lost before its answer."""
 
     token: int
     refused: Refused
 
 
 class Arrived(Struct, frozen=True, tag=True):
-    """A message has come on a receiver.
+    """A receiver got a message.
 
     Args:
-        delivery: The delivery's number on this wire, for `Settle` and `Enlist`.
-        count: Earlier deliveries that failed (AMQP delivery-count): 0 at the first.
-        redelivered: Whether it was delivered before.
+        delivery: Number of the delivery on this wire, for `Settle` and `Enlist`.
+        count: Number of failed deliveries before this one (AMQP delivery-count).
+        redelivered: Whether the message was delivered before.
     """
 
     link: int
@@ -89,7 +89,7 @@ class Arrived(Struct, frozen=True, tag=True):
 
 
 class Drained(Struct, frozen=True, tag=True):
-    """A receiver has no credit left after `Drain`."""
+    """A receiver has no credit left after a `Drain`."""
 
     link: int
 
@@ -102,17 +102,17 @@ class LinkClosed(Struct, frozen=True, tag=True):
 
 
 class Closed(Struct, frozen=True, tag=True):
-    """The connection is gone; no event follows.  Every open command has got its `Failed` before."""
+    """The connection has ended; no event follows.  Every open command has been answered by `Failed` before."""
 
     epoch: int
     refused: Refused | None
 
 
 class Transfer(Struct, frozen=True):
-    """A message that went over the wire.
+    """A message that was sent in a frame.
 
     Args:
-        settled: Whether the sender has forgotten it with that (at most once).
+        settled: Whether the transfer was settled (at most once).
     """
 
     message: Message
@@ -120,10 +120,10 @@ class Transfer(Struct, frozen=True):
 
 
 class Frame(Struct, frozen=True, tag=True):
-    """A frame went over the wire (only with `Target.trace`).
+    """A frame was sent or received (only with `Target.trace`).
 
     Args:
-        transfer: The message in it, where one begins in it and goes out.
+        transfer: Message of an outgoing frame, in the first of its frames; None for other frames.
     """
 
     direction: Literal["in", "out"]

@@ -1,4 +1,4 @@
-"""Drivers and their wires, and where they lead."""
+"""The protocols that a driver implements, and the target of a connection."""
 
 from __future__ import annotations
 
@@ -14,33 +14,32 @@ from assay_sdk.time import Runner
 
 
 class TargetError(ValueError):
-    """A `Target` cannot be used: its URL is malformed, or a file that it names cannot be read."""
+    """A `Target` that cannot be used: its URL is malformed, or a file that it names cannot be read."""
 
 
 class Login(Struct, frozen=True):
-    """Who connects."""
+    """User and password."""
 
     user: str
     password: str
 
     def __repr__(self) -> str:
-        """Never the password."""
+        """Show the user without the password."""
         return f"Login(user={self.user!r})"
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """Where to connect, and as whom.
+    """Broker to connect to, and how.
 
     Args:
         url: ``amqp://host:port``, or the name of an in-process broker.
         client_id: JMS client id; None for none.
         login: User and password; None for an anonymous login.
-        ca_file: PEM file with the certificates of those who are believed, for drivers that encrypt (``amqps://``);
-            None for the system's.
-        trace: Whether `Frame` events are wanted.
-        open_timeout_ms: How long opening may take, in milliseconds.
-        request_timeout_ms: How long any other command waits for the broker's answer, in milliseconds; then it has
-            failed.  For drivers whose broker is elsewhere.
+        ca_file: PEM file with the trusted certificates, for drivers with TLS (``amqps://``); None for the system's.
+        trace: Whether the wire sends `Frame` events.
+        open_timeout_ms: Timeout of opening the connection, in milliseconds.
+        request_timeout_ms: Timeout of any other command, in milliseconds; a command without an answer then fails.  For
+            drivers whose broker is in another process.
     """
 
     url: str
@@ -57,47 +56,47 @@ class Wire(Protocol):
 
     @property
     def epoch(self) -> int:
-        """Grows with each attempt; deliveries of one epoch mean nothing in another."""
+        """Number of the attempt, which grows with each; deliveries of one epoch are unknown in another."""
         ...
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What it can do; valid after `Opened`."""
+        """Capabilities of the connection; valid after `Opened`."""
         ...
 
     def submit(self, command: DriverCommand) -> None:
-        """Hand a command over; returns at once."""
+        """Send a command; returns at once."""
         ...
 
     def abort(self) -> None:
-        """Drop the connection as if the line had been cut: nothing more is sent."""
+        """Drop the connection without telling the broker, as if the network had failed."""
         ...
 
 
 class Driver(Protocol):
-    """A protocol.  Third parties register theirs in the entry point group ``assay.drivers``."""
+    """A protocol.  Other packages register drivers in the entry point group ``assay.drivers``."""
 
     @property
     def name(self) -> str:
-        """The URL scheme it serves."""
+        """URL scheme of the driver."""
         ...
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> Wire:
-        """Start an attempt; the first event is `Opened` or `Closed` with the reason.
+        """Start connecting; the first event is `Opened`, or `Closed` with the reason.
 
         Raises:
-            TargetError: The target cannot be used; nothing has been started.
+            TargetError: The target is invalid; no attempt has been started.
         """
         ...
 
 
 @runtime_checkable
-class Homebound(Protocol):
-    """A driver that leads into worlds with a clock and a crank of their own, rather than to the machine's.
+class RunnerProvider(Protocol):
+    """A driver for brokers that have a runner, and so a clock, of their own: in-process brokers.
 
-    Whoever connects by URL alone turns that crank.
+    A connection to such a broker uses its runner, unless the application gives another one.
     """
 
-    def home(self, url: str) -> Runner | None:
-        """The crank of the world that a URL leads to; None when it leads nowhere."""
+    def runner_at(self, url: str) -> Runner | None:
+        """Return the runner of the broker at a URL; None when no broker runs there."""
         ...

@@ -1,7 +1,7 @@
-"""Drivers: protocols, found by the scheme of a URL.
+"""Drivers, found by the scheme of a URL.
 
-A driver is registered in the entry point group ``assay.drivers`` under the scheme that it serves; third parties
-register theirs in the same way.
+A driver is registered in the entry point group ``assay.drivers`` under its scheme; other packages register theirs in
+the same way.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "assay.drivers"
-"""The entry point group."""
+"""Entry point group of drivers."""
 OURS = "assay-mq"
-"""The distribution that brings our own drivers."""
+"""Distribution that contains the project's own drivers."""
 
 
 def entry_points(*, group: str) -> Collection[EntryPoint]:
-    """Find the installed entry points of a group; imports `importlib.metadata`, half of the SDK's start, only now."""
+    """Find the installed entry points of a group; imports `importlib.metadata` here, because that is slow."""
     from importlib import metadata
 
     return metadata.entry_points(group=group)
 
 
 def scheme_of(url: str) -> str:
-    """Read the scheme of a URL; empty where it has none (RFC 3986, 3.1)."""
+    """Return the scheme of a URL; empty without one (RFC 3986, 3.1)."""
     scheme, colon, _ = url.partition(":")
     is_scheme = scheme[:1].isalpha() and scheme.isascii() and all(c.isalnum() or c in "+-." for c in scheme)
     return scheme.lower() if colon and is_scheme else ""
 
 
 def find_driver(url: str) -> Driver:
-    """Find and make the driver for a URL.
+    """Make a driver for a URL.
 
     Args:
         url: ``amqp://host:port``.
@@ -46,7 +46,7 @@ def find_driver(url: str) -> Driver:
         A new driver.
 
     Raises:
-        RefusedError: The URL has no scheme, no driver serves it, or the driver's own extra is not installed.
+        RefusedError: The URL has no scheme, no driver serves it, or a package that the driver needs is not installed.
     """
     scheme = scheme_of(url)
     known = {point.name: point for point in entry_points(group=GROUP)}
@@ -61,7 +61,7 @@ def find_driver(url: str) -> Driver:
 
 
 def serves(url: str) -> bool:
-    """Whether the URL is one for a driver, be it that this one, or all of them, are still to be installed.
+    """Whether a URL is for a driver, installed or not.
 
     Args:
         url: ``amqp://host:port``.
@@ -76,7 +76,7 @@ def _make(point: EntryPoint) -> Driver:
 
 
 def _advice(known: Mapping[str, EntryPoint]) -> str:
-    """What to do about a URL that nobody serves: the schemes that there are, with what some of them lack."""
+    """Return what to do about a URL without a driver: the schemes that exist, and what some of them need."""
     if not known:
         return f"none is installed; do so with pip install {OURS}, or give a driver"
     names: list[str] = []
@@ -91,7 +91,7 @@ def _advice(known: Mapping[str, EntryPoint]) -> str:
 
 
 def _install(point: EntryPoint) -> str:
-    """The call that installs what a driver lacks: each of ours has an extra of its scheme's name."""
+    """Return the command that installs what a driver needs: each of ours has an extra with the name of its scheme."""
     theirs = point.dist.name if point.dist else OURS
     return f"pip install '{OURS}[{point.name}]'" if theirs == OURS else f"what {theirs} says"
 

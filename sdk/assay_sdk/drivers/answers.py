@@ -1,4 +1,4 @@
-"""Who is owed an answer: every command's token, until its one `Done` or `Failed`, or until its time is over."""
+"""Open tokens: each command gets one `Done` or `Failed`, at the latest when it times out."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from msgspec import Struct
 from assay_sdk.driver import Done, DriverCommand, DriverEvent, Failed, PeerProperties
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-from assay_sdk.time import Cancel, Runner
+from assay_sdk.time import CancelJob, Runner
 
 GiveUp = Callable[[], str]
-"""Lets go of a request whose time is over; what there is to say of it, as the end of a sentence."""
+"""Ends a request that timed out; returns what to say about it, as the end of a sentence."""
 
-UNKNOWN = "nobody knows whether it did what it was asked for"
+UNKNOWN = "whether it carried the command out is unknown"
 
 
 class _Owed(Struct):
-    """A command that waits for its answer."""
+    """A command without an answer."""
 
     what: str
     due_ns: int
@@ -27,16 +27,16 @@ class _Owed(Struct):
 
 
 class Answers:
-    """The tokens that are open, and the sink that is told.
+    """The open tokens of a connection, and the sink for their answers.
 
-    An answer to a token that is not open any more is dropped: the command has had its answer when its link or
-    connection went or its time was over, and what the broker says later changes nothing for it.
+    An answer for a token that is not open is ignored: its command was answered when its link or connection ended or it
+    timed out, and the broker's later answer does not change that.
 
     Args:
-        sink: The engine's.
-        runner: Whose clock counts.
-        limit_ms: How long a command waits for its answer, in milliseconds.
-        flush: Called after requests were let go of, which the broker has to be told.
+        sink: Called with the answers.
+        runner: Runner with the clock for timeouts.
+        limit_ms: Timeout of a command, in milliseconds.
+        flush: Called after requests have timed out, so that the broker is told.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class Answers:
         self._flush = flush
         self._runner = runner
         self._limit_ms = limit_ms
-        self._open: dict[int, _Owed] = {}  # the oldest first, and so the first due
-        self._timer: Cancel | None = None
+        self._open: dict[int, _Owed] = {}  # oldest first, so the first one times out first
+        self._timer: CancelJob | None = None
 
     def owe(self, command: DriverCommand) -> None:
-        """A command has come."""
+        """Add a command."""
         due_ns = self._runner.clock.monotonic_ns() + self._limit_ms * 1_000_000
         words = re.sub("(?<!^)(?=[A-Z])", " ", type(command).__name__).lower()
         self._open[command.token] = _Owed(words, due_ns)
@@ -58,7 +58,7 @@ class Answers:
             self._timer = self._runner.call_at(due_ns, self._look)
 
     def at_limit(self, token: int, give_up: GiveUp) -> None:
-        """Say how to let go of a request when its time is over; without that, nothing has to be done."""
+        """Set how to end a request when it times out; without that, only its command fails."""
         if token in self._open:
             self._open[token].give_up = give_up
 
@@ -68,25 +68,25 @@ class Answers:
         value: tuple[bytes, ...] | tuple[Message, ...] | str | None = None,
         properties: PeerProperties | None = None,
     ) -> None:
-        """It has succeeded.
+        """Answer that a command succeeded.
 
         Args:
-            token: Whose answer it is.
-            value: What it was asked for.
-            properties: What the peer said of the destination.
+            token: Token of the command.
+            value: Result of the command.
+            properties: Properties of the destination.
         """
         if token in self._open:
             del self._open[token]
             self.emit(Done(token, value, properties or {}))
 
     def fail(self, token: int, why: Refused) -> None:
-        """It was refused."""
+        """Answer that a command was refused."""
         if token in self._open:
             del self._open[token]
             self.emit(Failed(token, why))
 
     def fail_all(self, why: Refused) -> None:
-        """Nothing that is open will succeed any more."""
+        """Refuse all open commands."""
         if self._timer is not None:
             self._timer()
             self._timer = None
@@ -94,7 +94,7 @@ class Answers:
             self.fail(token, why)
 
     def _look(self) -> None:
-        """Fail what has waited for too long; look again when the next would have."""
+        """Fail the commands that have timed out, and schedule the next check."""
         self._timer = None
         now_ns = self._runner.clock.monotonic_ns()
         for token, owed in tuple(self._open.items()):

@@ -1,7 +1,7 @@
-"""The driver for a reference broker in another process of this machine: a Unix socket, and no protocol but our own.
+"""The driver for a reference broker in another process of this machine, over a Unix socket.
 
-It is the shortest honest way out of the process: what `assay_sdk.driver` says goes over as it is, and a line that
-breaks is a lost connection.  Who may connect is whom the file system lets (`assay_broker.local`).
+The socket carries the commands and events of `assay_sdk.driver` unchanged, and a broken socket is a lost connection.
+The file system decides who may connect (`assay_broker.local`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from assay_sdk import driver
 from assay_sdk.driver import DriverCommand, DriverEvent, Target, TargetError
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.local.frames import VERSION, FrameError, FrameTooLongError, Hello, decode_event, encode_command
-from assay_sdk.local.line import Line
+from assay_sdk.local.local_socket import LocalSocket
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.runners.real import LoopRunner
@@ -28,7 +28,7 @@ from assay_sdk.time import Runner
 
 _NS_PER_MS = 1_000_000
 _RETRY_NS = 2 * _NS_PER_MS
-"""When a broker's queue of callers is full, the next attempt comes so much later."""
+"""Wait before the next attempt when the broker's queue of connections is full."""
 
 
 class LocalDriver:
@@ -39,20 +39,20 @@ class LocalDriver:
 
     @property
     def name(self) -> str:
-        """The URL scheme it serves."""
+        """URL scheme of the driver."""
         return "local"
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> LocalWire:
-        """Start an attempt; the first event is `Opened`, or `Closed` with the reason.
+        """Start connecting; the first event is `Opened`, or `Closed` with the reason.
 
         Args:
             target: ``local:///path/to.sock``, client id, login.
-            sink: Told every event, on the runner's loop.
-            runner: One that watches sockets: `assay_sdk.runners.real.RealRunner`.
+            sink: Called with every event, on the runner's loop.
+            runner: A runner that watches sockets: `assay_sdk.runners.real.RealRunner`.
 
         Raises:
-            TargetError: The URL names no path.
-            TypeError: The runner watches no sockets.
+            TargetError: The URL has no path.
+            TypeError: The runner does not watch sockets.
         """
         if not hasattr(runner, "register"):
             raise TypeError("the local driver needs a runner that watches sockets: use RealRunner")
@@ -60,10 +60,10 @@ class LocalDriver:
 
 
 def path_of(url: str) -> str:
-    """The path in a local URL.
+    """Return the path of a local URL.
 
     Raises:
-        TargetError: It is malformed.
+        TargetError: The URL is malformed.
     """
     parts = urlsplit(url)
     if parts.scheme != "local" or parts.netloc or not parts.path:
@@ -75,11 +75,11 @@ class LocalWire:
     """One connection (`assay_sdk.driver.Wire`).
 
     Args:
-        target: As whom to connect.
-        path: The socket's.
-        sink: Told every event, on the loop.
-        runner: The loop.
-        epoch: This attempt's number.
+        target: Client id and login.
+        path: Path of the socket.
+        sink: Called with every event, on the loop.
+        runner: Runner that watches the socket.
+        epoch: Number of the attempt.
     """
 
     def __init__(
@@ -93,28 +93,28 @@ class LocalWire:
         self._runner = runner
         self._answers = Answers(sink, runner, target.request_timeout_ms, lambda: None)
         self._early: list[DriverCommand] = []
-        self._line: Line | None = None
+        self._line: LocalSocket | None = None
         self._closing: int | None = None
         self._over = False
         due_ns = runner.clock.monotonic_ns() + target.open_timeout_ms * _NS_PER_MS
         self._timer = runner.call_at(due_ns, self._open_timed_out)
-        runner.call_soon(self._dial)
+        runner.call_soon(self._connect)
 
     def submit(self, command: DriverCommand) -> None:
-        """Take a command; it goes out on the loop and is answered once, `Failed` if the connection is gone."""
+        """Queue a command; it is answered once, with `Failed` if the connection is lost."""
         self._runner.call_soon(lambda: self._carry(command))
 
     def abort(self) -> None:
-        """Drop the connection as if the line had been cut."""
+        """Drop the connection without telling the broker, as if the network had failed."""
         self._runner.call_soon(lambda: self._end(_lost("the connection was aborted by this client")))
 
-    # what the line tells (`assay_sdk.local.line.Owner`) ---------------------------------------------------------------
+    # --- called by the socket (`assay_sdk.local.local_socket.LocalSocketOwner`)
 
     def line_heard(self, body: bytes) -> None:
-        """The broker says something.
+        """Handle an event of the broker.
 
         Raises:
-            FrameError: It makes no sense.
+            FrameError: The body is not an event.
         """
         event = decode_event(body)
         self._show("in", event, body)
@@ -137,7 +137,7 @@ class LocalWire:
                 self._sink(event)
 
     def line_gone(self, why: str) -> None:
-        """The socket is closed."""
+        """Note that the socket is closed."""
         self._end(_lost(f"the connection to the broker at {self._path} is lost: {why}"))
 
     # commands ---------------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class LocalWire:
         else:
             self._say(self._line, command)
 
-    def _say(self, line: Line, command: DriverCommand) -> None:
+    def _say(self, line: LocalSocket, command: DriverCommand) -> None:
         try:
             frame = encode_command(command)
         except FrameTooLongError as error:
@@ -172,7 +172,7 @@ class LocalWire:
 
     # beginning and end ------------------------------------------------------------------------------------------------
 
-    def _dial(self) -> None:
+    def _connect(self) -> None:
         if self._over:
             return
         end = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -181,13 +181,13 @@ class LocalWire:
             end.connect(self._path)
         except BlockingIOError:
             end.close()
-            self._runner.call_at(self._runner.clock.monotonic_ns() + _RETRY_NS, self._dial)
+            self._runner.call_at(self._runner.clock.monotonic_ns() + _RETRY_NS, self._connect)
             return
         except OSError as error:
             end.close()
             self._end(self._unavailable(error))
             return
-        self._line = line = Line(end, self, self._runner)
+        self._line = line = LocalSocket(end, self, self._runner)
         line.send(encode_command(Hello(version=VERSION, client_id=self._target.client_id, login=self._target.login)))
         early, self._early = self._early, []
         for command in early:
@@ -204,14 +204,14 @@ class LocalWire:
         self._end(refused(Mqrc.Q_MGR_NOT_AVAILABLE, text))
 
     def _end(self, why: Refused | None) -> None:
-        """Answer everything that is open, then say that the connection is closed."""
+        """Refuse all open commands, then report that the connection is closed."""
         if self._over:
             return
         self._over = True
         self._timer()
         asked = self._closing is not None
         if self._closing is not None:
-            self._answers.done(self._closing)  # whichever way the line went: it was to go
+            self._answers.done(self._closing)  # the connection was to end, however it did
         lost = (
             why if why is not None and why.kind is JmsErrorKind.CONNECTION_LOST else _lost("the connection is closed")
         )

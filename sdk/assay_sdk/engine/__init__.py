@@ -1,7 +1,10 @@
-"""The engine: JMS's semantics over the driver's commands and events, for every face.
+"""The engine: JMS's semantics over the driver's commands and events, for all faces.
 
-Nothing here knows a protocol or a face.  `states` holds every state machine as a table; `operations` says how a call
-that waits is written and run; `connection`, `session`, `producer` and `consumer` are the nouns of JMS; `batches` and
-`listening` hand messages to listeners; `acknowledgement` is the table of acknowledgement modes; `checks` the table of
-rules that the client itself enforces.
+The engine knows no protocol and no face.
+
+* `states` has the state tables, `checks` the rules that the client enforces.
+* `operations` defines how a waiting call is written and run.
+* `connection` and `sessions` have JMS's connections, sessions, producers and consumers.
+* `deliveries` passes messages to listeners; its `acknowledgement` is the table of acknowledgement modes.
+* `light` is the client of the MQ Light face.
 """

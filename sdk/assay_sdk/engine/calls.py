@@ -1,4 +1,4 @@
-"""Open calls: what the wire still owes an answer for."""
+"""Commands that the wire has not answered yet, by token."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class RefusedError(Exception):
-    """The engine's only error: a refusal on its way to a face, which raises its own error for it."""
+    """A refusal on its way to a face, which raises its own error for it; the engine raises no other error."""
 
     def __init__(self, refused: Refused) -> None:
         super().__init__(refused.text)
@@ -20,12 +20,12 @@ class RefusedError(Exception):
 
 
 def lost(text: str = "the connection is lost: connect again") -> Refused:
-    """The refusal of everything that was open when the connection went."""
+    """Make the refusal of everything that was open when the connection was lost."""
     return Refused(JmsErrorKind.CONNECTION_LOST, text)
 
 
 class Pending(Generic[T]):
-    """A value that is not there yet; settled once, on the runner."""
+    """A value that will be there later; it gets a value or an error once, on the runner."""
 
     __slots__ = ("_then", "_value", "done", "error")
 
@@ -37,38 +37,38 @@ class Pending(Generic[T]):
 
     @property
     def is_settled(self) -> bool:
-        """Whether it has its value or its error."""
+        """Whether the value or the error is there."""
         return self.done
 
     def resolve(self, value: T) -> None:
-        """Give it its value; a second answer is ignored."""
+        """Set the value; does nothing if settled."""
         if not self.done:
             self._value = value
             self._finish()
 
     def fail(self, error: Exception) -> None:
-        """Give it an error; a second answer is ignored."""
+        """Set the error; does nothing if settled."""
         if not self.done:
             self.error = error
             self._finish()
 
     def then(self, job: Callable[[], None]) -> None:
-        """Call this when it is settled; at once when it is already."""
+        """Call a job when this is settled, or at once if it is."""
         if self.done:
             job()
         else:
             self._then.append(job)
 
     def forget(self, job: Callable[[], None]) -> None:
-        """Take a `then` back; one that was called is left alone."""
+        """Undo `then`, for a job that has not been called."""
         if job in self._then:
             self._then.remove(job)
 
     def result(self) -> T:
-        """The value.
+        """Return the value.
 
         Raises:
-            RefusedError: The call was refused; any other error is the engine's own fault.
+            RefusedError: The command was refused.  Any other exception is an error in the engine.
         """
         if self.error is not None:
             raise self.error
@@ -82,33 +82,33 @@ class Pending(Generic[T]):
 
 
 class Calls:
-    """The open calls of one connection, by token."""
+    """Open commands of one connection, by token."""
 
     def __init__(self) -> None:
         self._open: dict[int, Pending[Done]] = {}
         self._token = 0
 
     def open(self) -> tuple[int, Pending[Done]]:
-        """A new token and its pending answer."""
+        """Return a new token and its pending answer."""
         self._token += 1
         pending: Pending[Done] = Pending()
         self._open[self._token] = pending
         return self._token, pending
 
     def done(self, answer: Done) -> None:
-        """The wire has answered."""
+        """Set the answer of a command."""
         pending = self._open.pop(answer.token, None)
         if pending is not None:
             pending.resolve(answer)
 
     def failed(self, token: int, refused: Refused) -> None:
-        """The wire has refused."""
+        """Set the refusal of a command."""
         pending = self._open.pop(token, None)
         if pending is not None:
             pending.fail(RefusedError(refused))
 
     def fail_all(self, refused: Refused) -> None:
-        """The connection is gone: nobody will answer any more."""
+        """Refuse all open commands, because the connection is lost."""
         open_calls, self._open = self._open, {}
         for pending in open_calls.values():
             pending.fail(RefusedError(refused))

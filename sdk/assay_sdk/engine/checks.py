@@ -1,7 +1,7 @@
-"""What the client refuses by itself, before anything is sent: one row a rule.
+"""Rules that the client enforces before it sends anything.
 
-`CAPABILITIES` says what a wire must be able to do and always holds; `RULES` are the documents' rules for clients and
-can be switched off for a connection, so that the broker's own answer is seen.
+`CAPABILITIES` states what a wire must be able to do, and always applies.  `RULES` has the documents' rules for clients;
+a connection can switch them off, so that a test sees the broker's own answer.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ from assay_sdk.model.properties import LAST_IN_GROUP, RETAIN, RETAIN_PUBLICATION
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
 _PRIORITIES = frozenset({AS_DESTINATION, *range(MAX_PRIORITY + 1)})
-"""What a producer's priority may be (JMS 3.4.10, DELAY:58)."""
+"""Valid priorities of a producer (JMS 2.0, 3.4.10, DELAY:58)."""
 
 _TOPICS = frozenset({AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC})
 
 _DELAY_SINCE = (8, 0)
-"""The first level with delivery delay (DD-10)."""
+"""First level of a queue manager with delivery delay (DD-10)."""
 
 _LEVEL = re.compile(r"(?P<version>[0-9]{1,4})(?:\.(?P<release>[0-9]{1,4}))?(?:\.[0-9]{1,4})*", re.ASCII)
 
 _DEFBIND_WITHOUT_DELAY = frozenset({"OPEN", "GROUP"})
-"""The values of DEFBIND with which a clustered destination takes no delay: all but NOTFIXED (DD-11)."""
+"""Values of DEFBIND with which a clustered destination accepts no delay (DD-11)."""
 
 
 class Moment(StrEnum):
-    """When a rule is looked at."""
+    """When a rule is checked."""
 
     SET_TTL = "set-time-to-live"
     SET_DELAY = "set-delivery-delay"
     SEND = "send"
 
 
-class Attempt(Struct, frozen=True, kw_only=True):
-    """What an application tries to set or to send.
+class SettingsToCheck(Struct, frozen=True, kw_only=True):
+    """Settings or a message that a rule checks.
 
     Args:
-        settings: The producer's, as they would be.
-        peer: What the peer said of itself.
-        to: The destination; None for a producer whose sends name it.
-        destination: What the peer said of the destination; empty where it said nothing, or nothing is known of it.
-        message: What is to be sent; None where something is set.
+        settings: Settings of the producer, with the change.
+        peer: Properties of the peer.
+        to: Destination; None for a producer without one.
+        destination: Properties of the destination; empty if the peer sent none.
+        message: Message to send; None when a setting is checked.
     """
 
     settings: ProducerSettings
@@ -68,30 +68,30 @@ class Attempt(Struct, frozen=True, kw_only=True):
 
 
 class ProducerRule(Struct, frozen=True):
-    """A rule on what a producer is set to, and on what it sends.
+    """A rule for the settings of a producer and for its messages.
 
     Args:
-        rule: Its id in the catalogue.
-        moment: When it is looked at.
-        broken: Whether this attempt breaks it.
-        mqrc: Its reason.
-        text: What the application is told; ``{ttl_ms}``, ``{delay_ms}`` and ``{defbind}`` are filled in.
+        rule: Id of the rule in the catalogue.
+        moment: When the rule is checked.
+        broken: Whether the settings or the message break the rule.
+        mqrc: Reason code of the refusal.
+        text: Sentence of the refusal; ``{ttl_ms}``, ``{delay_ms}`` and ``{defbind}`` are filled in.
     """
 
     rule: str
     moment: Moment
-    broken: Callable[[Attempt], bool]
+    broken: Callable[[SettingsToCheck], bool]
     mqrc: Mqrc
     text: str
 
 
-def _expires_before_due(attempt: Attempt) -> bool:
-    """A message that never expires (0) is never refused; equal is allowed: the reading of DD-12."""
+def _expires_before_due(attempt: SettingsToCheck) -> bool:
+    """A message without expiry (0) is never refused; equal times are allowed, as DD-12 is read here."""
     return 0 < attempt.settings.ttl_ms < attempt.settings.delay_ms
 
 
-def _peer_is_too_old(attempt: Attempt) -> bool:
-    """A peer that names no level, or none that can be read, is asked instead (I-6)."""
+def _peer_is_too_old(attempt: SettingsToCheck) -> bool:
+    """A peer whose level is absent or unreadable gets the send, and decides itself."""
     level = attempt.peer.get(LEVEL_PROPERTY)
     found = _LEVEL.fullmatch(level) if isinstance(level, str) else None
     if found is None or attempt.settings.delay_ms == 0:
@@ -99,8 +99,8 @@ def _peer_is_too_old(attempt: Attempt) -> bool:
     return (int(found["version"]), int(found["release"] or 0)) < _DELAY_SINCE
 
 
-def _is_bound_in_a_cluster(attempt: Attempt) -> bool:
-    """A destination of which the peer does not say both things is left to the broker (I-6)."""
+def _is_bound_in_a_cluster(attempt: SettingsToCheck) -> bool:
+    """The broker decides for a destination if the peer did not send both properties."""
     return (
         attempt.settings.delay_ms > 0
         and attempt.destination.get(CLUSTERED_PROPERTY) is True
@@ -108,8 +108,8 @@ def _is_bound_in_a_cluster(attempt: Attempt) -> bool:
     )
 
 
-def _is_delayed_and_retained(attempt: Attempt) -> bool:
-    """Only what is published is retained: on a message to a queue the property says nothing."""
+def _is_delayed_and_retained(attempt: SettingsToCheck) -> bool:
+    """Only publications are retained: on a message to a queue the property has no meaning."""
     return (
         attempt.settings.delay_ms > 0
         and attempt.to is not None
@@ -119,7 +119,7 @@ def _is_delayed_and_retained(attempt: Attempt) -> bool:
     )
 
 
-def _is_delayed_in_a_group(attempt: Attempt) -> bool:
+def _is_delayed_in_a_group(attempt: SettingsToCheck) -> bool:
     message = attempt.message
     return (
         attempt.settings.delay_ms > 0
@@ -187,15 +187,15 @@ RULES: tuple[ProducerRule, ...] = (
 )
 
 
-def check_rules(moment: Moment, attempt: Attempt) -> None:
-    """Hold an attempt against the rules of a moment.
+def check_rules(moment: Moment, attempt: SettingsToCheck) -> None:
+    """Check settings or a message against the rules of a moment.
 
     Args:
-        moment: Which rules.
-        attempt: What is tried.
+        moment: Which rules to check.
+        attempt: Settings or message to check.
 
     Raises:
-        RefusedError: The first rule broken.
+        RefusedError: A rule is broken; the error is of the first one.
     """
     for rule in RULES:
         if rule.moment is moment and rule.broken(attempt):
@@ -209,10 +209,10 @@ def check_rules(moment: Moment, attempt: Attempt) -> None:
 
 
 def check_client_id(source: Source, client_id: str | None) -> None:
-    """PD-17: an unshared durable subscription is named by client id and name (JMS 8.3.3), so it needs the former.
+    """Check PD-17: an unshared durable subscription is named by client id and name (JMS 2.0, 8.3.3), so it needs both.
 
     Raises:
-        RefusedError: There is no client id.
+        RefusedError: The connection has no client id.
     """
     if source.durability is Durability.DURABLE and not source.shared and client_id is None:
         raise RefusedError(
@@ -234,7 +234,7 @@ PRODUCER_CAPABILITIES: tuple[tuple[Capability, Callable[[ProducerSettings], bool
     (Capability.PRIORITY, lambda settings: settings.priority not in {DEFAULT_PRIORITY, AS_DESTINATION}),
     (Capability.NON_PERSISTENT, lambda settings: settings.mode is DeliveryMode.NON_PERSISTENT),
 )
-"""What a send asks of the wire."""
+"""Capabilities that a send needs."""
 
 CONSUMER_CAPABILITIES: tuple[tuple[Capability, Callable[[Source], bool]], ...] = (
     (Capability.SELECTOR, lambda source: bool(source.selector)),
@@ -242,14 +242,14 @@ CONSUMER_CAPABILITIES: tuple[tuple[Capability, Callable[[Source], bool]], ...] =
     (Capability.DURABLE_SUBSCRIPTION, lambda source: source.durability is Durability.DURABLE),
     (Capability.SHARED_SUBSCRIPTION, lambda source: source.shared),
 )
-"""What a consumer asks of the wire."""
+"""Capabilities that a consumer needs."""
 
 
 def need(capability: Capability, offered: frozenset[Capability]) -> None:
-    """Ask for a capability.
+    """Check for a capability.
 
     Raises:
-        RefusedError: The wire does not offer it.
+        RefusedError: The wire lacks it.
     """
     if capability not in offered:
         raise RefusedError(
@@ -262,10 +262,10 @@ def need(capability: Capability, offered: frozenset[Capability]) -> None:
 
 
 def check_send_capabilities(settings: ProducerSettings, offered: frozenset[Capability]) -> None:
-    """Ask for everything that a send with these settings needs.
+    """Check for the capabilities that a send with these settings needs.
 
     Raises:
-        RefusedError: The wire lacks something.
+        RefusedError: The wire lacks one.
     """
     for capability, asked in PRODUCER_CAPABILITIES:
         if asked(settings):
@@ -273,10 +273,10 @@ def check_send_capabilities(settings: ProducerSettings, offered: frozenset[Capab
 
 
 def check_selector(selector: object) -> None:
-    """Refuse a selector that is no text.
+    """Check the type of a selector.
 
     Raises:
-        RefusedError: It is none.
+        RefusedError: The selector is not a string.
     """
     if not (selector is None or isinstance(selector, str)):
         text = f"the selector is {selector!r}: give text, such as \"colour = 'red'\""
@@ -284,10 +284,10 @@ def check_selector(selector: object) -> None:
 
 
 def check_poison(source: Source) -> None:
-    """Refuse a consumer that would move poison messages to where it takes them from.
+    """Check that a consumer does not move poison messages to its own queue.
 
     Raises:
-        RefusedError: It would.
+        RefusedError: It does.
     """
     if source.poison.move_to == source.address:
         text = f"on_poison is {source.address}, from which this consumer receives: name another queue"
@@ -295,10 +295,10 @@ def check_poison(source: Source) -> None:
 
 
 def check_source_capabilities(source: Source, offered: frozenset[Capability]) -> None:
-    """Ask for everything that a consumer needs.
+    """Check for the capabilities that a consumer needs.
 
     Raises:
-        RefusedError: The wire lacks something.
+        RefusedError: The wire lacks one.
     """
     for capability, asked in CONSUMER_CAPABILITIES:
         if asked(source):
@@ -306,10 +306,10 @@ def check_source_capabilities(source: Source, offered: frozenset[Capability]) ->
 
 
 def check_priority(priority: object) -> None:
-    """JMS 3.4.10: ten levels; or as the destination defines.
+    """Check a priority (JMS 2.0, 3.4.10).
 
     Raises:
-        RefusedError: It is neither an integer of 0 to 9 nor `AS_DESTINATION`.
+        RefusedError: The priority is neither an integer from 0 to 9 nor `AS_DESTINATION`.
     """
     whole = isinstance(priority, int) and not isinstance(priority, bool)
     if not whole or priority not in _PRIORITIES:

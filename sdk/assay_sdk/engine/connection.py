@@ -1,4 +1,4 @@
-"""A connection: one wire, its sessions, and who is told what."""
+"""Connections: one wire each, with its sessions, exception listener and observer."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from assay_sdk.engine.deliveries.acknowledgement import BEHAVIOURS, AckMode
 from assay_sdk.engine.identity import message_id
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.ports import LinkOwner
-from assay_sdk.engine.sessions.session import Session
+from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.engine.settings import ConnectionOptions, Source
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
 from assay_sdk.engine.temporaries import Temporaries
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-from assay_sdk.observer import ConnectionLost, FrameSeen, Observer, nobody
+from assay_sdk.observer import ConnectionLost, FrameSeen, Observer, no_observer
 from assay_sdk.time import Clock, Runner
 
 _LOG = logging.getLogger(__name__)
@@ -47,21 +47,26 @@ _LOG = logging.getLogger(__name__)
 ExceptionListener = Callable[[Refused], None]
 
 
-class Connection:
-    """One connection of an application, over one wire; never reconnected in this state of the SDK.
+class EngineConnection:
+    """A connection over one wire; it never reconnects.
 
-    Methods that give an `Operation` are run by `assay_sdk.engine.operations`; the others belong on the runner.
+    Methods that return an `Operation` are run by `assay_sdk.engine.operations`; call the others on the runner.
 
     Args:
-        driver: Its protocol.
-        target: Where to connect.
-        runner: The crank.
-        options: How it behaves.
-        observer: Told every event.
+        driver: The protocol.
+        target: Broker to connect to.
+        runner: Runs the operations and callbacks.
+        options: Options of the connection.
+        observer: Called with every event.
     """
 
     def __init__(
-        self, driver: Driver, target: Target, runner: Runner, options: ConnectionOptions, observer: Observer = nobody
+        self,
+        driver: Driver,
+        target: Target,
+        runner: Runner,
+        options: ConnectionOptions,
+        observer: Observer = no_observer,
     ) -> None:
         self.runner = runner
         self.options = options
@@ -71,7 +76,7 @@ class Connection:
         self.peer: PeerProperties = {}
         self.started = False
         self.on_exception: ExceptionListener | None = None
-        self.sessions: dict[int, Session] = {}
+        self.sessions: dict[int, EngineSession] = {}
         self._temporaries = Temporaries(self)
         self._driver = driver
         self._target = target
@@ -90,7 +95,7 @@ class Connection:
 
     @property
     def state(self) -> Life:
-        """Its state."""
+        """State of the connection."""
         return self._life.state
 
     # -- operations ------------------------------------------------------------------------------------------------
@@ -99,8 +104,8 @@ class Connection:
         """Connect.
 
         Raises:
-            RefusedError: The target cannot be used (its cause is a `TargetError`); the peer refused, or was not
-                reached; `invalid-client-id` when the client id is in use.
+            RefusedError: The target is invalid (the cause is a `TargetError`), or the peer refused or is unreachable;
+                `invalid-client-id` when the client id is in use.
         """
         try:
             self._wire = self._driver.connect(self._target, self._sink, self.runner)
@@ -112,13 +117,13 @@ class Connection:
             need(Capability.CLIENT_ID, self.capabilities)
 
     def close(self, caller: int) -> Operation[None]:
-        """Close in order: sessions first (JMS 6.1.8); a connection that is closed or lost already stays so.
+        """Close normally, sessions first (JMS 2.0, 6.1.8); does nothing if the connection is closed or lost.
 
         Args:
-            caller: The thread that asks.
+            caller: Thread that calls.
 
         Raises:
-            RefusedError: A listener of this connection closes it, and would wait for itself.
+            RefusedError: A listener of this connection called it, and would wait for itself.
         """
         for session in self.sessions.values():
             session.dispatcher.refuse_own_callback("the connection", caller)
@@ -132,11 +137,11 @@ class Connection:
         if self._life.take(LifeEvent.CLOSED) is Act.GO:
             self._calls.fail_all(lost())
 
-    def session(self, mode: AckMode) -> Operation[Session]:
+    def session(self, mode: AckMode) -> Operation[EngineSession]:
         """Open a session.
 
         Raises:
-            RefusedError: The connection is gone, or has no transactions.
+            RefusedError: The connection is closed or lost, or has no transactions.
         """
         self.use()
         given = cast("object", mode)
@@ -148,7 +153,7 @@ class Connection:
             need(Capability.LOCAL_TRANSACTION, self.capabilities)
         if behaviour.branching:
             need(Capability.XA, self.capabilities)
-        session = Session(self, self.next_number(), behaviour)
+        session = EngineSession(self, self.next_number(), behaviour)
         self.sessions[session.number] = session
         try:
             yield from result_of(self.submit(lambda token: OpenSession(token, session.number)))
@@ -159,7 +164,7 @@ class Connection:
         return session
 
     def start(self) -> Operation[None]:
-        """Start handing messages over (JMS 6.1.4)."""
+        """Start delivering messages (JMS 2.0, 6.1.4)."""
         self.use()
         yield from ()
         self.started = True
@@ -167,10 +172,10 @@ class Connection:
             session.resume()
 
     def stop(self, caller: int) -> Operation[None]:
-        """Hand nothing over until the next start; returns when no callback is under way (JMS 6.1.5).
+        """Stop delivering messages until the next start, and wait for running listeners (JMS 2.0, 6.1.5).
 
         Args:
-            caller: The thread that asks; a listener does not wait for itself.
+            caller: Thread that calls; a listener does not wait for itself.
         """
         self.use()
         self.started = False
@@ -178,7 +183,7 @@ class Connection:
             yield from session.dispatcher.wait_until_idle(caller)
 
     def abort(self) -> Operation[None]:
-        """Lose the connection as if the line had been cut: nothing more is said to the peer."""
+        """Drop the connection without telling the peer, as if the network had failed."""
         yield from ()
         if self._wire is not None:
             self._wire.abort()
@@ -187,25 +192,25 @@ class Connection:
     # -- for sessions, producers and consumers ---------------------------------------------------------------------
 
     def use(self) -> None:
-        """Ask whether it can be used.
+        """Check that the connection can be used.
 
         Raises:
-            RefusedError: It is closed or lost.
+            RefusedError: The connection is closed or lost.
         """
         self._life.take(LifeEvent.USE)
 
     def next_number(self) -> int:
-        """A number for a session, link or unit; never used twice on this connection."""
+        """Return a number for a session, link or unit of work; each number is used once on this connection."""
         self._numbers += 1
         return self._numbers
 
     def next_message_id(self) -> str:
-        """A JMSMessageID (JMS 3.4.3)."""
+        """Return a new JMSMessageID (JMS 2.0, 3.4.3)."""
         self._messages += 1
         return message_id(self.options.id_prefix, self._messages)
 
     def route(self, link: int, owner: LinkOwner) -> None:
-        """Send a link's events to its owner."""
+        """Send the events of a link to its owner."""
         self._links[link] = owner
 
     def unroute(self, link: int) -> None:
@@ -213,7 +218,7 @@ class Connection:
         self._links.pop(link, None)
 
     def make_temporary(self, kind: AddressKind) -> Operation[Address]:
-        """Make a temporary destination of this connection."""
+        """Create a temporary destination of this connection."""
         return self._temporaries.make(kind)
 
     def delete_temporary(self, address: Address) -> Operation[None]:
@@ -221,21 +226,21 @@ class Connection:
         return self._temporaries.delete(address)
 
     def sources(self) -> Iterator[Source]:
-        """List what the consumers of all sessions consume."""
+        """List the sources of the consumers of all sessions."""
         return (consumer.source for session in self.sessions.values() for consumer in session.consumers.values())
 
     def forget_session(self, number: int) -> None:
-        """Forget a session that has ended."""
+        """Forget a closed session."""
         self.sessions.pop(number, None)
 
     def submit(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
-        """Hand a command to the wire.
+        """Send a command to the wire.
 
         Args:
             command: Makes the command from its token.
 
         Returns:
-            The answer; it has failed already when the connection is gone.
+            The pending answer, which has failed already if the connection is lost.
         """
         token, answer = self._calls.open()
         if self._wire is None or self.state in {Life.CLOSED, Life.LOST}:
@@ -245,13 +250,13 @@ class Connection:
         return answer
 
     def post(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
-        """Hand over a command whose answer nobody waits for; a refusal goes to the exception listener."""
+        """Send a command without waiting for its answer; a refusal goes to the exception listener."""
         answer = self.submit(command)
         answer.then(lambda: self._complain(answer.error))
         return answer
 
     def complain(self, refused: Refused) -> None:
-        """Tell the exception listener, in a job of its own; the log, when there is no listener."""
+        """Call the exception listener in a job of its own; without a listener, log the refusal."""
         listener = self.on_exception
         if listener is not None:
             self.runner.call_soon(lambda: _tell(listener, refused))
@@ -278,7 +283,7 @@ class Connection:
     def _tell_link(self, event: Arrived | Drained | LinkClosed) -> None:
         owner = self._links.get(event.link)
         if owner is None:
-            return  # closed by us while the event was on its way
+            return  # this side has closed the link while the event was on its way
         match event:
             case Arrived():
                 owner.arrived(event)
@@ -301,7 +306,7 @@ class Connection:
         if before is Life.OPENING:
             self._opening.fail(RefusedError(refused))
             return
-        # Whatever the peer gave as its reason: for what was open, the connection is lost (JMS 10.3).
+        # Whatever reason the peer gave: for open commands, the connection is lost (JMS 2.0, 10.3).
         reason = refused if refused.kind is JmsErrorKind.CONNECTION_LOST else lost(refused.text)
         if before is Life.OPEN:
             self.observe(ConnectionLost(refused))
@@ -317,8 +322,8 @@ class Connection:
 
 
 def _tell(listener: ExceptionListener, refused: Refused) -> None:
-    """Call an exception listener; what it raises is logged, because no call of the application waits for it."""
+    """Call an exception listener; log what it raises, because no call of the application could raise it."""
     try:
         listener(refused)
-    except Exception:  # noqa: BLE001  an application may raise anything
+    except Exception:  # noqa: BLE001  a listener may raise anything
         _LOG.exception("the exception listener raised when it was told: %s", refused.text)

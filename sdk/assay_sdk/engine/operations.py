@@ -1,8 +1,8 @@
-"""How a call that waits is written: a generator that yields what it waits for.
+"""Operations: calls that wait, written as generators that yield what they wait for.
 
-Everything between two yields runs as one job on the runner, so the engine needs no lock: a synchronous face turns the
-crank until the operation is over (`perform`), a listener's aftermath runs in the background (`spawn`), and an asyncio
-face can await the same generator.
+The code between two yields runs as one job on the runner, so the engine needs no locks.  A synchronous face runs other
+jobs until the operation has ended (`perform`), work after a listener's call runs in the background (`spawn`), and an
+asyncio face can await the same generator.
 """
 
 from __future__ import annotations
@@ -12,34 +12,34 @@ from typing import Generic, Protocol, TypeVar
 
 from assay_sdk.engine.calls import Pending, RefusedError
 from assay_sdk.model.reasons import JmsErrorKind
-from assay_sdk.time import Cancel, Runner
+from assay_sdk.time import CancelJob, Runner
 
 T = TypeVar("T")
 
 
 class Awaited(Protocol):
-    """What can be waited for: a `Pending` of whatever type."""
+    """Something to wait for: a `Pending` of any type."""
 
     @property
     def is_settled(self) -> bool:
-        """Whether it is there."""
+        """Whether the value or the error is there."""
         ...
 
     def then(self, job: Callable[[], None]) -> None:
-        """Call this when it is there."""
+        """Call a job when it is there."""
         ...
 
     def forget(self, job: Callable[[], None]) -> None:
-        """Take a `then` back."""
+        """Undo `then`."""
         ...
 
 
 class Wait:
-    """What an operation waits for.
+    """A wait of an operation.
 
     Args:
-        pending: Goes on when this is settled; whether by a value or an error is the operation's to look at.
-        due_ns: Goes on at this monotonic time at the latest; None waits without a limit.
+        pending: The operation continues when this is settled, and looks at the value or error itself.
+        due_ns: The operation continues at this monotonic time at the latest; None waits without limit.
     """
 
     __slots__ = ("due_ns", "pending")
@@ -56,7 +56,7 @@ def result_of(pending: Pending[T]) -> Operation[T]:
     """Wait for a pending value.
 
     Raises:
-        RefusedError: It was refused.
+        RefusedError: The command was refused.
     """
     if not pending.done:
         yield Wait(pending)
@@ -67,8 +67,8 @@ def all_of(answers: Iterable[Pending[T]], *, lost_is_fine: bool = False) -> Oper
     """Wait for all answers.
 
     Args:
-        answers: For what.
-        lost_is_fine: Whether a lost connection is no reason to raise.
+        answers: Pending answers.
+        lost_is_fine: Whether to ignore a lost connection.
 
     Raises:
         RefusedError: The first refusal.
@@ -85,10 +85,10 @@ def all_of(answers: Iterable[Pending[T]], *, lost_is_fine: bool = False) -> Oper
 
 
 class Task(Generic[T]):
-    """An operation under way.
+    """A running operation.
 
     Args:
-        runner: Where its steps run.
+        runner: Runs the steps.
         operation: The generator.
     """
 
@@ -97,17 +97,17 @@ class Task(Generic[T]):
         self._runner = runner
         self._operation = operation
         self._waiting: Awaited | None = None
-        self._timer: Cancel | None = None
+        self._timer: CancelJob | None = None
 
     def step(self) -> None:
-        """Run to the next wait that is not over already; call it on the runner only."""
+        """Run to the next wait that has not ended; call it on the runner only."""
         self._leave_wait()
         while not self.result.done:
             try:
                 wait = next(self._operation)
             except StopIteration as stop:
                 self.result.resolve(stop.value)
-            except Exception as error:  # noqa: BLE001  it is raised again for whoever asks for the result
+            except Exception as error:  # noqa: BLE001  it is raised when the result is read
                 self.result.fail(error)
             else:
                 if not wait.pending.is_settled:
@@ -115,12 +115,12 @@ class Task(Generic[T]):
                     return
 
     def abandon(self) -> None:
-        """End the operation where it waits: whoever asked for it has gone."""
+        """End the operation at its wait, because its caller was interrupted."""
         self._leave_wait()
         self._operation.close()
 
     def is_over(self) -> bool:
-        """Whether there is a result."""
+        """Whether the operation has a result."""
         return self.result.done
 
     def _enter_wait(self, wait: Wait) -> None:
@@ -138,32 +138,32 @@ class Task(Generic[T]):
             self._timer = None
 
     def _go_on(self) -> None:
-        # A job of its own: whoever settles the pending value is in the middle of something.
+        # In a job of its own, because the code that settles the pending value has not ended.
         self._leave_wait()
         self._runner.call_soon(self.step)
 
 
 def perform(runner: Runner, operation: Operation[T]) -> T:
-    """Run an operation to its end: the wait of the synchronous faces.
+    """Run an operation and wait until it has ended.
 
     Raises:
         RefusedError: The operation was refused.
-        StalledError: In a virtual world, nothing is left that could end the operation.
+        StalledError: In virtual time, no scheduled job could end the operation.
     """
     task = Task(runner, operation)
     runner.call_soon(task.step)
     try:
         runner.run_until(task.is_over, None)
-    except BaseException:  # Ctrl-C too: nobody waits for it any more
+    except BaseException:  # Ctrl-C too: nothing waits for the operation any more
         runner.call_soon(task.abandon)
         raise
     return task.result.result()
 
 
 def spawn(runner: Runner, operation: Operation[T]) -> Pending[T]:
-    """Start an operation in the background, with a job of its own.
+    """Start an operation in the background, in a job of its own.
 
-    A refusal is the operation's own business; any other error ends the job and so reaches whoever turns the crank.
+    The operation handles refusals itself.  Any other error is raised by the job, and so reaches the runner.
     """
     task = Task(runner, operation)
     task.result.then(lambda: _surface(task.result.error))

@@ -1,7 +1,6 @@
-"""What the parts of the engine need of each other, so that each module imports only what lies below it.
+"""Protocols for what the engine's parts need of each other, so that each module imports only lower ones.
 
-A connection has sessions, and a session has producers and consumers.  What a part needs of the part that owns it is
-stated here, not imported.
+A connection has sessions, and a session has producers and consumers.  A part states here what it needs of its owner.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Protocol
 from assay_sdk.driver import Arrived, Done, DriverCommand, Outcome, PeerProperties
 from assay_sdk.engine.calls import Pending
 from assay_sdk.engine.deliveries.acknowledgement import Behaviour
-from assay_sdk.engine.deliveries.delivery import Delivery, Recipient
+from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
 from assay_sdk.engine.deliveries.feeds import Handing
 from assay_sdk.engine.operations import Operation
 from assay_sdk.engine.settings import ConnectionOptions, Source
@@ -24,18 +23,18 @@ from assay_sdk.time import Clock, Runner
 
 
 class LinkOwner(Protocol):
-    """A producer or a consumer, as the events of its connection find it."""
+    """A producer or a consumer, as its connection needs it for events."""
 
     def arrived(self, event: Arrived) -> None:
-        """Take a message that has come."""
+        """Take a message."""
         ...
 
     def drained(self) -> None:
-        """Learn that no credit is left."""
+        """Note that no credit is left."""
         ...
 
     def peer_closed(self, refused: Refused | None) -> None:
-        """Learn that the peer has closed the link."""
+        """Note that the peer has closed the link."""
         ...
 
 
@@ -56,11 +55,11 @@ class ConnectionPort(Protocol):
         ...
 
     def next_number(self) -> int:
-        """Give a number for a session, link or unit; never used twice on this connection."""
+        """Return a number for a session, link or unit of work; each number is used once on this connection."""
         ...
 
     def next_message_id(self) -> str:
-        """Give a JMSMessageID (JMS 3.4.3)."""
+        """Return a new JMSMessageID (JMS 2.0, 3.4.3)."""
         ...
 
     def route(self, link: int, owner: LinkOwner) -> None:
@@ -72,23 +71,23 @@ class ConnectionPort(Protocol):
         ...
 
     def submit(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
-        """Hand the command that is made from a token to the wire; the answer has failed if the connection is gone."""
+        """Send the command made from a token; returns the pending answer."""
         ...
 
     def post(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
-        """Hand over a command whose answer nobody waits for; a refusal goes to the exception listener."""
+        """Send a command without waiting for its answer; a refusal goes to the exception listener."""
         ...
 
     def complain(self, refused: Refused) -> None:
-        """Tell the exception listener."""
+        """Call the exception listener."""
         ...
 
     def start(self) -> Operation[None]:
-        """Start handing messages over (JMS 6.1.4)."""
+        """Start delivering messages (JMS 2.0, 6.1.4)."""
         ...
 
     def make_temporary(self, kind: AddressKind) -> Operation[Address]:
-        """Make a temporary destination of this connection."""
+        """Create a temporary destination of this connection."""
         ...
 
     def delete_temporary(self, address: Address) -> Operation[None]:
@@ -96,21 +95,21 @@ class ConnectionPort(Protocol):
         ...
 
     def sources(self) -> Iterable[Source]:
-        """List what the consumers of all sessions consume."""
+        """List the sources of the consumers of all sessions."""
         ...
 
     def forget_session(self, number: int) -> None:
-        """Forget a session that has ended."""
+        """Forget a closed session."""
         ...
 
 
 class Closable(Protocol):
-    """A producer, as far as it is made for one send."""
+    """A producer that is created for one send."""
 
     number: int
 
     def close(self) -> Operation[None]:
-        """Close it."""
+        """Close the producer."""
         ...
 
 
@@ -121,60 +120,60 @@ class SessionPort(Protocol):
 
     @property
     def connection(self) -> ConnectionPort:
-        """The connection that it belongs to."""
+        """Connection of the session."""
         ...
 
     @property
     def works(self) -> bool:
-        """Whether anything may be handed over now."""
+        """Whether the session may deliver messages now."""
         ...
 
     def create_producer(self, address: Address | None) -> Operation[Closable]:
-        """Make a producer; None for one whose sends name their destination."""
+        """Create a producer; None for one without a destination."""
         ...
 
     def cancel(self, message_id: str) -> Operation[bool]:
-        """Take a delayed message back; whether it was."""
+        """Cancel a delayed message; returns whether the broker did."""
         ...
 
     def unit_of_work(self) -> Operation[int | None]:
-        """Give the unit of work that a send or a delivery of now belongs to, begun if need be."""
+        """Return the unit of work for a send or a delivery, after beginning it if necessary."""
         ...
 
     def announce(self, consumer: Listener) -> None:
-        """Learn that the listener of a consumer has something due."""
+        """Note that the listener of a consumer has a message or batch due."""
         ...
 
     def wait_until_idle(self, caller: int, consumer: Listener) -> Operation[None]:
-        """Wait until no callback of the consumer is under way; a callback does not wait for itself."""
+        """Wait until no listener of the consumer is running; a listener does not wait for itself."""
         ...
 
-    def hand_over(self, deliveries: Sequence[Delivery]) -> None:
-        """Note deliveries of one consumer as handed over."""
+    def hand_over(self, deliveries: Sequence[EngineDelivery]) -> None:
+        """Note that deliveries of one consumer go to the application."""
         ...
 
-    def received(self, delivery: Delivery) -> Operation[None]:
-        """Settle what a receive call is about to return, as the acknowledgement mode says."""
+    def received(self, delivery: EngineDelivery) -> Operation[None]:
+        """Settle the message of a receive call, as the acknowledgement mode says."""
         ...
 
     def called_back(self, handing: Handing, raised: Exception | None) -> Operation[None]:
-        """Settle what a listener was handed, as the acknowledgement mode says."""
+        """Settle the messages of a listener's call, as the acknowledgement mode says."""
         ...
 
     def idle(self) -> None:
-        """Learn that nothing is coming: a lazy session catches up."""
+        """Note that no message is coming, so that a dups-ok session acknowledges."""
         ...
 
-    def settle(self, deliveries: Iterable[Delivery], outcome: Outcome) -> list[Pending[Done]]:
-        """Settle deliveries; gives the answers, one for each consumer."""
+    def settle(self, deliveries: Iterable[EngineDelivery], outcome: Outcome) -> list[Pending[Done]]:
+        """Settle deliveries; returns the pending answers, one for each consumer."""
         ...
 
     def forget_producer(self, number: int) -> None:
-        """Forget a producer that has ended."""
+        """Forget a closed producer."""
         ...
 
     def forget_consumer(self, number: int) -> None:
-        """Forget a consumer that has ended."""
+        """Forget a closed consumer."""
         ...
 
 
@@ -182,5 +181,5 @@ class Listener(Recipient, Protocol):
     """A consumer with a listener, as the session's dispatcher needs it."""
 
     def take_handing(self) -> Handing | None:
-        """Take what its listener is due; None when nothing, or when there is no listener."""
+        """Return the messages for the listener's next call; None if none are due or there is no listener."""
         ...

@@ -1,4 +1,4 @@
-"""What can be set: on a connection, on a producer, for one consumer."""
+"""Settings of connections and producers, and the source of a consumer."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from assay_sdk.model.message import Address
 
 
 class DeliveryMode(IntEnum):
-    """JMSDeliveryMode, with JMS's numbers (JMS 3.4.2)."""
+    """JMSDeliveryMode, with JMS's numbers (JMS 2.0, 3.4.2)."""
 
     NON_PERSISTENT = 1
     PERSISTENT = 2
     AS_DESTINATION = -1
-    """For a producer to be set to.  A message that was sent so shows it, since only the broker knows more; one that
-    was received shows what the broker decided."""
+    """The destination decides.  A sent message shows this value, because only the broker knows its choice; a received
+    message shows the choice."""
 
 
 class Qos(IntEnum):
@@ -29,33 +29,35 @@ class Qos(IntEnum):
 
 
 AS_DESTINATION = -1
-"""As delivery mode or priority: whatever the destination defines (DEFPSIST, DEFPRTY), which the broker decides when the
-message is sent (DELAY:58).  IBM MQ has the same number for it in the URI of a destination (``persistence=-1``)."""
+"""Delivery mode or priority of the destination (DEFPSIST, DEFPRTY), which the broker applies when the message is sent
+(DELAY:58).  IBM MQ uses the same number in the URI of a destination (``persistence=-1``)."""
 
 
 DEFAULT_PRIORITY = 4
-"""JMS 3.4.10."""
+"""JMS 2.0, 3.4.10."""
 
 MAX_PRIORITY = 9
-"""JMS 3.4.10."""
+"""JMS 2.0, 3.4.10."""
 
 LISTENER_WINDOW = 100
-"""How many messages a message listener lets the broker send ahead.  Far enough to hide a round trip (a loopback trip
-takes some 50 µs, a callback rarely less than 1 µs), near enough that a failing callback gives few of them back and a
-second consumer of the queue is not starved; brokers' own clients choose between 10 and 1000."""
+"""Most messages that the broker may send ahead to a message listener.
+
+Large enough to hide a round trip (about 50 µs on loopback; a listener rarely takes less than 1 µs).  Small enough that
+a failing listener gives few messages back and a second consumer gets its share.  Brokers' own clients use 10 to
+1000."""
 
 DUPS_OK_LIMIT = 10
-"""How many messages a dups-ok session leaves unacknowledged at most, hence how many may come twice after a failure."""
+"""Most messages that a dups-ok session leaves unacknowledged, and so may get twice after a failure."""
 
 
 class ConnectionOptions(Struct, frozen=True, kw_only=True):
-    """How a connection behaves.
+    """Options of a connection.
 
     Args:
-        checks: Whether the client enforces rules of its own (`assay_sdk.engine.checks`).
-        prefetch: How many messages a receiving consumer may have sent ahead; 0 asks for each as it is wanted.
-        listener_window: The same for a message listener; at least 1.
-        id_prefix: What message ids begin with; unique to the connection.
+        checks: Whether the client enforces its rules (`assay_sdk.engine.checks`).
+        prefetch: Most messages that the broker may send ahead to a receiving consumer; with 0, each call requests one.
+        listener_window: Most messages that the broker may send ahead to a message listener; at least 1.
+        id_prefix: Prefix of message ids; unique to the connection.
     """
 
     id_prefix: str
@@ -65,11 +67,11 @@ class ConnectionOptions(Struct, frozen=True, kw_only=True):
 
 
 class ProducerSettings(Struct, frozen=True, kw_only=True):
-    """What a producer sends with (JMS 7.8, 7.9, PD-01).
+    """Settings of a producer (JMS 2.0, 7.8, 7.9, PD-01).
 
     Args:
         priority: 0 to 9, or `AS_DESTINATION`.
-        ttl_ms: Time to live in milliseconds; 0 is for ever.
+        ttl_ms: Time to live in milliseconds; 0 for no expiry.
         delay_ms: Delivery delay in milliseconds.
     """
 
@@ -80,7 +82,7 @@ class ProducerSettings(Struct, frozen=True, kw_only=True):
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """What a consumer consumes (`assay_sdk.driver.OpenReceiver` says what the fields mean)."""
+    """What a consumer consumes; the fields are those of `assay_sdk.driver.OpenReceiver`."""
 
     address: Address
     selector: str | None = None

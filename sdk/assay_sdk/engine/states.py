@@ -1,7 +1,7 @@
-"""Every state machine of the engine, as tables; nothing else decides what may follow what.
+"""The state tables of the engine.
 
-A table maps (state, event) to (next state, act) and holds every pair, so a missing one is a mistake and not a case.
-An `Act` is what the caller has to do; refusals are acts too, and `REFUSALS` holds their sentences.
+A table maps (state, event) to (next state, act), and has a row for every pair, so a missing pair is an error.  An `Act`
+is what the caller has to do.  A refusal is an act, too; `REFUSALS` has its sentence.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ EventT = TypeVar("EventT", bound=StrEnum)
 
 
 class Act(StrEnum):
-    """What a transition asks of its caller."""
+    """What the caller of a transition has to do."""
 
     GO = "go"
-    """Do what the event stands for."""
+    """Do what the event asks for."""
     SKIP = "skip"
-    """There is nothing to do."""
+    """Do nothing."""
     WAIT = "wait"
-    """Wait for the next transition, then ask again."""
+    """Wait for the next transition, then take the event again."""
     END = "end"
-    """Clean up: it is gone without our doing."""
+    """Clean up after an end that this side did not ask for."""
     REFUSE_CLOSED = "refuse-closed"
     REFUSE_LOST = "refuse-lost"
     REFUSE_LISTENING = "refuse-listening"
@@ -56,7 +56,7 @@ REFUSALS: Mapping[Act, tuple[JmsErrorKind, str]] = {
 
 
 class Life(StrEnum):
-    """States of a connection, a session or a producer."""
+    """State of a connection, a session or a producer."""
 
     OPENING = "opening"
     OPEN = "open"
@@ -66,7 +66,7 @@ class Life(StrEnum):
 
 
 class LifeEvent(StrEnum):
-    """What happens to them."""
+    """Event of a connection, a session or a producer."""
 
     OPENED = "opened"
     USE = "use"
@@ -76,37 +76,37 @@ class LifeEvent(StrEnum):
 
 
 class Link(StrEnum):
-    """States of a consumer's link."""
+    """State of a consumer's link."""
 
     ATTACHING = "attaching"
     ATTACHED = "attached"
     STOPPING = "stopping"
-    """The application has closed it; what is under way is being called back."""
+    """The application has closed the consumer; running listeners and messages on their way are awaited."""
     HOLDING = "holding"
-    """Closed, but what it has delivered is not settled yet (JMS 8.8), so the link stays."""
+    """Closed, but delivered messages are not settled, so the link stays (JMS 2.0, 8.8)."""
     DETACHING = "detaching"
     DETACHED = "detached"
     LOST = "lost"
 
 
 class LinkEvent(StrEnum):
-    """What happens to it."""
+    """Event of a consumer's link."""
 
     ATTACHED = "attached"
     USE = "use"
     STOP = "stop"
     CLOSE = "close"
-    """Called back; nothing that it delivered is unsettled."""
+    """The stop has ended, and all delivered messages are settled."""
     HOLD = "hold"
-    """Called back; something is unsettled."""
+    """The stop has ended, and a delivered message is not settled."""
     SETTLED = "settled"
-    """The last of what it delivered is settled."""
+    """The last delivered message is settled."""
     DETACHED = "detached"
     LOSE = "lose"
 
 
-class Unit(StrEnum):
-    """States of a session's local unit of work."""
+class UnitState(StrEnum):
+    """State of a session's local unit of work."""
 
     NONE = "none"
     BEGINNING = "beginning"
@@ -115,10 +115,10 @@ class Unit(StrEnum):
 
 
 class UnitEvent(StrEnum):
-    """What happens to it."""
+    """Event of a session's local unit of work."""
 
     NEED = "need"
-    """A send or a delivery is to belong to it: units begin lazily."""
+    """A send or a delivery needs a unit of work, which begins then."""
     BEGUN = "begun"
     REFUSED = "refused"
     COMMIT = "commit"
@@ -128,7 +128,7 @@ class UnitEvent(StrEnum):
 
 
 class Use(StrEnum):
-    """What a consumer is used for (BT-03)."""
+    """Use of a consumer (BT-03)."""
 
     IDLE = "idle"
     RECEIVING = "receiving"
@@ -137,7 +137,7 @@ class Use(StrEnum):
 
 
 class UseEvent(StrEnum):
-    """What the application asks of it."""
+    """Event of a consumer's use."""
 
     RECEIVE = "receive"
     RECEIVED = "received"
@@ -148,7 +148,7 @@ class UseEvent(StrEnum):
 
 
 class Service(StrEnum):
-    """States of a client that connects again by itself, with MQ Light's words."""
+    """State of an MQ Light client, in MQ Light's words."""
 
     STARTING = "starting"
     STARTED = "started"
@@ -158,14 +158,14 @@ class Service(StrEnum):
 
 
 class ServiceEvent(StrEnum):
-    """What happens to it."""
+    """Event of an MQ Light client."""
 
     CONNECTED = "connected"
     USE = "use"
     LOSE = "lose"
-    """The connection is gone, and another one may be had."""
+    """The connection is lost, and the client may reconnect."""
     REFUSE = "refuse"
-    """No connection is to be had: the first attempt failed, or the client is not wanted (any more)."""
+    """The client cannot connect: the first attempt failed, or the service refuses the client."""
     STOP = "stop"
     STOPPED = "stopped"
 
@@ -197,7 +197,7 @@ LIFE: Mapping[tuple[Life, LifeEvent], tuple[Life, Act]] = {
     (Life.LOST, LifeEvent.CLOSED): (Life.CLOSED, Act.SKIP),
     (Life.LOST, LifeEvent.LOSE): (Life.LOST, Act.SKIP),
 }
-"""A connection, a session, a producer."""
+"""Table of a connection, a session and a producer."""
 
 LINK: Mapping[tuple[Link, LinkEvent], tuple[Link, Act]] = {
     (Link.ATTACHING, LinkEvent.ATTACHED): (Link.ATTACHED, Act.GO),
@@ -257,39 +257,39 @@ LINK: Mapping[tuple[Link, LinkEvent], tuple[Link, Act]] = {
     (Link.LOST, LinkEvent.DETACHED): (Link.LOST, Act.SKIP),
     (Link.LOST, LinkEvent.LOSE): (Link.LOST, Act.SKIP),
 }
-"""A consumer's link."""
+"""Table of a consumer's link."""
 
-UNIT: Mapping[tuple[Unit, UnitEvent], tuple[Unit, Act]] = {
-    (Unit.NONE, UnitEvent.NEED): (Unit.BEGINNING, Act.GO),
-    (Unit.NONE, UnitEvent.BEGUN): (Unit.NONE, Act.SKIP),
-    (Unit.NONE, UnitEvent.REFUSED): (Unit.NONE, Act.SKIP),
-    (Unit.NONE, UnitEvent.COMMIT): (Unit.NONE, Act.SKIP),
-    (Unit.NONE, UnitEvent.ROLLBACK): (Unit.NONE, Act.SKIP),
-    (Unit.NONE, UnitEvent.ENDED): (Unit.NONE, Act.SKIP),
-    (Unit.NONE, UnitEvent.LOSE): (Unit.NONE, Act.SKIP),
-    (Unit.BEGINNING, UnitEvent.NEED): (Unit.BEGINNING, Act.WAIT),
-    (Unit.BEGINNING, UnitEvent.BEGUN): (Unit.ACTIVE, Act.GO),
-    (Unit.BEGINNING, UnitEvent.REFUSED): (Unit.NONE, Act.END),
-    (Unit.BEGINNING, UnitEvent.COMMIT): (Unit.BEGINNING, Act.WAIT),
-    (Unit.BEGINNING, UnitEvent.ROLLBACK): (Unit.BEGINNING, Act.WAIT),
-    (Unit.BEGINNING, UnitEvent.ENDED): (Unit.BEGINNING, Act.SKIP),
-    (Unit.BEGINNING, UnitEvent.LOSE): (Unit.NONE, Act.END),
-    (Unit.ACTIVE, UnitEvent.NEED): (Unit.ACTIVE, Act.SKIP),
-    (Unit.ACTIVE, UnitEvent.BEGUN): (Unit.ACTIVE, Act.SKIP),
-    (Unit.ACTIVE, UnitEvent.REFUSED): (Unit.ACTIVE, Act.SKIP),
-    (Unit.ACTIVE, UnitEvent.COMMIT): (Unit.ENDING, Act.GO),
-    (Unit.ACTIVE, UnitEvent.ROLLBACK): (Unit.ENDING, Act.GO),
-    (Unit.ACTIVE, UnitEvent.ENDED): (Unit.NONE, Act.END),
-    (Unit.ACTIVE, UnitEvent.LOSE): (Unit.NONE, Act.END),
-    (Unit.ENDING, UnitEvent.NEED): (Unit.ENDING, Act.WAIT),
-    (Unit.ENDING, UnitEvent.BEGUN): (Unit.ENDING, Act.SKIP),
-    (Unit.ENDING, UnitEvent.REFUSED): (Unit.ENDING, Act.SKIP),
-    (Unit.ENDING, UnitEvent.COMMIT): (Unit.ENDING, Act.WAIT),
-    (Unit.ENDING, UnitEvent.ROLLBACK): (Unit.ENDING, Act.WAIT),
-    (Unit.ENDING, UnitEvent.ENDED): (Unit.NONE, Act.GO),
-    (Unit.ENDING, UnitEvent.LOSE): (Unit.NONE, Act.END),
+UNIT: Mapping[tuple[UnitState, UnitEvent], tuple[UnitState, Act]] = {
+    (UnitState.NONE, UnitEvent.NEED): (UnitState.BEGINNING, Act.GO),
+    (UnitState.NONE, UnitEvent.BEGUN): (UnitState.NONE, Act.SKIP),
+    (UnitState.NONE, UnitEvent.REFUSED): (UnitState.NONE, Act.SKIP),
+    (UnitState.NONE, UnitEvent.COMMIT): (UnitState.NONE, Act.SKIP),
+    (UnitState.NONE, UnitEvent.ROLLBACK): (UnitState.NONE, Act.SKIP),
+    (UnitState.NONE, UnitEvent.ENDED): (UnitState.NONE, Act.SKIP),
+    (UnitState.NONE, UnitEvent.LOSE): (UnitState.NONE, Act.SKIP),
+    (UnitState.BEGINNING, UnitEvent.NEED): (UnitState.BEGINNING, Act.WAIT),
+    (UnitState.BEGINNING, UnitEvent.BEGUN): (UnitState.ACTIVE, Act.GO),
+    (UnitState.BEGINNING, UnitEvent.REFUSED): (UnitState.NONE, Act.END),
+    (UnitState.BEGINNING, UnitEvent.COMMIT): (UnitState.BEGINNING, Act.WAIT),
+    (UnitState.BEGINNING, UnitEvent.ROLLBACK): (UnitState.BEGINNING, Act.WAIT),
+    (UnitState.BEGINNING, UnitEvent.ENDED): (UnitState.BEGINNING, Act.SKIP),
+    (UnitState.BEGINNING, UnitEvent.LOSE): (UnitState.NONE, Act.END),
+    (UnitState.ACTIVE, UnitEvent.NEED): (UnitState.ACTIVE, Act.SKIP),
+    (UnitState.ACTIVE, UnitEvent.BEGUN): (UnitState.ACTIVE, Act.SKIP),
+    (UnitState.ACTIVE, UnitEvent.REFUSED): (UnitState.ACTIVE, Act.SKIP),
+    (UnitState.ACTIVE, UnitEvent.COMMIT): (UnitState.ENDING, Act.GO),
+    (UnitState.ACTIVE, UnitEvent.ROLLBACK): (UnitState.ENDING, Act.GO),
+    (UnitState.ACTIVE, UnitEvent.ENDED): (UnitState.NONE, Act.END),
+    (UnitState.ACTIVE, UnitEvent.LOSE): (UnitState.NONE, Act.END),
+    (UnitState.ENDING, UnitEvent.NEED): (UnitState.ENDING, Act.WAIT),
+    (UnitState.ENDING, UnitEvent.BEGUN): (UnitState.ENDING, Act.SKIP),
+    (UnitState.ENDING, UnitEvent.REFUSED): (UnitState.ENDING, Act.SKIP),
+    (UnitState.ENDING, UnitEvent.COMMIT): (UnitState.ENDING, Act.WAIT),
+    (UnitState.ENDING, UnitEvent.ROLLBACK): (UnitState.ENDING, Act.WAIT),
+    (UnitState.ENDING, UnitEvent.ENDED): (UnitState.NONE, Act.GO),
+    (UnitState.ENDING, UnitEvent.LOSE): (UnitState.NONE, Act.END),
 }
-"""A transacted session's unit of work (JMS 6.2.7)."""
+"""Table of a transacted session's unit of work (JMS 2.0, 6.2.7)."""
 
 USE: Mapping[tuple[Use, UseEvent], tuple[Use, Act]] = {
     (Use.IDLE, UseEvent.RECEIVE): (Use.RECEIVING, Act.GO),
@@ -317,7 +317,7 @@ USE: Mapping[tuple[Use, UseEvent], tuple[Use, Act]] = {
     (Use.BATCH, UseEvent.CLEAR_LISTENER): (Use.BATCH, Act.SKIP),
     (Use.BATCH, UseEvent.CLEAR_BATCH): (Use.IDLE, Act.GO),
 }
-"""What a consumer is used for: receive calls, a message listener or a batch listener (BT-03, JMS 8.7)."""
+"""Table of a consumer's use: receive calls, a message listener or a batch listener (BT-03, JMS 2.0, 8.7)."""
 
 SERVICE: Mapping[tuple[Service, ServiceEvent], tuple[Service, Act]] = {
     (Service.STARTING, ServiceEvent.CONNECTED): (Service.STARTED, Act.GO),
@@ -351,16 +351,16 @@ SERVICE: Mapping[tuple[Service, ServiceEvent], tuple[Service, Act]] = {
     (Service.STOPPED, ServiceEvent.STOP): (Service.STOPPED, Act.SKIP),
     (Service.STOPPED, ServiceEvent.STOPPED): (Service.STOPPED, Act.SKIP),
 }
-"""A client that connects again by itself (MQ Light's states)."""
+"""Table of an MQ Light client."""
 
 
 class Machine(Generic[StateT, EventT]):
-    """One noun's state.
+    """State of one object.
 
     Args:
-        table: Its table.
-        state: Where it begins.
-        what: The noun, as its refusals name it.
+        table: Table of transitions.
+        state: First state.
+        what: The object, as refusals name it.
     """
 
     __slots__ = ("_table", "_what", "state")
@@ -371,7 +371,7 @@ class Machine(Generic[StateT, EventT]):
         self.state = state
 
     def take(self, event: EventT) -> Act:
-        """Make the event's transition.
+        """Take an event.
 
         Returns:
             What the caller has to do.

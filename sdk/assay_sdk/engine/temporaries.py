@@ -1,4 +1,4 @@
-"""Temporary destinations: made by a connection, and gone with it (Jakarta Messaging 3.1, 6.2.2)."""
+"""Temporary destinations, which exist as long as their connection (Jakarta Messaging 3.1, 6.2.2)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 class Temporaries:
     """The temporary destinations of one connection.
 
-    Each hangs on a link of its own, in a session that ends with the connection and not before.
+    Each one belongs to a link in a session that stays open until the connection ends.
 
     Args:
-        connection: Whose they are.
+        connection: Connection that creates them.
     """
 
     def __init__(self, connection: ConnectionPort) -> None:
@@ -27,13 +27,13 @@ class Temporaries:
         self._links: dict[Address, int] = {}
 
     def make(self, kind: AddressKind) -> Operation[Address]:
-        """Make one; the broker gives it a name.
+        """Create a temporary destination; the broker names it.
 
         Args:
-            kind: A temporary queue, or a temporary topic.
+            kind: Temporary queue or temporary topic.
 
         Raises:
-            RefusedError: The broker has none.
+            RefusedError: The broker has no temporary destinations.
         """
         connection = self._connection
         need(Capability.TEMPORARY_DESTINATION, connection.capabilities)
@@ -51,13 +51,13 @@ class Temporaries:
         return address
 
     def delete(self, address: Address) -> Operation[None]:
-        """Delete one before its connection ends.
+        """Delete a temporary destination before the connection ends.
 
         Args:
-            address: Which.
+            address: Address of the destination.
 
         Raises:
-            RefusedError: The connection has none of that name, or a consumer of it.
+            RefusedError: The connection did not create it, or has a consumer on it.
         """
         connection = self._connection
         if address not in self._links:

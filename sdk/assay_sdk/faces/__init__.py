@@ -1,1 +1,1 @@
-"""The faces: JMS 2.0's classic and simplified interface and MQ Light's, thin over one engine, written as Python."""
+"""The public API: JMS 2.0's classic and simplified interfaces and MQ Light's, over one engine."""

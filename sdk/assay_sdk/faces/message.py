@@ -1,4 +1,4 @@
-"""Messages as an application has them: JMS's headers as attributes, properties as a mapping, a typed body."""
+"""Messages of the application: JMS headers as attributes, properties as a mapping, and a typed body."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
-from assay_sdk.engine.deliveries.delivery import Delivery
+from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode
 from assay_sdk.errors import MessageFormatError
 from assay_sdk.model import message as wire
@@ -23,36 +23,36 @@ T = TypeVar("T")
 DEFAULT_PRIORITY = 4
 
 _FIELDS = frozenset({GROUP_ID, GROUP_SEQUENCE})
-"""Properties that have fields of their own on the wire."""
+"""Properties that the wire carries in their own fields."""
 
 
 class Message(Generic[T]):
-    """A message to be sent, one that was sent, or one that came.
+    """A message to send, or one that was sent or received.
 
-    What the sender decides (correlation id, reply-to, type, group, properties, body) is taken from here; everything
-    else is decided by the producer or the broker and shown here afterwards: setting it before a send has no effect
-    (PD-04, JMS 3.4).
+    A send reads correlation id, reply-to, type, group, properties and body from the message.  The producer or the
+    broker decides the other headers, and the send sets them here: values set before a send have no effect (PD-04,
+    JMS 2.0, 3.4).
 
     Args:
-        body: The body, of the destination's type.
-        properties: Properties: the application's own, and those that begin with ``JMSX`` or ``JMS_IBM_``.
+        body: Body, of the destination's type.
+        properties: The application's own properties, and those that begin with ``JMSX`` or ``JMS_IBM_``.
         correlation_id: JMSCorrelationID.
-        reply_to: JMSReplyTo: the queue or topic to which an answer is to be sent.
+        reply_to: JMSReplyTo: the queue or topic for replies.
         jms_type: JMSType.
-        group_id: JMSXGroupID, which is a property: ``properties["JMSXGroupID"]`` is the same.
-        group_sequence: JMSXGroupSeq, which is a property too.
+        group_id: JMSXGroupID; the same as ``properties["JMSXGroupID"]``.
+        group_sequence: JMSXGroupSeq; the same as ``properties["JMSXGroupSeq"]``.
 
     Attributes:
         message_id: JMSMessageID.
-        timestamp: JMSTimestamp: when it was sent, in milliseconds since the epoch.
+        timestamp: JMSTimestamp: time of the send, in milliseconds since the epoch.
         destination: JMSDestination: the queue or topic to which it was sent.
-        delivery_mode: JMSDeliveryMode; after a send as the destination defines `DeliveryMode.AS_DESTINATION`, since
-            what the broker decided is known only to who receives it.
-        priority: JMSPriority; after such a send `AS_DESTINATION`.
-        expiration: JMSExpiration in milliseconds since the epoch; 0 never.
-        delivery_time: JMSDeliveryTime in milliseconds since the epoch; 0 when it was not delayed.
+        delivery_mode: JMSDeliveryMode.  `DeliveryMode.AS_DESTINATION` after a send with that mode, because only a
+            receiver learns the broker's choice.
+        priority: JMSPriority; `AS_DESTINATION` after a send with that priority.
+        expiration: JMSExpiration in milliseconds since the epoch; 0 for no expiry.
+        delivery_time: JMSDeliveryTime in milliseconds since the epoch; 0 for a message without delay.
         redelivered: JMSRedelivered.
-        delivery_count: JMSXDeliveryCount; 0 before it was delivered.
+        delivery_count: JMSXDeliveryCount; 0 for a message that was not received.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Message(Generic[T]):
     def from_wire(
         cls, sent: wire.Message, converter: Converter[T], acknowledge: Callable[[], None] | None = None
     ) -> Message[T]:
-        """The message that a wire brought; its properties are read-only (JMS 3.10)."""
+        """Make a message from one that a driver received; its properties are read-only (JMS 2.0, 3.10)."""
         message: Message[T] = Message()
         show_received(message, sent)
         message._undecoded = sent, converter
@@ -107,7 +107,7 @@ class Message(Generic[T]):
         """JMSDestination; None before a send.
 
         Raises:
-            MessageFormatError: It came with a name that cannot name a destination.
+            MessageFormatError: The received message has a name that cannot name a destination.
         """
         return None if self._to is None else _destination(self._to)
 
@@ -117,10 +117,10 @@ class Message(Generic[T]):
 
     @property
     def reply_to(self) -> Destination[Any] | None:
-        """JMSReplyTo; of a message that came a destination that takes bodies of any type.
+        """JMSReplyTo; of a received message, a destination for bodies of any type.
 
         Raises:
-            MessageFormatError: It came with a name that cannot name a destination.
+            MessageFormatError: The received message has a name that cannot name a destination.
         """
         return _destination(self._reply_to) if isinstance(self._reply_to, Address) else self._reply_to
 
@@ -130,10 +130,10 @@ class Message(Generic[T]):
 
     @property
     def body(self) -> T:
-        """The body, decoded when first asked for.
+        """Body, decoded at the first access.
 
         Raises:
-            MessageFormatError: It is not what the destination's type says; the message itself can still be settled.
+            MessageFormatError: The body is not of the destination's type; the message can still be acknowledged.
         """
         if self._undecoded is not None:
             message, converter = self._undecoded
@@ -152,26 +152,26 @@ class Message(Generic[T]):
 
     @property
     def raw_body(self) -> Body:
-        """The body as it came, text or bytes, whatever the destination's type; None for one that has none.
+        """Received body as text or bytes, whatever the destination's type; None for a message without a body.
 
-        For a message whose `body` cannot be read: log it, keep it, or send it on.
+        Use it for a message whose `body` cannot be decoded: to log it, store it or forward it.
         """
         return self._raw
 
     @property
     def group_id(self) -> str | None:
-        """JMSXGroupID; None where the message belongs to no group."""
+        """JMSXGroupID; None for a message without a group."""
         value = self.properties.get(GROUP_ID)
         return value if isinstance(value, str) else None
 
     @property
     def group_sequence(self) -> int | None:
-        """JMSXGroupSeq; None where it has no place in a group."""
+        """JMSXGroupSeq, from 1; None for a message without a position in a group."""
         value = self.properties.get(GROUP_SEQUENCE)
         return value if isinstance(value, int) else None
 
     def acknowledge(self) -> None:
-        """Acknowledge, in the meaning of the session's mode (JMS 3.6.5); nothing for one that was not received.
+        """Acknowledge as the session's mode defines (JMS 2.0, 3.6.5); does nothing for a message that was not received.
 
         Raises:
             JmsError: The session is closed or lost.
@@ -191,8 +191,8 @@ def _destination(address: Address) -> Queue[Any] | Topic[Any]:
         raise MessageFormatError(refused) from error
 
 
-def received(delivery: Delivery, converter: Converter[T], acknowledge: Callable[[], None]) -> Message[T]:
-    """The message of a delivery."""
+def received(delivery: EngineDelivery, converter: Converter[T], acknowledge: Callable[[], None]) -> Message[T]:
+    """Make the application's message from a delivery."""
     message = Message.from_wire(delivery.message, converter, acknowledge)
     message.redelivered = delivery.redelivered
     message.delivery_count = delivery.count
@@ -200,14 +200,14 @@ def received(delivery: Delivery, converter: Converter[T], acknowledge: Callable[
 
 
 def show_sent(message: Message[T], sent: wire.Message) -> None:
-    """Show on a message what was used, after its send."""
+    """Set the headers of a message after its send."""
     _show_headers(message, sent)
     message.delivery_mode = DeliveryMode.AS_DESTINATION if sent.durable is None else _mode(sent)
     message.priority = AS_DESTINATION if sent.priority is None else sent.priority
 
 
 def show_received(message: Message[T], came: wire.Message) -> None:
-    """Show on a message what came; its properties become read-only (JMS 3.10)."""
+    """Set the headers of a received message; its properties become read-only (JMS 2.0, 3.10)."""
     _show_headers(message, came)
     message.reply_to = came.reply_to
     message.delivery_mode = _mode(came)
@@ -216,7 +216,7 @@ def show_received(message: Message[T], came: wire.Message) -> None:
 
 
 def _mode(message: wire.Message) -> DeliveryMode:
-    """Absent is non-persistent to a receiver, as in JMS's mapping to AMQP 1.0."""
+    """Return the delivery mode; an absent header is non-persistent, as in JMS's mapping to AMQP 1.0."""
     return DeliveryMode.PERSISTENT if message.durable else DeliveryMode.NON_PERSISTENT
 
 
@@ -231,13 +231,13 @@ def _show_headers(message: Message[T], sent: wire.Message) -> None:
 
 
 def drafted(message: Message[T], converter: Converter[T]) -> wire.Message:
-    """What of a message its sender decides, encoded for the wire.
+    """Encode what the sender of a message decides.
 
     Raises:
         ConversionError: The body is not of the destination's type.
-        ContentError: A text or a property is of a type, or of a length, that no wire carries.
-        PropertyError: A property that the client itself reads is none.
-        DestinationError: The reply-to is no destination.
+        ContentError: A text or a property has a type or a length that no wire can carry.
+        PropertyError: A property that the client itself reads has an invalid value.
+        DestinationError: The reply-to is not a destination.
     """
     body, content_type = converter.encode(message.body)
     group_id, sequence = group_of(message.properties)

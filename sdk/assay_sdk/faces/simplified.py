@@ -1,6 +1,6 @@
-"""The simplified face: `connect` gives a `Context`, which makes producers and consumers (JMS 5.2).
+"""The simplified face: `connect` returns a `Context`, which creates producers and consumers (JMS 2.0, 5.2).
 
-Refusals are `assay_sdk.errors.MessagingRuntimeError` and its subclasses.
+Its calls raise `assay_sdk.errors.MessagingRuntimeError` and its subclasses.
 """
 
 from __future__ import annotations
@@ -10,23 +10,27 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack, overload
 
-from assay_sdk.driver import Driver, Durability, Login
-from assay_sdk.engine.connection import Connection as EngineConnection
+from assay_sdk.driver import Durability
+from assay_sdk.engine.connection import EngineConnection
 from assay_sdk.engine.deliveries.acknowledgement import AckMode
-from assay_sdk.engine.sessions.consumer import Consumer as EngineConsumer
-from assay_sdk.engine.sessions.session import Session as EngineSession
-from assay_sdk.engine.settings import DeliveryMode, Source
+from assay_sdk.engine.sessions.consumer import EngineConsumer
+from assay_sdk.engine.sessions.session import EngineSession
+from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.errors import RUNTIME, JmsError, MessagingRuntimeError
-from assay_sdk.faces.calling import Caller, Dial, Duration, dial
-from assay_sdk.faces.consuming import ConsumerBase
-from assay_sdk.faces.poison import PoisonOptions, policy_of
-from assay_sdk.faces.producing import ProducerBase
-from assay_sdk.faces.sessions import SessionBase
+from assay_sdk.faces.caller import (
+    Caller,
+    ConnectSettings,
+    Duration,
+    JmsConnectKeywords,
+    open_connection,
+    refusal_listener,
+)
+from assay_sdk.faces.consumer import ConsumerBase
+from assay_sdk.faces.poison import PoisonOptions
+from assay_sdk.faces.producer import ProducerBase
+from assay_sdk.faces.session import SessionBase
 from assay_sdk.faces.xa import XaResource
 from assay_sdk.model.destinations import Destination, Topic
-from assay_sdk.model.reasons import Refused
-from assay_sdk.observer import Observer, nobody
-from assay_sdk.time import Runner
 
 __all__ = ["Consumer", "Context", "Producer", "XaContext", "connect"]
 
@@ -34,44 +38,44 @@ T = TypeVar("T")
 
 
 class Producer(ProducerBase[T]):
-    """Sends to one destination, or to one named with each send.
+    """Sends to one destination, or to a destination given with each send.
 
-    Settings are properties (``producer.priority = 7``) and calls that can be chained
+    Settings are properties (``producer.priority = 7``) and methods that can be chained
     (``producer.set_priority(7).set_time_to_live(1000).send("hello")``).
     """
 
     def set_delivery_delay(self, delay: Duration) -> Self:
-        """Delay what is sent from now on (DD-01).
+        """Set the delivery delay of later sends (DD-01).
 
         Raises:
-            MessagingRuntimeError: DD-10, DD-13, or no such span; the earlier value stays (DD-15).
+            MessagingRuntimeError: DD-10, DD-13, or an invalid duration; the earlier value stays (DD-15).
         """
         self.delivery_delay = delay
         return self
 
     def set_time_to_live(self, ttl: Duration) -> Self:
-        """Let what is sent from now on expire; 0 never.
+        """Set the time to live of later sends; 0 for no expiry.
 
         Raises:
-            MessagingRuntimeError: DD-12, or no such span; the earlier value stays (DD-15).
+            MessagingRuntimeError: DD-12, or an invalid duration; the earlier value stays (DD-15).
         """
         self.time_to_live = ttl
         return self
 
     def set_delivery_mode(self, mode: DeliveryMode) -> Self:
-        """Send persistent or non-persistent from now on (PD-02).
+        """Set the delivery mode of later sends (PD-02).
 
         Raises:
-            MessagingRuntimeError: The connection has no such mode.
+            MessagingRuntimeError: The connection does not support the mode.
         """
         self.delivery_mode = mode
         return self
 
     def set_priority(self, priority: int) -> Self:
-        """Send with this priority from now on.
+        """Set the priority of later sends.
 
         Raises:
-            MessagingRuntimeError: It is not 0 to 9, or the connection has no priorities.
+            MessagingRuntimeError: The priority is not from 0 to 9, or the connection does not support priorities.
         """
         self.priority = priority
         return self
@@ -81,7 +85,7 @@ class Consumer(ConsumerBase[T]):
     """Receives from a queue or a subscription."""
 
     def receive_body(self, timeout: Duration | None = None) -> T | None:
-        """Wait for a message and give its body; None when none came.
+        """Wait for a message and return its body; None when none came.
 
         Raises:
             MessagingRuntimeError: As `receive`, or the body is not of the destination's type.
@@ -95,8 +99,8 @@ class Consumer(ConsumerBase[T]):
             raise self._caller.error(error.refused) from error
 
 
-class _Share:
-    """How many contexts still use a connection: the last one closes it (JMS 5.2.3)."""
+class _SharedConnection:
+    """A connection and the number of contexts that use it; the last one closes it (JMS 5.2.3)."""
 
     def __init__(self, caller: Caller, connection: EngineConnection) -> None:
         self.connection = connection
@@ -104,40 +108,43 @@ class _Share:
         self._contexts = 0
 
     def join(self) -> None:
-        """One more."""
+        """Count one more context."""
         self._contexts += 1
 
     def leave(self) -> None:
-        """One less."""
+        """Count one context less."""
         self._contexts -= 1
         if self._contexts == 0:
             self._caller(self.connection.close(threading.get_ident()))
 
 
 class Context(SessionBase):
-    """A connection and a session in one; `connect` makes the first, `create_context` more on the same connection."""
+    """A connection and a session in one.
 
-    def __init__(self, caller: Caller, share: _Share, engine: EngineSession, mode: AckMode) -> None:
+    `connect` creates the first context of a connection, `create_context` more contexts on the same connection.
+    """
+
+    def __init__(self, caller: Caller, shared: _SharedConnection, engine: EngineSession, mode: AckMode) -> None:
         super().__init__(caller, engine)
         self._auto_start = True
-        self._share = share
+        self._shared = shared
         self._mode = mode
         self._closed = False
-        share.join()
+        shared.join()
 
     @property
     def client_id(self) -> str | None:
-        """JMS client id."""
-        return self._share.connection.client_id
+        """JMS client id; None for none."""
+        return self._shared.connection.client_id
 
     @property
     def session_mode(self) -> AckMode:
-        """Its acknowledgement mode."""
+        """Acknowledgement mode of the session."""
         return self._mode
 
     @property
     def auto_start(self) -> bool:
-        """Whether making a consumer starts the connection; settable, True at first."""
+        """Whether creating a consumer starts the connection; True by default, settable."""
         return self._auto_start
 
     @auto_start.setter
@@ -145,25 +152,25 @@ class Context(SessionBase):
         self._auto_start = auto_start
 
     def create_context(self, session_mode: AckMode) -> Context:
-        """Make another context, with a session of its own, on the same connection.
+        """Create another context with its own session on the same connection.
 
         Raises:
-            MessagingRuntimeError: The connection is gone, or has no transactions.
+            MessagingRuntimeError: The connection is closed or lost, or has no transactions.
         """
         if session_mode is AckMode.XA:
             return self.create_xa_context()
         return Context(
-            self._caller, self._share, self._caller(self._share.connection.session(session_mode)), session_mode
+            self._caller, self._shared, self._caller(self._shared.connection.session(session_mode)), session_mode
         )
 
     def create_xa_context(self) -> XaContext:
-        """Make another context for a transaction manager, on the same connection.
+        """Create a context for XA transactions on the same connection.
 
         Raises:
-            MessagingRuntimeError: The connection is gone, or has no global units of work.
+            MessagingRuntimeError: The connection is closed or lost, or has no XA transactions.
         """
-        engine = self._caller(self._share.connection.session(AckMode.XA))
-        return XaContext(self._caller, self._share, engine, AckMode.XA)
+        engine = self._caller(self._shared.connection.session(AckMode.XA))
+        return XaContext(self._caller, self._shared, engine, AckMode.XA)
 
     @overload
     def create_producer(
@@ -194,7 +201,7 @@ class Context(SessionBase):
         delivery_mode: DeliveryMode | None = None,
         priority: int | None = None,
     ) -> Producer[Any]:
-        """Make a producer, with settings if you like; None for one whose sends name their destination.
+        """Create a producer, optionally with settings; without a destination, each send gives one.
 
         Raises:
             MessagingRuntimeError: The context is closed, a setting is refused, or the broker refuses the destination.
@@ -222,24 +229,18 @@ class Context(SessionBase):
         no_local: bool = False,
         **poison: Unpack[PoisonOptions],
     ) -> Consumer[T]:
-        """Make a consumer of a queue, or an unshared non-durable subscription on a topic.
+        """Create a consumer on a queue, or an unshared non-durable subscription on a topic.
 
         Args:
-            destination: Where from.
-            selector: Which messages.
-            no_local: On a topic, leave out what this connection sent.
-            poison: What becomes of a message that comes again and again (`assay_sdk.faces.poison.PoisonOptions`).
+            destination: Queue or topic to consume from.
+            selector: JMS message selector; None for all messages.
+            no_local: On a topic, exclude messages that this connection sent.
+            poison: When to move a message that is delivered repeatedly (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
-            MessagingRuntimeError: A missing capability, or the broker's answer.
+            MessagingRuntimeError: The connection lacks a capability, or the broker refuses.
         """
-        source = Source(
-            address=self._caller.address(destination),
-            selector=selector,
-            no_local=no_local,
-            poison=policy_of(self._caller, poison),
-        )
-        return self._started(destination, self._consumer(source))
+        return self._started(destination, self._consumer(destination, selector, no_local=no_local, poison=poison))
 
     def create_durable_consumer(
         self,
@@ -250,10 +251,11 @@ class Context(SessionBase):
         no_local: bool = False,
         **poison: Unpack[PoisonOptions],
     ) -> Consumer[T]:
-        """Make or re-open an unshared durable subscription; it needs a client id (PD-17).
+        """Create or resume an unshared durable subscription; the connection needs a client id (PD-17).
 
         Raises:
-            MessagingRuntimeError: No client id, in use, a missing capability, or the broker's answer.
+            MessagingRuntimeError: The connection has no client id or lacks a capability, the subscription is in use,
+                or the broker refuses.
         """
         engine = self._subscription(
             topic,
@@ -262,17 +264,17 @@ class Context(SessionBase):
             durability=Durability.DURABLE,
             shared=False,
             no_local=no_local,
-            poison=policy_of(self._caller, poison),
+            poison=poison,
         )
         return self._started(topic, engine)
 
     def create_shared_consumer(
         self, topic: Topic[T], name: str, selector: str | None = None, **poison: Unpack[PoisonOptions]
     ) -> Consumer[T]:
-        """Make or join a shared non-durable subscription.
+        """Create or join a shared non-durable subscription.
 
         Raises:
-            MessagingRuntimeError: A missing capability, or the broker's answer.
+            MessagingRuntimeError: The connection lacks a capability, or the broker refuses.
         """
         engine = self._subscription(
             topic,
@@ -280,66 +282,56 @@ class Context(SessionBase):
             selector,
             durability=Durability.NON_DURABLE,
             shared=True,
-            poison=policy_of(self._caller, poison),
+            poison=poison,
         )
         return self._started(topic, engine)
 
     def create_shared_durable_consumer(
         self, topic: Topic[T], name: str, selector: str | None = None, **poison: Unpack[PoisonOptions]
     ) -> Consumer[T]:
-        """Make, re-open or join a shared durable subscription.
+        """Create, resume or join a shared durable subscription.
 
         Raises:
-            MessagingRuntimeError: A missing capability, or the broker's answer.
+            MessagingRuntimeError: The connection lacks a capability, or the broker refuses.
         """
-        engine = self._subscription(
-            topic, name, selector, durability=Durability.DURABLE, shared=True, poison=policy_of(self._caller, poison)
-        )
+        engine = self._subscription(topic, name, selector, durability=Durability.DURABLE, shared=True, poison=poison)
         return self._started(topic, engine)
 
     def start(self) -> None:
-        """Start handing messages over; needed only where `auto_start` is off.
+        """Start delivering messages; needed only when `auto_start` is False.
 
         Raises:
-            MessagingRuntimeError: The connection is gone.
+            MessagingRuntimeError: The connection is closed or lost.
         """
-        self._caller(self._share.connection.start())
+        self._caller(self._shared.connection.start())
 
     def stop(self) -> None:
-        """Hand nothing over until the next start; returns when no callback is under way.
+        """Stop delivering messages until the next start; returns when no listener is running.
 
         Raises:
-            MessagingRuntimeError: The connection is gone.
+            MessagingRuntimeError: The connection is closed or lost.
         """
-        self._caller(self._share.connection.stop(threading.get_ident()))
+        self._caller(self._shared.connection.stop(threading.get_ident()))
 
     def set_exception_listener(self, listener: Callable[[MessagingRuntimeError], None] | None) -> None:
-        """Have a callback told of what no call can raise: a lost connection, a listener that raised."""
-        if listener is None:
-            self._share.connection.on_exception = None
-            return
+        """Have a listener called with errors that no call can raise: a lost connection, a failed listener."""
         self._caller.callback(listener, "the exception listener")
-        tell = listener
-
-        def told(refused: Refused) -> None:
-            tell(RUNTIME[refused.kind](refused))
-
-        self._share.connection.on_exception = told
+        self._shared.connection.on_exception = refusal_listener(listener, RUNTIME)
 
     def close(self) -> None:
-        """Close its session; the last context closes the connection.
+        """Close the session; the last context closes the connection.
 
         Raises:
-            MessagingRuntimeError: A listener of this context closes it.
+            MessagingRuntimeError: A listener of this context called it.
         """
         self._caller(self._engine.close(threading.get_ident()))
         if not self._closed:
             self._closed = True
-            self._share.leave()
+            self._shared.leave()
 
     def abort(self) -> None:
-        """Lose the connection as if the line had been cut: nothing is said to the broker."""
-        self._caller(self._share.connection.abort())
+        """Drop the connection without telling the broker, as if the network had failed."""
+        self._caller(self._shared.connection.abort())
 
     def __enter__(self) -> Self:
         return self
@@ -356,71 +348,36 @@ class Context(SessionBase):
 
 
 class XaContext(Context):
-    """A context whose units of work are branches of global ones (JMS 11.2): it works between start and end only."""
+    """A context for XA transactions (JMS 11.2): it sends and receives only within a branch."""
 
-    def __init__(self, caller: Caller, share: _Share, engine: EngineSession, mode: AckMode) -> None:
-        super().__init__(caller, share, engine, mode)
+    def __init__(self, caller: Caller, shared: _SharedConnection, engine: EngineSession, mode: AckMode) -> None:
+        super().__init__(caller, shared, engine, mode)
         self._xa_resource = XaResource(caller, engine)
 
     @property
     def xa_resource(self) -> XaResource:
-        """What a transaction manager works with: it starts and ends branches, and commits or rolls them back."""
+        """Resource for the transaction manager: starts, ends, commits and rolls back branches."""
         return self._xa_resource
 
 
-def connect(
-    url: str,
-    *,
-    client_id: str | None = None,
-    login: Login | None = None,
-    ca_file: str | None = None,
-    session_mode: AckMode = AckMode.AUTO,
-    checks: bool = True,
-    prefetch: int = 0,
-    runner: Runner | None = None,
-    driver: Driver | None = None,
-    observer: Observer = nobody,
-    trace: bool = False,
-    id_prefix: str | None = None,
-) -> Context:
+def connect(url: str, *, session_mode: AckMode = AckMode.AUTO, **keywords: Unpack[JmsConnectKeywords]) -> Context:
     """Connect, and open a session.
 
     Args:
         url: ``amqp://host:port``.
-        client_id: JMS client id.
-        login: User and password; None for anonymous.
-        ca_file: PEM file with the certificates of those who are believed, for ``amqps://``; None for the system's.
-        session_mode: The session's acknowledgement mode.
-        checks: Whether the client enforces rules of its own; False lets the broker answer.
-        prefetch: How many messages a receiving consumer may have sent ahead; 0 asks for each as it is wanted.
-        runner: The crank; None for that of the world where the URL leads, or else for one I/O loop that all
-            connections of the process share.
-        driver: The protocol; None for the one that serves the URL.
-        observer: Told every event.
-        trace: Whether the observer is told every protocol frame.
-        id_prefix: What message ids begin with; None makes one up.
+        session_mode: Acknowledgement mode of the session.
+        keywords: How to connect (`assay_sdk.faces.caller.JmsConnectKeywords`): ``client_id``, ``login``, ``ca_file``,
+            ``checks``, ``prefetch``, ``runner``, ``driver``, ``observer``, ``trace``, ``id_prefix``.
 
     Raises:
-        MessagingRuntimeError: No driver, no broker, a refused login, or a client id in use.
+        MessagingRuntimeError: No driver serves the URL, the broker is unreachable, the login is refused, or the client
+            id is in use.
     """
-    options = Dial(
-        url=url,
-        client_id=client_id,
-        login=login,
-        ca_file=ca_file,
-        checks=checks,
-        prefetch=prefetch,
-        runner=runner,
-        driver=driver,
-        observer=observer,
-        trace=trace,
-        id_prefix=id_prefix,
-    )
-    caller, connection = dial(options, RUNTIME)
+    caller, connection = open_connection(ConnectSettings(url=url, **keywords), RUNTIME)
     try:
         session = caller(connection.session(session_mode))
     except MessagingRuntimeError:
         caller(connection.close(threading.get_ident()))
         raise
     kind = XaContext if session_mode is AckMode.XA else Context
-    return kind(caller, _Share(caller, connection), session, session_mode)
+    return kind(caller, _SharedConnection(caller, connection), session, session_mode)

@@ -1,64 +1,65 @@
-"""Global units of work, the same in both faces: an XA resource in the sense of X/Open XA and of JTA (JMS 6.2.9, 11).
+"""XA transactions: the XA resource of a session, as in X/Open XA and JTA (JMS 2.0, 6.2.9, 11).
 
-A transaction manager does this with it::
+A transaction manager calls it like this::
 
     resource.start(xid)                 # the session's sends and receives belong to the branch
     resource.end(xid)
     if resource.prepare(xid) is XaVote.PREPARED:
-        resource.commit(xid)            # or rollback(xid); by anybody, at any time, a restart of either side later too
+        resource.commit(xid)            # or rollback(xid); from any connection, at any later time
 """
 
 from __future__ import annotations
 
 import threading
 
-from assay_sdk.engine.sessions.session import Session as EngineSession
-from assay_sdk.engine.sessions.xa import XaResource as EngineResource
-from assay_sdk.faces.calling import Caller
+from assay_sdk.engine.sessions.session import EngineSession
+from assay_sdk.engine.sessions.xa import EngineXaResource
+from assay_sdk.faces.caller import Caller
 from assay_sdk.model.xa import XaEnd, XaStart, XaVote, Xid
 
 __all__ = ["XaResource"]
 
 
 class XaResource:
-    """A resource in the sense of XA; each session in XA mode has one.  Its refusals are `assay_sdk.errors.XAError`."""
+    """The XA resource of a session in XA mode; its calls raise `assay_sdk.errors.XAError`."""
 
     def __init__(self, caller: Caller, engine: EngineSession) -> None:
         self._caller = caller
-        self._engine = EngineResource(engine)
+        self._engine = EngineXaResource(engine)
 
     def start(self, xid: Xid, how: XaStart = XaStart.NEW) -> None:
-        """Have the session work in a branch from now on (xa_start).
+        """Start the session's work in a branch (xa_start).
 
         Args:
             xid: The branch.
-            how: Whether it is new, joined, or resumed.
+            how: Whether the branch is new, joined, or resumed.
 
         Raises:
-            JmsError: The session works in one, is closed, or the broker's answer.
+            JmsError: The session works in a branch already or is closed, or the broker refuses.
         """
         self._caller(self._engine.start(xid, how))
 
     def end(self, xid: Xid, how: XaEnd = XaEnd.SUCCESS) -> None:
-        """Have the session work in the branch no longer, once no callback is under way (xa_end).
+        """End the session's work in a branch, after running listeners have returned (xa_end).
 
         Args:
             xid: The branch.
-            how: For good, because it failed, or for a while.
+            how: Whether the work succeeded, failed, or is suspended.
 
         Raises:
-            JmsError: The session does not work in it, or something could not be made part of it: it is doomed then.
+            JmsError: The session does not work in the branch, or a message could not be made part of it, so the branch
+                can only be rolled back.
         """
         self._caller(self._engine.end(xid, how, threading.get_ident()))
 
     def prepare(self, xid: Xid) -> XaVote:
-        """Have the broker promise either end, a restart later too (xa_prepare).
+        """Prepare a branch: the broker can then commit it or roll it back, even after a restart (xa_prepare).
 
         Returns:
-            `XaVote.READ_ONLY` when there is nothing to commit: the branch is over then.
+            `XaVote.READ_ONLY` when the branch has nothing to commit, which ends it.
 
         Raises:
-            JmsError: The branch is unknown, still worked in, or was rolled back.
+            JmsError: The branch is unknown, a session still works in it, or it was rolled back.
         """
         return self._caller(self._engine.prepare(xid))
 
@@ -67,7 +68,7 @@ class XaResource:
 
         Args:
             xid: The branch.
-            one_phase: Whether it has not been prepared.
+            one_phase: Whether to commit without an earlier prepare.
 
         Raises:
             JmsError: The branch is unknown, not prepared, was completed heuristically, or was rolled back instead.
@@ -75,15 +76,15 @@ class XaResource:
         self._caller(self._engine.commit(xid, one_phase=one_phase))
 
     def rollback(self, xid: Xid) -> None:
-        """Roll a branch back, prepared or not (xa_rollback); what was received in it comes again.
+        """Roll a branch back, prepared or not (xa_rollback); messages received in it are delivered again.
 
         Raises:
-            JmsError: The branch is unknown, still worked in, or was completed heuristically.
+            JmsError: The branch is unknown, a session still works in it, or it was completed heuristically.
         """
         self._caller(self._engine.rollback(xid))
 
     def recover(self) -> tuple[Xid, ...]:
-        """The branches that are in doubt, or were completed heuristically and are not forgotten (xa_recover).
+        """List the branches that are prepared, or were completed heuristically and not forgotten (xa_recover).
 
         Raises:
             JmsError: The session is closed.
@@ -91,9 +92,9 @@ class XaResource:
         return self._caller(self._engine.recover())
 
     def forget(self, xid: Xid) -> None:
-        """Have the broker forget how a branch was completed heuristically (xa_forget).
+        """Have the broker forget a branch that was completed heuristically (xa_forget).
 
         Raises:
-            JmsError: The branch is unknown, or not completed heuristically.
+            JmsError: The branch is unknown, or was not completed heuristically.
         """
         self._caller(self._engine.forget(xid))

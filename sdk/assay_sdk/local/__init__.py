@@ -1,1 +1,1 @@
-"""What both ends of a local connection have in common: the driver port as octets, and the socket that carries them."""
+"""What both ends of a local connection share: the encoded commands and events, and the socket that carries them."""

@@ -1,8 +1,8 @@
-"""The driver port as octets: what a client and a broker in another process of this machine say to each other.
+"""Encoding of the driver port's commands and events, for a client and a broker in two processes of a machine.
 
-A frame is its length (four octets, big-endian, without themselves) and one MessagePack value: from the client a `Hello`
-first and a `DriverCommand` then, from the broker a `DriverEvent`.  Values are decoded into their types, so nothing that
-a peer sends is ever code.
+A frame is its length (four octets, big-endian, not counting themselves) and one MessagePack value.  The client sends a
+`Hello` first and then `DriverCommand` values, the broker sends `DriverEvent` values.  Values are decoded into these
+types, so a peer cannot send code.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from assay_sdk.driver import DriverCommand, DriverEvent, PeerProperties
 from assay_sdk.model.message import Message
 
 VERSION = 1
-"""Of this protocol; another one is refused."""
+"""Version of this protocol; other versions are refused."""
 
 MAX_FRAME = 128 << 20
-"""Octets of a frame at most: a message of 100 MB, with its headers and properties."""
+"""Most octets of a frame: a message of 100 MB with its headers and properties."""
 
 _HEAD = 4
 T = TypeVar("T")
 
 
 class FrameError(Exception):
-    """A peer does not speak this protocol, or says what has no form in it.
+    """A peer that breaks this protocol, or a value that cannot be encoded.
 
     Args:
         why: One sentence.
@@ -36,11 +36,11 @@ class FrameError(Exception):
 
 
 class FrameTooLongError(FrameError):
-    """A frame is longer than may be."""
+    """A frame that exceeds the limit."""
 
 
 class Hello(Struct, frozen=True, tag=True, kw_only=True):
-    """Who connects.
+    """First frame of a client.
 
     Args:
         version: `VERSION`.
@@ -54,7 +54,7 @@ class Hello(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class _Answered(Struct, frozen=True, tag="Done", omit_defaults=True):
-    """`assay_sdk.driver.Done`, whose value is one of several kinds of list: on the wire each has a field of its own."""
+    """`assay_sdk.driver.Done` as encoded: each kind of list that can be its value has its own field."""
 
     token: int
     xids: tuple[bytes, ...] | None = None
@@ -81,16 +81,16 @@ _SCALAR = (str, int, float, bool, bytes, type(None))
 
 
 def encode_command(command: FromClient) -> bytes:
-    """A whole frame for a command or a hello.
+    """Encode a command or a hello as a frame.
 
     Raises:
-        FrameError: It holds what has no form here, such as an integer of more than 64 bits, or is too long.
+        FrameError: It has a value that cannot be encoded, such as an integer of more than 64 bits, or is too long.
     """
     return _encode(command)
 
 
 def decode_command(octets: bytes) -> FromClient:
-    """A client's command, or its hello, from a frame's body.
+    """Decode a client's command or hello from a frame's body.
 
     Raises:
         FrameError: The octets are neither.
@@ -102,19 +102,19 @@ def decode_command(octets: bytes) -> FromClient:
 
 
 def encode_event(event: DriverEvent) -> bytes:
-    """A whole frame for an event.
+    """Encode an event as a frame.
 
     Raises:
-        FrameError: It holds what has no form here, or is too long.
+        FrameError: It has a value that cannot be encoded, or is too long.
     """
     return _encode(_answered(event) if isinstance(event, driver.Done) else event)
 
 
 def decode_event(octets: bytes) -> DriverEvent:
-    """A broker's event from a frame's body.
+    """Decode a broker's event from a frame's body.
 
     Raises:
-        FrameError: The octets are none.
+        FrameError: The octets are not an event.
     """
     event = _decode(_EVENTS, octets)
     if not isinstance(event, _Answered):
@@ -123,11 +123,11 @@ def decode_event(octets: bytes) -> DriverEvent:
     return driver.Done(event.token, event.text if event.text is not None else listed, event.properties)
 
 
-class Splitter:
-    """Cuts a stream of octets into frames' bodies.
+class LocalFrameSplitter:
+    """Cuts a stream of octets into the bodies of frames.
 
     Args:
-        limit: Octets of a frame at most.
+        limit: Most octets of a frame.
     """
 
     def __init__(self, limit: int = MAX_FRAME) -> None:
@@ -135,10 +135,10 @@ class Splitter:
         self._rest = bytearray()
 
     def feed(self, octets: bytes) -> list[bytes]:
-        """The bodies that are whole now.
+        """Return the bodies that are complete.
 
         Raises:
-            FrameTooLongError: A frame says that it is longer than may be; nothing of it is kept room for.
+            FrameTooLongError: A frame's length exceeds the limit; nothing of it is stored.
         """
         self._rest += octets
         bodies: list[bytes] = []
@@ -168,10 +168,10 @@ def _answered(event: driver.Done) -> _Answered:
 
 
 def _check(message: Message) -> None:
-    """What the decoder cannot tell: a property is a scalar, a body is text or octets.
+    """Check what the decoder does not: a property is a scalar, a body is text or bytes.
 
     Raises:
-        FrameError: The message has another.
+        FrameError: The message has a value of another type.
     """
     if not isinstance(cast("object", message.body), str | bytes | None):
         raise FrameError("A message's body is text, octets or nothing, and this one's is none of them.")

@@ -1,7 +1,7 @@
-"""What a client, a driver or a broker may or may not be able to do.
+"""Capabilities of a client, a driver or a broker.
 
-A capability is a word in a feature's tag (``@needs-<word>``), in a driver's declaration and in a report.  Asking for
-one that is not declared raises before anything is sent.
+A capability is a word in a feature's tag (``@needs-<word>``), in a driver's declaration and in a report.  A call that
+needs an undeclared capability raises before anything is sent.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Capability(StrEnum):
-    """Everything that a scenario may ask of the pair."""
+    """Every capability that a scenario may need of the client and the broker."""
 
     # what a connection can do
     DELIVERY_DELAY = "delivery-delay"
@@ -20,14 +20,14 @@ class Capability(StrEnum):
     SELECTOR = "selector"
     BROWSE = "browse"
     QUEUE = "queue"
-    """The client sends to queues and receives from them; MQ Light has topics alone."""
+    """The client sends to queues and receives from them; MQ Light has topics only."""
     TOPIC = "topic"
     DURABLE_SUBSCRIPTION = "durable-subscription"
     SHARED_SUBSCRIPTION = "shared-subscription"
     TEMPORARY_DESTINATION = "temporary-destination"
     SESSION = "session"
-    """Consumers end with their session and their connection; MQ Light has no sessions, and its client subscribes again
-    by itself when it is connected again (AMQP:18)."""
+    """Consumers end with their session and their connection.  MQ Light has no sessions: its client subscribes again
+    after it has reconnected (AMQP:18)."""
     LOCAL_TRANSACTION = "local-transaction"
     XA = "xa"
     BATCH_LISTENER = "batch-listener"
@@ -36,19 +36,19 @@ class Capability(StrEnum):
     CHECKS_OFF = "checks-off"
     RETAINED_PUBLICATION = "retained-publication"
     OWN_UNCOMMITTED = "own-uncommitted"
-    """A unit of work gets what it has put and not committed itself (DD-25)."""
+    """A unit of work receives its own uncommitted messages (DD-25)."""
     QUALITY_OF_SERVICE = "quality-of-service"
     """Senders and receivers choose between at most once and at least once (AMQP:11-13)."""
     AUTO_CONFIRM = "auto-confirm"
-    """The client confirms what it receives by itself, or leaves that to the application (AMQP:25-28)."""
+    """The client confirms received messages itself, or lets the application confirm them (AMQP:25-28)."""
     SUBSCRIPTION_TTL = "subscription-ttl"
-    """A subscription outlives its last receiver for a time (AMQP:31)."""
+    """A subscription remains for some time after its last receiver has gone (AMQP:31)."""
     TOPIC_WILDCARD = "topic-wildcard"
-    """Subscriptions to patterns of topics."""
+    """Subscriptions to patterns of topics are possible."""
     RECONNECT = "reconnect"
-    """The client connects again by itself (AMQP:18)."""
+    """The client reconnects by itself (AMQP:18)."""
     NAMELESS_CONNECTION = "nameless-connection"
-    """A connection may be without a client id; over AMQP 1.0 each has that of its container."""
+    """A connection may have no client id; over AMQP 1.0 each connection has one, its container id."""
     # what an instance lets the kit do to it
     ADMIN = "admin"
     STAGING_QUEUE = "staging-queue"
@@ -66,7 +66,9 @@ class Capability(StrEnum):
     VIRTUAL_TIME = "virtual-time"
 
 
-APART = frozenset({Capability.NAMELESS_CONNECTION, Capability.VIRTUAL_TIME})
-"""What a situation is made of, and no ability of anybody's: where it is missing, the situation cannot arise (no AMQP
-connection is without a client id) or nobody can wait for it (a month, a millisecond).  A scenario that needs it then
-says nothing of client and broker, so it does not decide its rule, which others try."""
+SITUATIONAL = frozenset({Capability.NAMELESS_CONNECTION, Capability.VIRTUAL_TIME})
+"""Capabilities that describe the situation rather than an ability.
+
+Without them a scenario's situation cannot arise (every AMQP connection has a client id) or would take too long to wait
+for (a month).  Such a scenario says nothing about the client and the broker, so it does not decide its rule; other
+scenarios try the rule."""

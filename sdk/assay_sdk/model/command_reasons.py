@@ -1,7 +1,7 @@
-"""Why an administrative command is refused: IBM MQ's MQRCCF codes, which only administration answers with.
+"""Reasons for refusing an administrative command: IBM MQ's MQRCCF codes.
 
-Numbers and names are IBM MQ's (``cmqcfc.h``).  A command may also be refused for one of the reasons of
-`assay_sdk.model.reasons`, such as MQRC_Q_NOT_EMPTY; no number stands in both.
+Numbers and names are IBM MQ's (``cmqcfc.h``).  A command may also be refused for a reason of
+`assay_sdk.model.reasons`, such as MQRC_Q_NOT_EMPTY; the numbers of both tables are distinct.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import IntEnum
 
 
 class Mqrccf(IntEnum):
-    """MQRCCF reason codes, as far as MQSC needs them."""
+    """MQRCCF reason codes that MQSC commands need."""
 
     COMMAND_FAILED = 3008
     PARM_SYNTAX_ERROR = 3097
@@ -27,14 +27,14 @@ class Mqrccf(IntEnum):
 
     @property
     def label(self) -> str:
-        """IBM's name with the number, as in ``MQRCCF_PARM_MISSING (3228)``."""
+        """Return IBM's name with the number, as in ``MQRCCF_PARM_MISSING (3228)``."""
         return f"MQRCCF_{self.name} ({self.value})"
 
 
 COMMAND_MEANINGS: dict[Mqrccf, str] = {
     Mqrccf.COMMAND_FAILED: "the command failed; another answer says why",
     Mqrccf.PARM_SYNTAX_ERROR: "the command does not parse",
-    Mqrccf.OBJECT_IN_USE: "somebody has the object open, or it holds what is not committed",
+    Mqrccf.OBJECT_IN_USE: "another application has the object open, or it has uncommitted messages",
     Mqrccf.PROFILE_NAME_ERROR: "the profile of an authority record is none",
     Mqrccf.AUTH_VALUE_ERROR: "an authority is none, or none of this type of object",
     Mqrccf.PARM_MISSING: "something that the command needs is missing",
@@ -45,4 +45,4 @@ COMMAND_MEANINGS: dict[Mqrccf, str] = {
     Mqrccf.ATTR_VALUE_ERROR: "an attribute's value is none",
     Mqrccf.OBJECT_NAME_ERROR: "the object's name is none",
 }
-"""What each says, as the rest of a sentence."""
+"""Meaning of each code, as the rest of a sentence."""

@@ -1,8 +1,8 @@
-"""What a message may hold, whatever carries it: checked before a send, so that all brokers and drivers refuse alike.
+"""Valid contents of a message, checked before a send so that the result is the same on all drivers and brokers.
 
-| what | values |
+| part | valid values |
 |---|---|
-| body, texts, names of properties | text that UTF-8 can write: no lone surrogates |
+| body, texts, names of properties | text without unpaired surrogates, which UTF-8 cannot encode |
 | values of properties | None, bool, int of 64 bits, float, text, bytes (Jakarta Messaging 3.1, 3.5.4) |
 """
 
@@ -16,17 +16,17 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 class ContentError(ValueError):
-    """A message holds what no wire carries; the sentence says what and where."""
+    """A message with contents that no wire can carry; the sentence says what and where."""
 
 
 def check_contents(message: Message) -> None:
-    """Refuse a message that no wire carries.
+    """Check the contents of a message.
 
     Args:
-        message: The message as its sender has made it.
+        message: Message of the sender.
 
     Raises:
-        ContentError: A text, a property or the body is of another type, or cannot be written.
+        ContentError: A text, a property or the body has an invalid type or cannot be encoded.
     """
     _check_text("correlation_id", message.correlation_id)
     _check_text("jms_type", message.subject)
@@ -55,7 +55,7 @@ def _check_text(what: str, text: object) -> None:
         return
     if not isinstance(text, str):
         raise ContentError(f"{what} is {short(text)}: give text")
-    if not text.isascii():  # nothing to encode otherwise, and a body may be long
+    if not text.isascii():  # ASCII needs no check, and a body may be long
         try:
             text.encode()
         except UnicodeEncodeError as error:

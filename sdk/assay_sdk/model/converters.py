@@ -1,4 +1,4 @@
-"""From values to message bodies and back.
+"""Conversion of values to message bodies and back.
 
 | type | body | content type |
 |---|---|---|
@@ -7,9 +7,9 @@
 | dict, dict[str, ...] | text: JSON | application/json |
 | msgspec Struct, dataclass | text: JSON | application/json |
 
-JSON is written as text, which a JMS client sees as a TextMessage, and read from text and bytes alike.  JSON has no NaN
-and no infinity: msgspec writes them as null.  A union gets no converter by itself, because nothing in the body would
-say which member it is; give one with ``converter=``.
+JSON is written as text, which a JMS client receives as a TextMessage, and is read from text and bytes.  JSON has no NaN
+and no infinity, so msgspec writes them as null.  A union has no converter of its own, because the body does not say
+which member it is; give one with ``converter=``.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ JSON = "application/json"
 
 
 class ConversionError(ValueError):
-    """A value cannot become a body, or a body cannot become a value.
+    """A value that cannot be converted to a body, or a body that cannot be converted to a value.
 
     Attributes:
-        type_name: The type that the destination asks for.
-        came: What was there instead.
+        type_name: Type of the destination.
+        came: Type or content of what was given.
         remedy: What to do.
     """
 
@@ -46,47 +46,47 @@ class ConversionError(ValueError):
 
 
 class NoConverterError(ConversionError):
-    """A type has no converter of its own."""
+    """A type without a converter of its own."""
 
 
 class Converter(Protocol[T]):
-    """Turns values of one type into message bodies and back."""
+    """Converts values of one type to message bodies and back."""
 
     def encode(self, value: T) -> tuple[Body, str | None]:
-        """The body for a value, and its content type (None to say nothing).
+        """Convert a value to a body and its content type; None for no content type.
 
         Raises:
-            ConversionError: The value cannot be written.
+            ConversionError: The value cannot be converted.
         """
         ...
 
     def decode(self, body: Body, content_type: str | None) -> T:
-        """The value in a body.
+        """Convert a body to a value.
 
         Args:
-            body: As it came.
-            content_type: What the sender said it is; None when nothing.
+            body: Body as received.
+            content_type: Content type that the sender gave; None for none.
 
         Raises:
-            ConversionError: The body is not such a value.
+            ConversionError: The body is not a value of this type.
         """
         ...
 
 
 class _Plain(Generic[T]):
-    """A body that is its own value."""
+    """Converter of a type whose values are bodies themselves."""
 
     def __init__(self, kind: type[T], content_type: str) -> None:
         self._kind = kind
         self._content_type = content_type
 
     def encode(self, value: T) -> tuple[Body, str | None]:
-        """The value itself."""
+        """Return the value itself."""
         _of_type(value, self._kind)
         return cast("Body", value), self._content_type
 
     def decode(self, body: Body, content_type: str | None) -> T:
-        """The body itself; text in bytes is read where the content type says that it is text."""
+        """Return the body itself; bytes become text where the content type says that they are text."""
         if isinstance(body, self._kind):
             return body
         if self._kind is str and isinstance(body, bytes) and (content_type or "").startswith("text/"):
@@ -98,10 +98,10 @@ class _Plain(Generic[T]):
 
 
 class _Any:
-    """A body whose type nothing says: text and bytes stay as they are, everything else is JSON."""
+    """Converter for bodies of unknown type: text and bytes stay unchanged, everything else is JSON."""
 
     def encode(self, value: object) -> tuple[Body, str | None]:
-        """Return text and bytes as they are, and the JSON text of anything else."""
+        """Return text and bytes unchanged, and the JSON text of any other value."""
         if value is None:
             return None, None
         if isinstance(value, str):
@@ -111,12 +111,12 @@ class _Any:
         return _JSON.encode(value)
 
     def decode(self, body: Body, content_type: str | None) -> Any:
-        """Read JSON where the content type says so; return any other body as it is."""
+        """Read JSON where the content type says so; return any other body unchanged."""
         return _JSON.decode(body, content_type) if content_type == JSON else body
 
 
 class _Json(Generic[T]):
-    """A body that is a JSON text."""
+    """Converter of a type that is written as JSON."""
 
     def __init__(self, kind: type[T]) -> None:
         self._kind = kind
@@ -128,7 +128,7 @@ class _Json(Generic[T]):
         self._encoder = msgspec.json.Encoder()
 
     def encode(self, value: T) -> tuple[Body, str | None]:
-        """The value as JSON text."""
+        """Return the value as JSON text."""
         _of_type(value, self._shell)
         try:
             return self._encoder.encode(value).decode(), JSON
@@ -142,7 +142,7 @@ class _Json(Generic[T]):
             ) from error
 
     def decode(self, body: Body, content_type: str | None) -> T:
-        """The value that a JSON text, or its UTF-8 bytes, stands for."""
+        """Read the value from JSON text, or from its UTF-8 bytes."""
         if body is None:
             raise _unreadable(self._kind, body, content_type, None)
         try:
@@ -156,13 +156,13 @@ def converter_for(kind: type[T]) -> Converter[T]: ...
 @overload
 def converter_for(kind: object) -> Converter[Any]: ...
 def converter_for(kind: object) -> Converter[Any]:
-    """The converter that a type has by itself.
+    """Return the converter that a type has of its own.
 
     Args:
         kind: str, bytes, dict (with or without its types), a msgspec Struct type or a dataclass.
 
     Raises:
-        NoConverterError: Any other type; give the destination a converter.
+        NoConverterError: The type is not one of these; give the destination a converter.
     """
     plain = _PLAIN.get(kind) if isinstance(kind, type) else None
     if plain is not None:
@@ -182,7 +182,7 @@ def converter_for(kind: object) -> Converter[Any]:
 
 _JSON: Converter[Any] = _Json(object)
 ANY: Converter[Any] = _Any()
-"""The converter of a destination that came with a message, which says nothing of its bodies' type."""
+"""Converter of a destination taken from a received message, which does not tell the type of its bodies."""
 
 _PLAIN: dict[type, Converter[Any]] = {str: _Plain(str, TEXT), bytes: _Plain(bytes, OCTETS)}
 
@@ -211,7 +211,7 @@ def _unreadable(kind: object, body: Body, content_type: str | None, why: str | N
 
 
 _FITTING: dict[type, str] = {str: "str", bytes: "bytes", NoneType: "another type"}
-"""What a destination is made of to see a body as it is."""
+"""Type of destination that shows a body unchanged."""
 
 
 def _no_converter(kind: object, why: str) -> NoConverterError:

@@ -1,7 +1,6 @@
-"""Destinations of the public API: a name, with the type of what its messages carry.
+"""Destinations of the public API: a name, and the type of its messages' bodies.
 
-``Queue("ORDERS", Order)`` is a ``Queue[Order]``: what is sent there is an ``Order``, and what is received from there
-has one as its body.
+``Queue("ORDERS", Order)`` is a ``Queue[Order]``: its messages have an ``Order`` as their body.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from assay_sdk.model.message import Address, AddressKind
 T = TypeVar("T")
 
 LONGEST_NAME = 10_240
-"""Bytes of UTF-8, the longest topic string of IBM MQ; a broker may allow less and refuses by itself."""
+"""Longest name in bytes of UTF-8, that of an IBM MQ topic string; a broker may have a lower limit of its own."""
 
 
 class DestinationError(ValueError):
-    """A name cannot name a destination.
+    """A name that cannot name a destination.
 
     Attributes:
         name: The name that was given.
@@ -32,22 +31,23 @@ class DestinationError(ValueError):
 
 
 class Destination(Generic[T]):
-    """What queues and topics have in common; use `Queue` or `Topic`.
+    """Base of queues and topics; use `Queue` or `Topic`.
 
-    Each class says by itself how it is made, because only so do type checkers see that ``Queue("X")`` is a
-    ``Queue[str]``: of an overload that stands here, with this class as its self, they infer nothing for a subclass.
+    Each subclass declares the overloads of its constructor.  Type checkers then see that ``Queue("X")`` is a
+    ``Queue[str]``; from overloads in this class they would infer no type for a subclass.
 
-    Immutable.  Equal to another of the same kind and name: the broker knows nothing of types.
+    Instances are immutable, and equal to another destination of the same kind and name, because a broker knows no body
+    types.
 
     Args:
-        name: As the broker knows it: not empty, no control characters, at most `LONGEST_NAME` bytes of UTF-8.
-        body_type: What its messages carry: str (the default), bytes, dict, a msgspec Struct or a dataclass.
-        converter: What turns that into message bodies and back; where it is given, the type is free.
+        name: Name at the broker: not empty, no control characters, at most `LONGEST_NAME` bytes of UTF-8.
+        body_type: Type of the bodies: str (the default), bytes, dict, a msgspec Struct or a dataclass.
+        converter: Converts values to bodies and back; with a converter, any body type is possible.
 
     Raises:
-        DestinationError: The name cannot be one.
-        NoConverterError: The type has no converter of its own, and none was given.
-        TypeError: The converter is none.
+        DestinationError: The name is invalid.
+        NoConverterError: The type has no converter of its own, and no converter was given.
+        TypeError: The converter has no `encode` or no `decode`.
     """
 
     __slots__ = ("_address", "_converter")
@@ -64,17 +64,17 @@ class Destination(Generic[T]):
 
     @property
     def name(self) -> str:
-        """The name as the broker knows it."""
+        """Name at the broker."""
         return self._address.name
 
     @property
     def address(self) -> Address:
-        """Kind and name."""
+        """Kind and name of the destination."""
         return self._address
 
     @property
     def converter(self) -> Converter[T]:
-        """What turns a value into a message's body and back."""
+        """Converter of values to message bodies and back."""
         return self._converter
 
     def __eq__(self, other: object) -> bool:
@@ -91,7 +91,7 @@ class Destination(Generic[T]):
 
 
 class Queue(Destination[T]):
-    """A queue: each message goes to one consumer."""
+    """A queue: the broker delivers each message to one consumer."""
 
     __slots__ = ()
     _kind = AddressKind.QUEUE
@@ -107,7 +107,7 @@ class Queue(Destination[T]):
 
 
 class Topic(Destination[T]):
-    """A topic: each message goes to every subscription."""
+    """A topic: the broker delivers each message to every subscription."""
 
     __slots__ = ()
     _kind = AddressKind.TOPIC
@@ -123,7 +123,7 @@ class Topic(Destination[T]):
 
 
 class TemporaryQueue(Queue[T]):
-    """A queue that lives as long as the connection that made it (Jakarta Messaging 3.1, 6.2.2)."""
+    """A queue that exists as long as the connection that created it (Jakarta Messaging 3.1, 6.2.2)."""
 
     __slots__ = ()
     _kind = AddressKind.TEMPORARY_QUEUE
@@ -139,7 +139,7 @@ class TemporaryQueue(Queue[T]):
 
 
 class TemporaryTopic(Topic[T]):
-    """A topic that lives as long as the connection that made it (Jakarta Messaging 3.1, 6.2.2)."""
+    """A topic that exists as long as the connection that created it (Jakarta Messaging 3.1, 6.2.2)."""
 
     __slots__ = ()
     _kind = AddressKind.TEMPORARY_TOPIC
@@ -163,23 +163,23 @@ _CLASSES: dict[AddressKind, Callable[..., Queue[Any] | Topic[Any]]] = {
 
 
 def destination(address: Address) -> Queue[Any] | Topic[Any]:
-    """Make the destination at an address; it takes bodies of any type, since an address says nothing of them.
+    """Make the destination of an address; it accepts bodies of any type, because an address does not tell their type.
 
     Raises:
-        DestinationError: The address' name cannot be one.
+        DestinationError: The address has an invalid name.
     """
     return _CLASSES[address.kind](address.name, converter=ANY)
 
 
 def address_of(given: object, what: str) -> Address:
-    """Read the address of a destination that a caller without a type checker may have got wrong.
+    """Return the address of a destination, and check the argument for callers without a type checker.
 
     Args:
-        given: A `Queue`, a `Topic`, a temporary one of them, or an `Address`.
-        what: The argument's name, for the sentence.
+        given: A `Queue`, a `Topic`, a temporary queue or topic, or an `Address`.
+        what: Name of the argument, for the error.
 
     Raises:
-        DestinationError: It is none of them.
+        DestinationError: The argument is none of these.
     """
     if isinstance(given, Destination):
         return given.address
@@ -191,14 +191,15 @@ def address_of(given: object, what: str) -> Address:
 
 
 def checked_name(name: object, kind: AddressKind = AddressKind.QUEUE) -> str:
-    """The name, if it can be one.
+    """Return a name if it can name a destination.
 
     Args:
-        name: What was given.
-        kind: What it shall name, for the sentence.
+        name: The name to check.
+        kind: Kind of the destination, for the error.
 
     Raises:
-        DestinationError: It is no string, empty, too long, or has control characters or half a surrogate pair.
+        DestinationError: The name is not a string, is empty or too long, or has control characters or unpaired
+            surrogates.
     """
     noun = kind.value.replace("-", " ")
     if not isinstance(name, str):
@@ -217,4 +218,4 @@ def checked_name(name: object, kind: AddressKind = AddressKind.QUEUE) -> str:
 
 
 _UNFIT = frozenset({"Cc", "Cs"})
-"""Unicode categories that no name may have: control characters, and halves of surrogate pairs."""
+"""Unicode categories that a name must not have: control characters and unpaired surrogates."""

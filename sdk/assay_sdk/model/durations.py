@@ -1,4 +1,4 @@
-"""Spans of time in the public API: a `timedelta`, or an int of milliseconds as in JMS; and as texts in features."""
+"""Durations of the public API: a `timedelta` or an int of milliseconds as in JMS, and their texts in features."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from datetime import timedelta
 
 LONGEST_MS = 2**63 - 1
-"""JMS carries durations as longs."""
+"""Longest duration; JMS durations are 64-bit integers of milliseconds."""
 
 _MILLISECOND = timedelta(milliseconds=1)
 _UNITS_MS = {"ms": 1, "s": 1_000, "minutes": 60_000, "h": 3_600_000, "days": 86_400_000}
-"""How `format_duration` spells each unit, shortest first."""
+"""Unit names that `format_duration` writes, shortest unit first."""
 _SPELLINGS: dict[str, int] = {
     **dict.fromkeys(("ms", "millisecond", "milliseconds"), _UNITS_MS["ms"]),
     **dict.fromkeys(("s", "sec", "second", "seconds"), _UNITS_MS["s"]),
@@ -23,22 +23,22 @@ _TEXT = re.compile(r"(?P<figure>[0-9]{1,19}(?:\.[0-9]{1,19})?) ?(?P<unit>[a-z]+)
 
 
 class DurationError(ValueError):
-    """A value or text is no duration; the sentence says why and what to give."""
+    """A value or text that is not a duration; the sentence says why and what to give."""
 
 
 def milliseconds(value: timedelta | int, what: str) -> int:
-    """A duration as a whole number of milliseconds.
+    """Convert a duration to milliseconds.
 
     Args:
         value: A `timedelta`, or milliseconds.
-        what: What the duration is for, as the sentence's subject: ``"time_to_live"``.
+        what: What the duration is for, as the subject of the error's sentence: ``"time_to_live"``.
 
     Returns:
         Milliseconds, from 0 to `LONGEST_MS`.
 
     Raises:
-        DurationError: The value is negative, no whole number of milliseconds, a bool, a float (finite or not) or of
-            another type, or does not fit a 64-bit integer.
+        DurationError: The value is negative, not a whole number of milliseconds, not a timedelta or int, or does
+            not fit a 64-bit integer.
     """
     whole = _whole(value, what)
     if whole < 0:
@@ -49,7 +49,7 @@ def milliseconds(value: timedelta | int, what: str) -> int:
 
 
 def _whole(given: object, what: str) -> int:
-    """Callers without a type checker pass anything."""
+    """Convert a duration to milliseconds without checking its range; reject values of other types."""
     if isinstance(given, timedelta):
         whole, rest = divmod(given, _MILLISECOND)
         if rest:
@@ -61,10 +61,10 @@ def _whole(given: object, what: str) -> int:
 
 
 def parse_duration(text: str) -> int:
-    """Milliseconds from a text such as ``500 ms``, ``2 s``, ``1.5 s``, ``5 minutes``, ``10m`` or ``1 h``.
+    """Parse a text such as ``500 ms``, ``2 s``, ``1.5 s``, ``5 minutes``, ``10m`` or ``1 h`` to milliseconds.
 
     Raises:
-        DurationError: The text is no figure with a unit, no whole number of milliseconds, or too long.
+        DurationError: The text is not a number with a unit, not a whole number of milliseconds, or too long.
     """
     found = _TEXT.fullmatch(text)
     unit = _SPELLINGS.get(found["unit"]) if found else None
@@ -83,7 +83,7 @@ def parse_duration(text: str) -> int:
 
 
 def format_duration(duration_ms: int) -> str:
-    """A duration in the longest unit that divides it: 90000 is ``90 s``; `parse_duration` reads it back.
+    """Write a duration in the longest unit that divides it: 90000 is ``90 s``; `parse_duration` reads the text back.
 
     Args:
         duration_ms: Milliseconds, 0 or more.
@@ -100,5 +100,5 @@ def format_duration(duration_ms: int) -> str:
 
 
 def _figure(number: int) -> str:
-    """A number short enough to show."""
+    """Write a number, shortened if it is long."""
     return str(number) if abs(number) < 10**30 else f"about {'-' if number < 0 else ''}2**{number.bit_length()}"

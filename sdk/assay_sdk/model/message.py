@@ -1,7 +1,8 @@
-"""A message as it stands between client and broker, whatever the protocol.
+"""Messages between client and broker, independent of the protocol.
 
-Absent is not false: `Message.durable` tells "no durable header" (None) from an explicit false, because the broker's
-answer differs (QS-33).  Times of day are milliseconds since the epoch; spans are milliseconds.
+An absent header differs from a false one: `Message.durable` is None without a durable header and False for an explicit
+false, because the broker treats them differently (QS-33).  Times of day are milliseconds since the epoch; durations
+are milliseconds.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
     Property = str | int | float | bool | bytes | None
     Body = str | bytes | None
 else:
-    # msgspec refuses a union of text and bytes, but keeps what MessagePack itself tells apart.
+    # msgspec refuses a union of text and bytes in general, but MessagePack tells the two apart.
     Property = Body = Any
 
 
 class AddressKind(StrEnum):
-    """What a name names."""
+    """Kind of destination that a name refers to."""
 
     QUEUE = "queue"
     TOPIC = "topic"
@@ -29,13 +30,13 @@ class AddressKind(StrEnum):
 
 
 class Address(Struct, frozen=True):
-    """A queue's or a topic's name, with what it names."""
+    """Kind and name of a destination."""
 
     kind: AddressKind
     name: str
 
     def __str__(self) -> str:
-        """``queue://NAME`` or ``topic://NAME``."""
+        """Return ``queue://NAME`` or ``topic://NAME``."""
         return f"{self.kind.value}://{self.name}"
 
 
@@ -45,21 +46,21 @@ class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False): 
     Args:
         message_id: JMSMessageID.
         correlation_id: JMSCorrelationID.
-        to: Where it was sent.
+        to: Destination.
         reply_to: JMSReplyTo.
         subject: JMSType.
-        durable: True persistent, False non-persistent, None when the sender leaves it to the destination.
-        priority: 0 to 9; None when the sender leaves it to the destination.
-        ttl_ms: Time to live from the send, in milliseconds; None or 0 is for ever.
+        durable: True for persistent, False for non-persistent, None to let the destination decide.
+        priority: 0 to 9; None to let the destination decide.
+        ttl_ms: Time to live from the send, in milliseconds; None or 0 for no expiry.
         creation_ms: JMSTimestamp.
-        expiry_ms: JMSExpiration: time of day at which it expires; None never.
-        delivery_time_ms: JMSDeliveryTime: earliest time of day of delivery; None at once.
+        expiry_ms: JMSExpiration: time of day at which the message expires; None for no expiry.
+        delivery_time_ms: JMSDeliveryTime: earliest time of day of delivery; None for no delay.
         group_id: JMSXGroupID.
         group_sequence: JMSXGroupSeq.
         properties: Application properties.
-        content_type: What the body is.
-        body: A string, bytes, or nothing.
-        encoded: The whole message as the wire had it, to be passed through untouched; None when there is none.
+        content_type: Content type of the body.
+        body: Text, bytes or None.
+        encoded: The whole message as received from the wire, for forwarding it unchanged; None without one.
     """
 
     message_id: str | None = None

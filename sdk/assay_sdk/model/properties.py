@@ -1,7 +1,7 @@
-"""Names of message properties that mean something to the client itself.
+"""Message properties that the client itself reads or sets.
 
-JMS's own (``JMSX...``: Jakarta Messaging 3.1, 3.5.9) and IBM MQ's (``JMS_IBM_...``).  The other properties of IBM MQ,
-report options among them, are the application's and the broker's affair and pass through.
+They are JMS's own (``JMSX...``: Jakarta Messaging 3.1, 3.5.9) and some of IBM MQ's (``JMS_IBM_...``).  The client
+forwards IBM MQ's other properties, report options among them, unchanged between the application and the broker.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from collections.abc import Mapping
 from assay_sdk.model.message import Property
 
 GROUP_ID = "JMSXGroupID"
-"""The group that a message belongs to: text."""
+"""Group that the message belongs to: a string."""
 
 GROUP_SEQUENCE = "JMSXGroupSeq"
-"""Its place in the group: an integer, 1 for the first."""
+"""Position in the group: an integer, 1 for the first message."""
 
 LAST_IN_GROUP = "JMS_IBM_Last_Msg_In_Group"
-"""Whether it is the last of its group: a boolean."""
+"""Whether the message is the last one of its group: a boolean."""
 
 RETAIN = "JMS_IBM_Retain"
-"""`RETAIN_PUBLICATION` keeps a publication for later subscribers: an integer."""
+"""An integer; with `RETAIN_PUBLICATION` the broker keeps the publication for later subscribers."""
 
 RETAIN_PUBLICATION = 1
-"""IBM MQ's number for it."""
+"""IBM MQ's number (MQRO option of the same name)."""
 
 
 class PropertyError(ValueError):
-    """A property has a value that its name does not allow.
+    """A property with a value that its name does not allow.
 
     Attributes:
-        name: Which.
+        name: Name of the property.
     """
 
     def __init__(self, name: str, value: object, remedy: str) -> None:
@@ -39,19 +39,19 @@ class PropertyError(ValueError):
 
 
 def group_properties(group_id: str | None, sequence: int | None) -> dict[str, Property]:
-    """A group as the properties that show it to an application."""
+    """Return the properties that represent a group to an application."""
     given: dict[str, Property] = {GROUP_ID: group_id, GROUP_SEQUENCE: sequence}
     return {name: value for name, value in given.items() if value is not None}
 
 
 def group_of(properties: Mapping[str, Property]) -> tuple[str | None, int | None]:
-    """Group id and sequence out of properties: on a wire they have fields of their own.
+    """Return group id and sequence number from properties; a wire carries them in their own fields.
 
     Returns:
-        Each is None where it is not given.
+        Group id and sequence number; each is None when absent.
 
     Raises:
-        PropertyError: The id is no text, or the sequence no integer that counts from 0 (0 is no place, 1 the first).
+        PropertyError: The id is not a string, or the sequence number is not an integer of at least 0.
     """
     group_id, sequence = properties.get(GROUP_ID), properties.get(GROUP_SEQUENCE)
     if not (group_id is None or isinstance(group_id, str)):

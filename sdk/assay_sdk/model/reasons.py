@@ -1,8 +1,8 @@
-"""Reasons: the one table MQRC -> JMS error class -> AMQP condition (I-6).
+"""Reasons: the one table of MQRC codes with their JMS error kinds and AMQP conditions.
 
-Numbers and names are IBM MQ's (``cmqc.h``).  Client and broker read this table and nothing else, so a refusal means the
-same on both sides of every wire.  ``docs/reasons.md`` shows it.  What administration answers besides is in
-`assay_sdk.model.command_reasons`.
+Numbers and names are IBM MQ's (``cmqc.h``).  The client and the broker both read this table, so a refusal means the
+same on both sides of every wire.  ``docs/reasons.md`` is generated from it.  `assay_sdk.model.command_reasons` has the
+codes that only administrative commands return.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from msgspec import Struct
 
 
 class JmsErrorKind(StrEnum):
-    """The error classes of JMS 2.0 (Jakarta Messaging 3.1, 10.3), as words; `MESSAGING` is the root.
+    """Kinds of error: the exception classes of JMS 2.0 (Jakarta Messaging 3.1, 10.3); `MESSAGING` is the base class.
 
-    The last two are the kit's own: JMS knows no word for a lost connection, nor for one that has come back.
+    The last two are this SDK's own, because JMS has no exception for a lost connection, nor for a delivery
+    that came over an earlier one.
     """
 
     MESSAGING = "messaging"
@@ -34,7 +35,7 @@ class JmsErrorKind(StrEnum):
 
 
 class Mqrc(IntEnum):
-    """MQRC reason codes, as far as the documents, the protocols and a queue manager of this shape need them."""
+    """MQRC reason codes that the documents, the protocols and this queue manager need."""
 
     ALIAS_BASE_Q_TYPE_ERROR = 2001
     BACKED_OUT = 2003
@@ -95,7 +96,7 @@ class Mqrc(IntEnum):
 
     @property
     def label(self) -> str:
-        """IBM's name with the number, as in ``MQRC_Q_FULL (2053)``."""
+        """Return IBM's name with the number, as in ``MQRC_Q_FULL (2053)``."""
         return f"MQRC_{self.name} ({self.value})"
 
 
@@ -103,9 +104,9 @@ class Reason(Struct, frozen=True):
     """One row of the table.
 
     Args:
-        kind: The JMS error class that a client raises.
-        condition: The AMQP 1.0 error condition on the wire (OASIS AMQP 1.0, 2.8.14 to 2.8.18, 4.5.8).
-        meaning: What it says, as the rest of a sentence.
+        kind: Kind of the error that a client raises.
+        condition: AMQP 1.0 error condition on the wire (OASIS AMQP 1.0, 2.8.14 to 2.8.18, 4.5.8).
+        meaning: Meaning, as the rest of a sentence.
     """
 
     kind: JmsErrorKind
@@ -160,7 +161,7 @@ REASONS: dict[Mqrc, Reason] = {
     ),
     Mqrc.NO_MSG_AVAILABLE: Reason(JmsErrorKind.MESSAGING, _NOT_FOUND, "there is no such message"),
     Mqrc.NOT_AUTHORIZED: Reason(JmsErrorKind.SECURITY, "amqp:unauthorized-access", "the user may not do this"),
-    Mqrc.OBJECT_IN_USE: Reason(JmsErrorKind.ILLEGAL_STATE, _LOCKED, "somebody has the object open"),
+    Mqrc.OBJECT_IN_USE: Reason(JmsErrorKind.ILLEGAL_STATE, _LOCKED, "another application has the object open"),
     Mqrc.OPTIONS_ERROR: Reason(
         JmsErrorKind.MESSAGING, _NOT_ALLOWED, "options that exclude each other, or that the object does not take"
     ),
@@ -263,12 +264,12 @@ REASONS: dict[Mqrc, Reason] = {
     Mqrc.PUT_NOT_RETAINED: Reason(
         JmsErrorKind.RESOURCE_ALLOCATION,
         _PRECONDITION,
-        "the publication could not be retained, and was given to nobody",
+        "the publication could not be retained, and was delivered to no subscription",
     ),
     Mqrc.PUBLICATION_FAILURE: Reason(
         JmsErrorKind.MESSAGING,
         _PRECONDITION,
-        "the publication did not reach everybody whom it must reach (PMSGDLV, NPMSGDLV)",
+        "the publication did not reach all subscriptions that it must reach (PMSGDLV, NPMSGDLV)",
     ),
     Mqrc.SUB_INHIBITED: Reason(JmsErrorKind.MESSAGING, _NOT_ALLOWED, "the topic is disabled for subscriptions (SUB)"),
     Mqrc.RETAINED_NOT_DELIVERED: Reason(
@@ -283,15 +284,15 @@ REASONS: dict[Mqrc, Reason] = {
 
 
 class Refused(Struct, frozen=True):
-    """The peer, or a check on the way to it, said no.  A value: no exception crosses a port for the peer's fault.
+    """A refusal by the peer or by a check of the client, as a value: ports raise no exception for the peer's errors.
 
     Args:
-        kind: JMS error class.
+        kind: Kind of the error.
         text: One sentence: what was refused and why.
         checked: Whether the face raised the checked exception; False below the faces.
-        mqrc: MQRC number, where one is known.
-        objects: Names of the objects at fault.
-        xa: The answer's number in X/Open XA (`assay_sdk.model.xa.XaCode`), where it is one.
+        mqrc: MQRC number; None without one.
+        objects: Names of the objects that caused the refusal.
+        xa: The answer's number in X/Open XA (`assay_sdk.model.xa.XaCode`); None for other refusals.
     """
 
     kind: JmsErrorKind
@@ -303,5 +304,5 @@ class Refused(Struct, frozen=True):
 
 
 def refused(mqrc: Mqrc, text: str, *objects: str) -> Refused:
-    """A refusal by its reason code; the JMS error class comes from `REASONS`."""
+    """Make a refusal from a reason code; the error kind comes from `REASONS`."""
     return Refused(kind=REASONS[mqrc].kind, text=text, mqrc=int(mqrc), objects=objects)

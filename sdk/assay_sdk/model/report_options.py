@@ -1,4 +1,4 @@
-"""Report options and feedback of IBM MQ's message descriptor: one table, for the broker that acts and steps that speak.
+"""Report options and feedback codes of IBM MQ's message descriptor, for the broker and for the suite's steps.
 
 Numbers are IBM MQ's (``cmqc.h``).
 """
@@ -14,7 +14,7 @@ MQMT_REPORT = 4
 
 
 class Mqro(IntFlag):
-    """MQRO_*: the bits of MQMD.Report.  Options of value 0 are defaults, which can be said but not seen."""
+    """MQRO_*: the bits of MQMD.Report.  Options of value 0 are defaults: they can be requested but not read back."""
 
     NONE = 0x0
     PAN = 0x1
@@ -39,7 +39,7 @@ class Mqro(IntFlag):
 
 
 class Mqfb(IntEnum):
-    """MQFB_*: the feedback of a report; that of an exception report is the reason, an `Mqrc`."""
+    """MQFB_*: the feedback of a report; an exception report has a reason code (`Mqrc`) instead."""
 
     NONE = 0
     EXPIRATION = 258
@@ -51,7 +51,7 @@ class Mqfb(IntEnum):
 
 
 WHOLE_REPORT = "JMS_IBM_MQMD_Report"
-"""The property that carries MQMD.Report as a whole: no other one asks for ACTIVITY or PASS_DISCARD_AND_EXPIRY."""
+"""Property with the whole of MQMD.Report; the only property that can request ACTIVITY or PASS_DISCARD_AND_EXPIRY."""
 
 REPORT_PROPERTIES: Mapping[str, tuple[Mqro, ...]] = MappingProxyType(
     {
@@ -66,4 +66,4 @@ REPORT_PROPERTIES: Mapping[str, tuple[Mqro, ...]] = MappingProxyType(
         "JMS_IBM_Report_Discard_Msg": (Mqro.DISCARD_MSG,),
     }
 )
-"""IBM MQ's JMS property for each report option that has one; each is a number of MQRO values, added up."""
+"""IBM MQ's JMS property for each report option that has one; its value is the sum of MQRO numbers."""

@@ -1,4 +1,4 @@
-"""Names and answers of global units of work, after X/Open XA (C193, chapters 4 and 5) and its Java form, JTA."""
+"""Xids, codes and answers of XA transactions, as in X/Open XA (C193, chapters 4 and 5) and its Java form, JTA."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ XID_BYTES = _HEAD + 2 * _MAX_PART
 
 
 class XaCode(IntEnum):
-    """What a resource manager answers other than "done" (XA, 4.3: xa.h)."""
+    """Negative answers of a resource manager (XA, 4.3: xa.h)."""
 
     XA_HEURHAZ = 8
     XA_HEURCOM = 7
@@ -59,16 +59,16 @@ KINDS: Mapping[XaCode, JmsErrorKind] = MappingProxyType(
         XaCode.XAER_OUTSIDE: JmsErrorKind.ILLEGAL_STATE,
     }
 )
-"""The JMS error class nearest to each code, for whoever knows no others."""
+"""JMS error kind nearest to each code, for callers that do not know XA's codes."""
 
 
 def xa_refused(code: XaCode, why: str) -> Refused:
-    """A refusal by its XA code, with XA's name for it in front of the sentence."""
+    """Make a refusal from an XA code; its sentence begins with XA's name of the code."""
     return Refused(kind=KINDS[code], text=f"{code.name}: {why}", xa=int(code))
 
 
 class XaStart(StrEnum):
-    """How work for a branch begins (XA, 3.3.1: TMNOFLAGS, TMJOIN, TMRESUME)."""
+    """How work in a branch begins (XA, 3.3.1: TMNOFLAGS, TMJOIN, TMRESUME)."""
 
     NEW = "new"
     JOIN = "join"
@@ -76,7 +76,7 @@ class XaStart(StrEnum):
 
 
 class XaEnd(StrEnum):
-    """How work for a branch ends (XA, 3.3.1: TMSUCCESS, TMFAIL, TMSUSPEND)."""
+    """How work in a branch ends (XA, 3.3.1: TMSUCCESS, TMFAIL, TMSUSPEND)."""
 
     SUCCESS = "success"
     FAIL = "fail"
@@ -84,20 +84,20 @@ class XaEnd(StrEnum):
 
 
 class XaVote(StrEnum):
-    """What a branch answers to prepare, if it does not refuse."""
+    """Positive answer of a branch to prepare."""
 
     PREPARED = "prepared"
     READ_ONLY = "read-only"
-    """It has done nothing, and is forgotten already."""
+    """The branch has changed nothing, and is forgotten already."""
 
 
 class Xid(Struct, frozen=True):
-    """A branch's name (XA, 4.2).
+    """Identifier of a branch (XA, 4.2).
 
     Args:
-        format_id: Which way of naming; not negative, since XA's null xid is.
-        global_id: The global unit of work: 1 to 64 bytes.
-        branch: Which branch of it: at most 64 bytes.
+        format_id: Format of the identifier; not negative, because XA's null xid is.
+        global_id: Id of the global transaction: 1 to 64 bytes.
+        branch: Id of the branch: at most 64 bytes.
     """
 
     format_id: int
@@ -105,10 +105,10 @@ class Xid(Struct, frozen=True):
     branch: bytes = b""
 
     def __post_init__(self) -> None:
-        """Refuse what XA does not allow.
+        """Check the parts against XA's limits.
 
         Raises:
-            ValueError: A part is too long, or the format id is none.
+            ValueError: A part is too long, or the format id is negative.
         """
         if not 0 <= self.format_id < 2**31:
             raise ValueError(f"An xid's format id is 0 to 2147483647, not {self.format_id}.")
@@ -119,16 +119,16 @@ class Xid(Struct, frozen=True):
             )
 
     def encoded(self) -> bytes:
-        """As drivers carry it: format id, length of the global id, global id, branch."""
+        """Encode for drivers: format id, length of the global id, global id, branch."""
         head = self.format_id.to_bytes(_FORMAT_BYTES, "big") + bytes([len(self.global_id)])
         return head + self.global_id + self.branch
 
     @classmethod
     def decoded(cls, octets: bytes) -> Xid:
-        """Undo `encoded`.
+        """Decode what `encoded` returned.
 
         Raises:
-            ValueError: It is no encoded xid.
+            ValueError: The bytes are not an encoded xid.
         """
         if len(octets) <= _HEAD or len(octets) < _HEAD + octets[_FORMAT_BYTES]:
             raise ValueError(f"These {len(octets)} bytes are no xid.")

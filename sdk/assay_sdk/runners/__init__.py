@@ -1,1 +1,1 @@
-"""Runners turn the crank of a world (`assay_sdk.time.Runner`): `virtual` for tests, `real` for sockets, or asyncio."""
+"""Runners (`assay_sdk.time.Runner`): `virtual` for virtual time, `real` for sockets, and one on an asyncio loop."""

@@ -1,7 +1,7 @@
-"""The crank of a server: an asyncio loop that runs anyway, whose sockets are its own affair.
+"""A runner on a server's asyncio loop, which owns its sockets.
 
-Jobs run on the loop's thread, one at a time, in the order of their due times and then of their scheduling, with the
-loop's other callbacks in between.  Nobody waits inside a loop, so `AsyncioRunner.run_until` refuses to.
+Jobs run on the loop's thread, one at a time, in the order of their due times and then of their scheduling, between the
+loop's other callbacks.  Code on the loop cannot wait, so `AsyncioRunner.run_until` raises.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from assay_sdk.runners.real import MachineClock
 Job = Callable[[], None]
 
 _JOBS_A_TURN = 64
-"""The loop looks at its sockets after so many jobs at the latest, so that jobs which schedule jobs cannot starve
-them."""
+"""Most jobs between two polls of the loop's sockets, so that jobs which schedule jobs cannot starve the sockets."""
 
 _COMPACT_FROM = 1024
-"""Taken-back jobs are swept from the heap once they are this many and half of it."""
+"""Cancelled jobs are removed from the heap when they are this many and half of the heap."""
 
 
 class _Entry:
-    """A scheduled job; `job` is None once it ran or was taken back."""
+    """A scheduled job; `job` is None after it ran or was cancelled."""
 
     __slots__ = ("job", "runner")
 
@@ -35,22 +34,22 @@ class _Entry:
         self.job: Job | None = job
 
     def __call__(self) -> None:
-        """Take the job back (`assay_sdk.time.Cancel`)."""
+        """Cancel the job (`assay_sdk.time.CancelJob`)."""
         if self.job is not None:
             self.job = None
             self.runner.swept()
 
 
 class AsyncioRunner:
-    """Jobs on an asyncio loop.
+    """Runs jobs on an asyncio loop.
 
-    An exception of a job goes to the loop's exception handler, and the jobs behind it still run.
+    An exception of a job goes to the loop's exception handler, and later jobs still run.
 
     Args:
-        loop: The loop; None for the one that is running here.
+        loop: The loop; None for the one that is running in this thread.
 
     Raises:
-        RuntimeError: No loop is given, and none is running here.
+        RuntimeError: No loop was given, and none is running in this thread.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
@@ -73,11 +72,11 @@ class AsyncioRunner:
 
     @property
     def waited_ns(self) -> int:
-        """Always 0: nobody waits here."""
+        """Always 0, because no code waits on an asyncio loop."""
         return 0
 
     def call_soon(self, job: Job) -> None:
-        """Run a job after those that are due already; from any thread.
+        """Run a job after the jobs that are due; from any thread.
 
         Raises:
             RuntimeError: The runner or its loop is closed.
@@ -89,12 +88,12 @@ class AsyncioRunner:
             self._loop.call_soon_threadsafe(self._enter, entry)
 
     def call_at(self, due_ns: int, job: Job) -> _Entry:
-        """Run a job at a monotonic time in nanoseconds, never before it; a time that has passed means now.
+        """Run a job at a monotonic time in nanoseconds, never earlier; a time in the past means now.
 
-        From any thread; what is returned is for the loop's thread.
+        Call it from any thread, and the returned object from the loop's thread.
 
         Returns:
-            What takes the job back when called.
+            An object that cancels the job when called.
 
         Raises:
             RuntimeError: The runner or its loop is closed.
@@ -107,16 +106,16 @@ class AsyncioRunner:
         return entry
 
     def run_until(self, done: Callable[[], bool], deadline_ns: int | None) -> Never:
-        """Nobody waits here: a loop that waits for itself stands still.
+        """Raise, because a loop that waits for itself would stop.
 
         Raises:
             RuntimeError: Always.
         """
         del done, deadline_ns
-        raise RuntimeError("nobody waits inside an asyncio loop: schedule what is to follow, or wait on another thread")
+        raise RuntimeError("code on an asyncio loop cannot wait: schedule a job instead, or wait on another thread")
 
     def close(self) -> None:
-        """Drop all jobs; to be called on the loop's thread, and twice is once.  The loop itself goes on."""
+        """Drop all jobs; call it on the loop's thread.  A second call does nothing; the loop keeps running."""
         self._closed = True
         self._ready.clear()
         self._heap.clear()
@@ -125,7 +124,7 @@ class AsyncioRunner:
             self._alarm = None
 
     def swept(self) -> None:
-        """Count a job that was taken back, and sweep the heap when they are many."""
+        """Count a cancelled job, and remove cancelled jobs from the heap when they are many."""
         self._taken_back += 1
         if self._taken_back >= _COMPACT_FROM and self._taken_back * 2 > len(self._heap):
             self._heap = [item for item in self._heap if item[2].job is not None]
@@ -138,7 +137,7 @@ class AsyncioRunner:
         """Whether this is the loop's thread."""
         if self._closed:
             raise RuntimeError("the runner is closed: make a new one")
-        thread = threading.current_thread()  # and not its number, which the system gives again
+        thread = threading.current_thread()  # not its number, which the system reuses
         if thread is self._thread and self._loop.is_running():
             return True
         try:
@@ -146,7 +145,7 @@ class AsyncioRunner:
         except RuntimeError:  # no loop runs on this thread
             return False
         if here:
-            self._thread = thread  # to ask asyncio is a system call, and a loop stays on its thread
+            self._thread = thread  # cached, because asking asyncio is a system call, and a loop stays on its thread
         return here
 
     def _enter(self, entry: _Entry) -> None:
@@ -162,7 +161,7 @@ class AsyncioRunner:
         self._wake(now_ns)
 
     def _wake(self, now_ns: int) -> None:
-        """Make everything ready that is due now, and set the alarm for what is due next."""
+        """Move jobs that are due to the ready queue, and set the timer for the next one."""
         heap = self._heap
         while heap and (heap[0][2].job is None or heap[0][0] <= now_ns):
             entry = heapq.heappop(heap)[2]
@@ -179,7 +178,7 @@ class AsyncioRunner:
             self._alarm = self._loop.call_later((self._alarm_ns - now_ns) / 1e9, self._ring)
 
     def _ring(self) -> None:
-        """The alarm goes off; where it is a moment early it is set again."""
+        """Handle the timer; if it fired early, set it again."""
         self._alarm = None
         self._wake(self._clock.monotonic_ns())
 
@@ -191,12 +190,12 @@ class AsyncioRunner:
     # running ---------------------------------------------------------------------------------------------------------
 
     def _turn(self) -> None:
-        """Run what is ready; what that schedules waits until the loop has looked at its sockets."""
+        """Run the jobs that are ready; jobs that they schedule wait for the next poll of the sockets."""
         self._turn_due = False
         if self._heap:
             self._wake(self._clock.monotonic_ns())
         for _ in range(min(len(self._ready), _JOBS_A_TURN)):
-            if not self._ready:  # closed meanwhile
+            if not self._ready:  # a job has closed the runner
                 return
             entry = self._ready.popleft()
             job, entry.job = entry.job, None
@@ -208,5 +207,5 @@ class AsyncioRunner:
     def _run(self, job: Job) -> None:
         try:
             job()
-        except Exception as error:  # noqa: BLE001  handed to the loop's handler; the jobs behind it are not to blame
+        except Exception as error:  # noqa: BLE001  goes to the loop's handler, so that later jobs still run
             self._loop.call_exception_handler({"message": "a job has failed", "exception": error})

@@ -1,9 +1,9 @@
-"""The crank of the real world: one I/O loop in a thread of its own.
+"""The runner for real time: one I/O loop in its own thread.
 
 Everything runs on that thread, one thing at a time: jobs in the order of their due times and then of their scheduling,
-sockets' callbacks in between.  Other threads only schedule and wait.  Whoever waits *on* the loop's thread (a listener
-that commits) turns the same crank himself, so a socket's callback may be called while an earlier one is still under
-way, and must bear being called for a socket that is no longer ready.
+callbacks of sockets between them.  Other threads schedule jobs and wait.  A job that waits *on* the loop's thread, as a
+listener does that commits, runs the loop itself until its wait ends.  The callback of a socket may therefore be called
+while an earlier call has not returned, and must accept a socket that is no longer ready.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ WRITE = selectors.EVENT_WRITE
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 _UNCERTAINTY_NS = 1_000
-"""Linux keeps one monotonic clock for all processors of a machine; what is left is the spread between two processors'
-counters and the reading itself, both well under a microsecond."""
+"""Linux has one monotonic clock for all processors of a machine.  What remains is the difference between the counters
+of two processors and the time of the reading, both well below a microsecond."""
 
 _JOBS_BETWEEN_POLLS = 64
-"""Sockets are looked at after so many jobs at the latest, so that jobs which schedule jobs cannot starve them."""
+"""Most jobs between two polls of the sockets, so that jobs which schedule jobs cannot starve the sockets."""
 
 _CATCH_UP_S = 1.0
-"""How long whoever has waited in vain waits for the loop to look at its sockets once more."""
+"""Longest time that a wait stays after its timeout, for the loop to poll its sockets once more."""
 
 _COMPACT_FROM = 1024
-"""Taken-back jobs are swept from the heap once they are this many and half of it."""
+"""Cancelled jobs are removed from the heap when they are this many and half of the heap."""
 
 
 def _boot_id() -> str:
-    """One id for all processes of this machine until it is started again.
+    """Return an id that all processes share until this machine restarts.
 
-    The kernel's id is hashed, so that a published journal does not carry it.  Where there is none, the id is the
-    process's own: its readings are then compared with nobody else's.
+    The kernel's id is hashed, so that a published journal does not contain it.  On a system without one, each process
+    has its own id, so its readings are not compared with those of other processes.
     """
     try:
         text = _BOOT_ID.read_text(encoding="ascii").strip()
@@ -57,48 +57,48 @@ def _boot_id() -> str:
 
 
 class MachineClock:
-    """The machine's clocks: CLOCK_MONOTONIC, comparable between its processes, and its time of day."""
+    """The machine's CLOCK_MONOTONIC, comparable between its processes, and its time of day."""
 
     def __init__(self) -> None:
         self._boot = _boot_id()
 
     @property
     def boot(self) -> str:
-        """This machine since it was last started."""
+        """Id of this machine since it was last started."""
         return self._boot
 
     @property
     def uncertainty_ns(self) -> int:
-        """How far two readings of different processors may be apart, in nanoseconds."""
+        """Greatest difference between readings on two processors, in nanoseconds."""
         return _UNCERTAINTY_NS
 
     def monotonic_ns(self) -> int:
-        """CLOCK_MONOTONIC, in nanoseconds."""
+        """Return CLOCK_MONOTONIC in nanoseconds."""
         return time.monotonic_ns()
 
     def wall_ns(self) -> int:
-        """The machine's time of day, in nanoseconds since the epoch."""
+        """Return the machine's time of day, in nanoseconds since the epoch."""
         return time.time_ns()
 
 
 class SocketRunner(Protocol):
-    """What a driver that owns a socket asks of its runner, beyond `assay_sdk.time.Runner`."""
+    """What a driver with a socket needs of its runner in addition to `assay_sdk.time.Runner`."""
 
     def register(self, line: socket.socket, events: int, ready: Callable[[int], None]) -> None:
-        """Call `ready` with a mask of `READ` and `WRITE` whenever the socket is; again with other events to change."""
+        """Call `ready` with a mask of `READ` and `WRITE` when the socket is ready; a second call changes the events."""
         ...
 
     def unregister(self, line: socket.socket) -> None:
-        """Forget the socket; nothing is called for it any more."""
+        """Stop watching the socket."""
         ...
 
 
 class LoopRunner(Runner, SocketRunner, Protocol):
-    """A runner that watches sockets too."""
+    """A runner that also watches sockets."""
 
 
 class _Entry:
-    """A scheduled job; `job` is None once it ran or was taken back."""
+    """A scheduled job; `job` is None after it ran or was cancelled."""
 
     __slots__ = ("job", "runner")
 
@@ -107,12 +107,12 @@ class _Entry:
         self.job: Job | None = job
 
     def __call__(self) -> None:
-        """Take the job back (`assay_sdk.time.Cancel`)."""
+        """Cancel the job (`assay_sdk.time.CancelJob`)."""
         self.runner.take_back(self)
 
 
 class _Waiter:
-    """Somebody on another thread who waits."""
+    """A thread that waits in `run_until`."""
 
     __slots__ = ("done", "error", "woken")
 
@@ -122,25 +122,25 @@ class _Waiter:
         self.woken = threading.Event()
 
     def look(self) -> None:
-        """Ask the condition, on the loop's thread."""
+        """Evaluate the condition, on the loop's thread."""
         try:
             if self.done():
                 self.woken.set()
-        except Exception as error:  # noqa: BLE001  the condition is the waiter's, so its error is raised to the waiter
+        except Exception as error:  # noqa: BLE001  an error of the waiter's condition is raised to the waiter
             self.fail(error)
 
     def fail(self, error: BaseException) -> None:
-        """Wake the waiter up with an error."""
+        """Wake the waiter with an error."""
         self.error = self.error or error
         self.woken.set()
 
 
 class RealRunner:
-    """One I/O loop on a daemon thread, started when first needed.
+    """One I/O loop on a daemon thread, which starts when it is first needed.
 
     Args:
-        on_error: Told of every job's and callback's exception; without it, an exception is raised to everybody who
-            waits at that moment, or else to the next one who waits, or at `close`.  The loop goes on in any case.
+        on_error: Called with every exception of a job or callback.  Without it, an exception is raised to all threads
+            that are waiting, or else to the next one that waits, or by `close`.  The loop keeps running in each case.
     """
 
     def __init__(self, on_error: Callable[[BaseException], None] | None = None) -> None:
@@ -165,7 +165,7 @@ class RealRunner:
         self._waiting_since_ns = 0
         self._polls_begun = 0
         self._catching_up: list[tuple[int, threading.Event]] = []
-        """Who waits for the end of a poll, and of which."""
+        """Waits for the end of a poll: the number of the poll, and what to set then."""
 
     @property
     def clock(self) -> MachineClock:
@@ -174,9 +174,9 @@ class RealRunner:
 
     @property
     def waited_ns(self) -> int:
-        """Nanoseconds that callers on other threads have spent in `run_until`, in all.
+        """Total time that callers on other threads have spent in `run_until`, in nanoseconds.
 
-        Waits on the loop's own thread are within somebody else's and are not counted again.
+        Waits on the loop's own thread are part of another wait, so they are not added.
         """
         return self._waited_ns
 
@@ -186,7 +186,7 @@ class RealRunner:
         return threading.current_thread() is self._thread
 
     def call_soon(self, job: Job) -> None:
-        """Run a job after those that are due already; from any thread.
+        """Run a job after the jobs that are due; from any thread.
 
         Raises:
             RuntimeError: The runner is closed.
@@ -194,10 +194,10 @@ class RealRunner:
         self._push(0, job)
 
     def call_at(self, due_ns: int, job: Job) -> _Entry:
-        """Run a job at a monotonic time in nanoseconds; a time that has passed means now.  From any thread.
+        """Run a job at a monotonic time in nanoseconds, from any thread; a time in the past means now.
 
         Returns:
-            What takes the job back when called.
+            An object that cancels the job when called.
 
         Raises:
             RuntimeError: The runner is closed.
@@ -205,7 +205,7 @@ class RealRunner:
         return self._push(due_ns, job)
 
     def take_back(self, entry: _Entry) -> None:
-        """Take a scheduled job back; does nothing when it ran or was taken back already."""
+        """Cancel a scheduled job; does nothing if it ran or was cancelled."""
         with self._lock:
             if entry.job is None:
                 return
@@ -217,12 +217,12 @@ class RealRunner:
                 self._taken_back = 0
 
     def register(self, line: socket.socket, events: int, ready: Callable[[int], None]) -> None:
-        """Watch a socket, or change what it is watched for; from the loop's thread.
+        """Watch a socket, or change the watched events; call it on the loop's thread.
 
         Args:
             line: A non-blocking socket.
             events: `READ`, `WRITE` or both.
-            ready: Called with a mask of the events that have come.
+            ready: Called with a mask of the events that occurred.
         """
         if line in self._selector.get_map():
             self._selector.modify(line, events, ready)
@@ -230,26 +230,26 @@ class RealRunner:
             self._selector.register(line, events, ready)
 
     def unregister(self, line: socket.socket) -> None:
-        """Watch a socket no more; from the loop's thread.  Unknown sockets are left alone."""
+        """Stop watching a socket; call it on the loop's thread.  Unknown sockets are ignored."""
         if line in self._selector.get_map():
             self._selector.unregister(line)
 
     def run_until(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
-        """Wait until `done()` is true or the deadline has come; on the loop's own thread, turn the crank meanwhile.
+        """Wait until `done()` is true or the deadline has passed; on the loop's own thread, run the loop meanwhile.
 
         Args:
-            done: Asked after every job and callback, on the loop's thread; must be cheap and free of side effects.
+            done: Called after every job and callback, on the loop's thread; must be cheap and have no side effects.
             deadline_ns: Monotonic nanoseconds; None waits without a limit.
 
         Returns:
-            What `done()` said last.
+            The last result of `done()`.
 
         Raises:
-            RuntimeError: The runner is closed, or was while somebody waited.
-            Exception: What a job or `done` itself raised meanwhile.
+            RuntimeError: The runner is closed, or was closed during the wait.
+            Exception: A job or `done` raised it during the wait.
         """
         if self.on_loop:
-            return self._crank(done, deadline_ns)
+            return self._run_loop(done, deadline_ns)
         self._start()
         begin_ns = time.monotonic_ns()
         waiter = _Waiter(done)
@@ -269,24 +269,24 @@ class RealRunner:
         finally:
             with self._lock:
                 self._waiters.remove(waiter)
-                if not self._waiters:  # several at once wait through the same time only once
+                if not self._waiters:  # simultaneous waits count once
                     self._waited_ns += time.monotonic_ns() - self._waiting_since_ns
         if waiter.error is not None:
             raise waiter.error
         return waiter.woken.is_set() or done()
 
     def close(self) -> None:
-        """End the loop; jobs not due yet are dropped, and whoever waits gets a RuntimeError.
+        """End the loop; jobs that are not due are dropped, and waiting threads get a RuntimeError.
 
         Raises:
-            Exception: What a job raised and nobody was there to be told.
+            Exception: A job raised it, and no thread was waiting since.
         """
         with self._lock:
             already, self._closing = self._closing, True
             thread = self._thread
         if not already and thread is None:
             self._dispose()
-        self._ring()
+        self._wake_up()
         if thread is not None and not self.on_loop:
             thread.join()
         if self._errors:
@@ -302,16 +302,16 @@ class RealRunner:
                 return
 
     def _catch_up(self) -> None:
-        """Have the loop look at its sockets once more: what had come by the deadline is not missed because it was busy.
+        """Have the loop poll its sockets once more, so that what arrived before the deadline counts on a busy loop.
 
-        Not for ever: a callback may wait for whoever waits here.
+        This wait has a limit, because a callback may itself wait for this thread.
         """
         polled = threading.Event()
         with self._lock:
             if self._closing:
                 return
             self._catching_up.append((self._polls_begun + 1, polled))
-        self._ring()
+        self._wake_up()
         polled.wait(_CATCH_UP_S)
 
     def _push(self, due_ns: int, job: Job) -> _Entry:
@@ -322,7 +322,7 @@ class RealRunner:
             heapq.heappush(self._heap, (max(due_ns, time.monotonic_ns()), self._seq, entry))
             wake = self._asleep
         if wake:
-            self._ring()
+            self._wake_up()
         return entry
 
     def _start(self) -> None:
@@ -333,12 +333,12 @@ class RealRunner:
                 self._thread = threading.Thread(target=self._live, name="assay-io", daemon=True)
                 self._thread.start()
 
-    def _ring(self) -> None:
-        """Wake the loop up from its poll."""
+    def _wake_up(self) -> None:
+        """Wake the loop from its poll."""
         try:
             self._bell.send(b"!")
         except BlockingIOError:
-            return  # a full pipe wakes it up as well
+            return  # a full pipe wakes the loop as well
         except OSError:
             if not self._closing:
                 raise
@@ -351,11 +351,11 @@ class RealRunner:
             return
 
     def _live(self) -> None:
-        """The loop: it ends at `close` only."""
+        """Run the loop until `close`."""
         while not self._closing:
             try:
-                self._crank(lambda: self._closing, None)
-            except Exception as error:  # noqa: BLE001  handed to the hook, the waiters or `close`; the loop must not end
+                self._run_loop(lambda: self._closing, None)
+            except Exception as error:  # noqa: BLE001  goes to the hook, the waiters or `close`; the loop must not end
                 self._report(error)
         self._dispose()
 
@@ -364,7 +364,7 @@ class RealRunner:
             waiters, catching_up = tuple(self._waiters), tuple(self._catching_up)
             self._heap.clear()
         for waiter in waiters:
-            waiter.fail(RuntimeError("the runner was closed while somebody waited"))
+            waiter.fail(RuntimeError("the runner was closed during a wait"))
         for _, polled in catching_up:
             polled.set()
         self._selector.close()
@@ -382,8 +382,8 @@ class RealRunner:
         for waiter in waiters:
             waiter.fail(error)
 
-    def _crank(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
-        """Run jobs and callbacks until `done()` or the deadline; an exception of one of them comes out here."""
+    def _run_loop(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
+        """Run jobs and callbacks until `done()` or the deadline; raises the exceptions of jobs and callbacks."""
         while not done():
             ran = self._run_job()
             if ran and self._jobs_since_poll < _JOBS_BETWEEN_POLLS:
@@ -392,13 +392,13 @@ class RealRunner:
             if deadline_ns is not None and time.monotonic_ns() >= deadline_ns:
                 return done()
             if self._closing and not done():
-                raise RuntimeError("the runner was closed while somebody waited")
+                raise RuntimeError("the runner was closed during a wait")
             self._jobs_since_poll = 0
             self._poll(done, deadline_ns)
         return True
 
     def _run_job(self) -> bool:
-        """Run the first job that is due; tell whether there was one."""
+        """Run the first job that is due; return whether there was one."""
         with self._lock:
             while self._heap and self._heap[0][2].job is None:
                 heapq.heappop(self._heap)
@@ -415,7 +415,7 @@ class RealRunner:
         return True
 
     def _poll(self, done: Callable[[], bool], deadline_ns: int | None) -> None:
-        """Wait for sockets, the next job, the bell or the deadline; call what is ready."""
+        """Wait for sockets, the next job, a wake-up or the deadline; call the callbacks of ready sockets."""
         with self._lock:
             due = [deadline_ns] if deadline_ns is not None else []
             due += [0] if self._catching_up else []
@@ -432,13 +432,13 @@ class RealRunner:
         for key, mask in ready:
             current = self._selector.get_map().get(key.fd)
             if current is None or current.data is not key.data:
-                continue  # an earlier callback of this round has unregistered it
+                continue  # an earlier callback of this poll has unregistered the socket
             try:
                 key.data(mask)
             finally:
                 self._look()
             if done():
-                return  # a socket that is still ready is reported again by the next poll
+                return  # the next poll reports a socket that is still ready
         if self._catching_up:
             self._tell_caught_up(number)
 
@@ -452,7 +452,7 @@ class RealRunner:
                     self._catching_up.append((wanted, polled))
 
     def _look(self) -> None:
-        """Ask what the waiters wait for."""
+        """Evaluate the conditions of all waiters."""
         if self._waiters:
             with self._lock:
                 waiters = tuple(self._waiters)

@@ -1,7 +1,7 @@
-"""A world of its own: a clock that moves only when somebody waits, and one thread.
+"""The runner for virtual time: one thread, and a clock that advances only during waits.
 
-Jobs run in the order of their due times and, among equals, of their scheduling.  Nothing here reads the machine's
-clock or sleeps, so hours of delay take no time and a run with the same jobs is the same run.
+Jobs run in the order of their due times and then of their scheduling.  The runner never reads the machine's clock or
+sleeps.  Hours of delay therefore take no time, and a run with the same jobs repeats exactly.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from assay_sdk.time import StalledError
 Job = Callable[[], None]
 
 EPOCH_2026_NS = 1_767_225_600_000_000_000
-"""2026-01-01T00:00:00Z: an ordinary time of day for worlds that do not care which."""
+"""2026-01-01T00:00:00Z: the default time of day at which virtual time begins."""
 
 _COMPACT_FROM = 1024
-"""Taken-back jobs are swept from the heap once they are this many and half of it: receives with long timeouts that are
-answered at once would otherwise pile up until their deadlines come."""
+"""Cancelled jobs are removed from the heap when they are this many and half of the heap.  Without that, the timeouts of
+receive calls that end early would stay until they are due."""
 
 
 class VirtualClock:
-    """The clock of one virtual world; its readings are exact."""
+    """The clock of one virtual runner; its readings are exact."""
 
     def __init__(self, start_wall_ns: int, boot: str) -> None:
         self._start_wall_ns = start_wall_ns
@@ -31,29 +31,29 @@ class VirtualClock:
 
     @property
     def boot(self) -> str:
-        """The world's name."""
+        """Id of the clock."""
         return self._boot
 
     @property
     def uncertainty_ns(self) -> int:
-        """Always 0: virtual time is not measured."""
+        """Always 0, because virtual time is not measured."""
         return 0
 
     def monotonic_ns(self) -> int:
-        """Nanoseconds since the world began."""
+        """Return nanoseconds since the start."""
         return self._now_ns
 
     def wall_ns(self) -> int:
-        """The world's time of day, in nanoseconds since the epoch."""
+        """Return the virtual time of day, in nanoseconds since the epoch."""
         return self._start_wall_ns + self._now_ns
 
     def advance_to(self, now_ns: int) -> None:
-        """Move on to a monotonic time, for the runner alone; the past is left alone."""
+        """Advance to a monotonic time; only the runner calls it.  An earlier time is ignored."""
         self._now_ns = max(self._now_ns, now_ns)
 
 
 class _Entry:
-    """A scheduled job; `job` is None once it ran or was taken back."""
+    """A scheduled job; `job` is None after it ran or was cancelled."""
 
     __slots__ = ("job", "runner")
 
@@ -62,18 +62,18 @@ class _Entry:
         self.job: Job | None = job
 
     def __call__(self) -> None:
-        """Take the job back (`assay_sdk.time.Cancel`)."""
+        """Cancel the job (`assay_sdk.time.CancelJob`)."""
         if self.job is not None:
             self.job = None
             self.runner.swept()
 
 
 class VirtualRunner:
-    """The crank of one virtual world.
+    """Runs jobs in virtual time.
 
     Args:
-        start_wall_ns: Time of day at which the world begins, in nanoseconds since the epoch.
-        boot: The world's name; readings of clocks with one name can be compared.
+        start_wall_ns: Time of day at the start, in nanoseconds since the epoch.
+        boot: Id of the clock; readings of clocks with the same id are comparable.
     """
 
     def __init__(self, start_wall_ns: int = EPOCH_2026_NS, boot: str = "virtual:0") -> None:
@@ -82,40 +82,40 @@ class VirtualRunner:
         self._seq = 0
         self._taken_back = 0
         self.waited_ns = 0
-        """Virtual time that has passed while somebody waited, in nanoseconds."""
+        """Virtual time that has passed during waits, in nanoseconds."""
 
     @property
     def clock(self) -> VirtualClock:
-        """The world's clock."""
+        """The runner's clock."""
         return self._clock
 
     def call_soon(self, job: Job) -> None:
-        """Run a job after those that are due already."""
+        """Run a job after the jobs that are due."""
         self._push(self._clock.monotonic_ns(), job)
 
     def call_at(self, due_ns: int, job: Job) -> _Entry:
-        """Run a job at a monotonic time; a time that has passed means now.
+        """Run a job at a monotonic time; a time in the past means now.
 
         Returns:
-            What takes the job back when called.
+            An object that cancels the job when called.
         """
         return self._push(max(due_ns, self._clock.monotonic_ns()), job)
 
     def run_until(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
-        """Run jobs, moving the clock to each job's due time, until `done()` or the deadline.
+        """Run jobs until `done()` or the deadline, advancing the clock to each job's due time.
 
-        Jobs that are due at the deadline itself still run.  May be called from inside a job; an exception of a job
-        reaches whoever turned the crank at that moment.
+        Jobs that are due at the deadline itself still run.  A job may call this method; an exception of a job is raised
+        by the innermost call.
 
         Args:
-            done: Asked before the first and after every job.
+            done: Called before the first job and after every job.
             deadline_ns: Monotonic nanoseconds; None waits without a limit.
 
         Returns:
-            What `done()` said last.
+            The last result of `done()`.
 
         Raises:
-            StalledError: Without a deadline, when nothing is scheduled that could make `done()` true.
+            StalledError: `done()` is not true, no deadline was given, and no job is scheduled.
         """
         while not done():
             self._drop_taken_back()
@@ -135,7 +135,7 @@ class VirtualRunner:
         return True
 
     def swept(self) -> None:
-        """Count a job that was taken back, and sweep the heap when they are many."""
+        """Count a cancelled job, and remove cancelled jobs from the heap when they are many."""
         self._taken_back += 1
         if self._taken_back >= _COMPACT_FROM and self._taken_back * 2 > len(self._heap):
             self._heap = [item for item in self._heap if item[2].job is not None]

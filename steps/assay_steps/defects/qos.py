@@ -21,7 +21,7 @@ from assay_sdk.driver import (
     Send,
     Settle,
 )
-from assay_sdk.engine.light.subscribing import PRIVATE, SHARE
+from assay_sdk.engine.light.subscription import PRIVATE, SHARE
 from assay_sdk.model.message import Message
 from assay_steps.defects.consumers import ConsumingClientFilter
 from assay_steps.defects.model import Defect

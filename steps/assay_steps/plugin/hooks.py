@@ -22,7 +22,7 @@ from assay_adapters.ports.backend import BackendError
 from assay_adapters.ports.capabilities import Unsupported
 from assay_evidence import events
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
-from assay_sdk.model.capabilities import APART
+from assay_sdk.model.capabilities import SITUATIONAL
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.journal import ScenarioJournal
 from assay_steps.cast.recording import SetupRefusedError
@@ -206,7 +206,7 @@ class AssayPlugin:
                 capability=provisioned.capability,
                 reason=provisioned.source.text,
                 source=provisioned.source.reference,
-                apart=provisioned.capability in APART,
+                apart=provisioned.capability in SITUATIONAL,
             )
             journal.write(events.ScenarioEnd, elapsed_ns=0, waited_ns=0)
             self._conclude(item, self.run.verdict(case, journal), None)

@@ -1,4 +1,4 @@
-"""Frames cut out of a stream, shown, and mended."""
+"""Frames cut out of a stream, shown, and completed."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import pytest
 from assay_sdk import driver
 from assay_sdk.driver import DriverEvent, Target
 from assay_sdk.drivers.local import LocalDriver, LocalWire, path_of
-from assay_sdk.local.frames import Splitter, decode_command, encode_event
+from assay_sdk.local.frames import LocalFrameSplitter, decode_command, encode_event
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 from assay_sdk.runners.real import RealRunner
@@ -41,7 +41,7 @@ class Deaf:
         """The client's connection, with its hello read."""
         end, _ = self.listener.accept()
         end.settimeout(5)
-        splitter = Splitter()
+        splitter = LocalFrameSplitter()
         while not splitter.feed(end.recv(1)):
             pass
         return end
@@ -106,7 +106,7 @@ def test_every_open_command_fails_when_the_broker_dies(runner: RealRunner, deaf:
     end.sendall(OPENED)
     for token in (1, 2):
         attempt.wire.submit(driver.OpenSession(token, token))
-    splitter, heard = Splitter(), 0
+    splitter, heard = LocalFrameSplitter(), 0
     while heard < 2:
         heard += len(splitter.feed(end.recv(65_536)))
     end.close()
@@ -145,7 +145,7 @@ def test_what_has_no_form_on_the_wire_fails_by_itself(runner: RealRunner, deaf: 
         attempt.wire.submit(driver.Send(1, 1, Message(properties={"n": 1 << 70})))
         attempt.until(lambda: any(isinstance(event, driver.Failed) for event in attempt.events))
         attempt.wire.submit(driver.OpenSession(2, 2))
-        (body,) = Splitter().feed(end.recv(65_536))
+        (body,) = LocalFrameSplitter().feed(end.recv(65_536))
         assert decode_command(body) == driver.OpenSession(2, 2)
         attempt.wire.abort()
         attempt.closed()

@@ -6,7 +6,7 @@ from tests.sdk.scripted import MS, QUEUE, THREAD, TOPIC, Bench, FakeDriver
 from assay_sdk import driver as port
 from assay_sdk.driver import Durability, Outcome, Target
 from assay_sdk.engine.calls import RefusedError
-from assay_sdk.engine.connection import Connection
+from assay_sdk.engine.connection import EngineConnection
 from assay_sdk.engine.deliveries.acknowledgement import AckMode
 from assay_sdk.engine.operations import perform, spawn
 from assay_sdk.engine.settings import ConnectionOptions, Source
@@ -23,7 +23,7 @@ DURABLE = Source(address=TOPIC, durability=Durability.DURABLE, name="S")
 def test_a_client_id_in_use_is_refused_with_the_brokers_kind() -> None:
     runner, driver = VirtualRunner(), FakeDriver(opens=False)
     target = Target(url="fake://", client_id="billing")
-    connection = Connection(driver, target, runner, ConnectionOptions(id_prefix="t"))
+    connection = EngineConnection(driver, target, runner, ConnectionOptions(id_prefix="t"))
     opening = spawn(runner, connection.open())
     runner.run_until(lambda: bool(driver.wires), None)
     driver.wires[0].sink(port.Closed(1, Refused(JmsErrorKind.INVALID_CLIENT_ID, "billing is in use")))

@@ -25,8 +25,8 @@ from assay_sdk.engine.states import (
     Machine,
     Service,
     ServiceEvent,
-    Unit,
     UnitEvent,
+    UnitState,
     Use,
     UseEvent,
 )
@@ -35,7 +35,7 @@ Table = Mapping[tuple[Any, Any], tuple[Any, Act]]
 TABLES: dict[str, tuple[Table, type[StrEnum], type[StrEnum]]] = {
     "life": (LIFE, Life, LifeEvent),
     "link": (LINK, Link, LinkEvent),
-    "unit": (UNIT, Unit, UnitEvent),
+    "unit": (UNIT, UnitState, UnitEvent),
     "use": (USE, Use, UseEvent),
     "service": (SERVICE, Service, ServiceEvent),
 }

@@ -6,7 +6,7 @@ import pytest
 
 from assay_broker.inprocess import in_process_broker
 from assay_sdk import Client, ConnectionFactory, Context, Delivery, Queue, Topic, XaContext, XaSession, connect
-from assay_sdk.faces.mqlight import connect_mqlight
+from assay_sdk.faces.mqlight.client import connect_mqlight
 
 
 def objects() -> list[object]:

@@ -23,7 +23,7 @@ from assay_sdk import (
     Topic,
     connect,
 )
-from assay_sdk.faces.consuming import ConsumerBase
+from assay_sdk.faces.consumer import ConsumerBase
 from assay_sdk.runners.real import RealRunner
 
 ORDERS: Queue[str] = Queue("ORDERS")

@@ -17,7 +17,7 @@ from assay_sdk.local.frames import (
     FrameTooLongError,
     FromClient,
     Hello,
-    Splitter,
+    LocalFrameSplitter,
     decode_command,
     decode_event,
     encode_command,
@@ -85,20 +85,20 @@ EVENTS: list[DriverEvent] = [
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: type(command).__name__)
 def test_a_command_comes_out_as_it_went_in(command: FromClient) -> None:
-    (body,) = Splitter().feed(encode_command(command))
+    (body,) = LocalFrameSplitter().feed(encode_command(command))
     assert decode_command(body) == command
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
 def test_an_event_comes_out_as_it_went_in(event: DriverEvent) -> None:
-    (body,) = Splitter().feed(encode_event(event))
+    (body,) = LocalFrameSplitter().feed(encode_event(event))
     assert decode_event(body) == event
 
 
 @given(st.lists(st.binary(max_size=50), max_size=8), st.data())
 def test_however_a_stream_is_cut_its_frames_are_the_same(bodies: list[bytes], data: st.DataObject) -> None:
     stream = b"".join(len(body).to_bytes(4, "big") + body for body in bodies)
-    splitter = Splitter()
+    splitter = LocalFrameSplitter()
     found: list[bytes] = []
     while stream:
         size = data.draw(st.integers(1, len(stream)))
@@ -116,7 +116,7 @@ def test_octets_are_a_command_or_an_error_of_ours(octets: bytes) -> None:
 
 def test_a_frame_longer_than_may_be_is_refused_before_it_has_come() -> None:
     with pytest.raises(FrameTooLongError, match="longer than the 100 that may be"):
-        Splitter(limit=100).feed((101).to_bytes(4, "big"))
+        LocalFrameSplitter(limit=100).feed((101).to_bytes(4, "big"))
 
 
 def test_what_is_too_long_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:

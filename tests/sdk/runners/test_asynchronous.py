@@ -174,9 +174,9 @@ def test_an_exception_of_a_job_goes_to_the_loops_handler_and_the_jobs_behind_it_
     on_loop(story)
 
 
-def test_nobody_waits_inside_a_loop() -> None:
+def test_waiting_inside_a_loop_is_refused() -> None:
     async def story(runner: AsyncioRunner) -> None:
-        with pytest.raises(RuntimeError, match="nobody waits"):
+        with pytest.raises(RuntimeError, match="cannot wait"):
             runner.run_until(lambda: True, None)
         assert runner.waited_ns == 0
 

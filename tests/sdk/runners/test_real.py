@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from assay_sdk.faces.calling import shared_runner
+from assay_sdk.faces.caller import shared_runner
 from assay_sdk.runners.real import READ, RealRunner
 
 MS = 1_000_000

@@ -8,7 +8,7 @@ import pytest
 
 from assay_adapters.brokers.reference.server.backend import CAPABILITIES
 from assay_features import load_catalogue
-from assay_sdk.model.capabilities import APART
+from assay_sdk.model.capabilities import SITUATIONAL
 from assay_steps.plugin.cases import Case
 from assay_steps.plugin.hooks import CASE
 from assay_steps.plugin.suite import SuiteOptions, run_suite
@@ -34,12 +34,12 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> list[Case]:
 
 def test_one_server_can_be_tried_for_every_rule_but_those_that_the_catalogue_names(cases: list[Case]) -> None:
     def is_beyond(case: Case) -> bool:
-        return bool(case.needs.capabilities - CAPABILITIES.keys() - APART) or case.needs.topology != "single"
+        return bool(case.needs.capabilities - CAPABILITIES.keys() - SITUATIONAL) or case.needs.topology != "single"
 
     beyond = {rule for case in cases if is_beyond(case) for rule in case.rules}
     assert beyond == {rule.id for rule in load_catalogue().rules if rule.beyond_one_server is not None}
 
 
 def test_every_rule_has_a_scenario_that_decides_it_wherever_time_is_real(cases: list[Case]) -> None:
-    decided = {rule for case in cases if not case.needs.capabilities & APART for rule in case.rules}
+    decided = {rule for case in cases if not case.needs.capabilities & SITUATIONAL for rule in case.rules}
     assert decided == {rule.id for rule in load_catalogue().rules if rule.observable}

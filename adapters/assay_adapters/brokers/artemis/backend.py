@@ -33,7 +33,7 @@ from assay_adapters.ports.client import Client, ClientEvent, ClientIdentity, End
 from assay_adapters.ports.faults import DiskEvent
 from assay_adapters.ports.outcome import JmsErrorKind, Outcome, Refused
 from assay_sdk.driver import Close, Closed, Driver, DriverEvent, Login, Opened, Target
-from assay_sdk.faces.calling import shared_runner
+from assay_sdk.faces.caller import shared_runner
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Clock, Runner
 

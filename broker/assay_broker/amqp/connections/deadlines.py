@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay_sdk.time import Cancel, Runner
+from assay_sdk.time import CancelJob, Runner
 
 _NS_PER_MS = 1_000_000
 _PORTION = 64
@@ -43,7 +43,7 @@ class Deadlines:
         self._runner = runner
         self._limit_ns = limit_ms * _NS_PER_MS
         self._row: dict[Deadline, None] = {}
-        self._alarm: Cancel | None = None
+        self._alarm: CancelJob | None = None
 
     def set(self, job: Callable[[], None]) -> Deadline:
         """Run a job when the time is over, unless it is cancelled."""

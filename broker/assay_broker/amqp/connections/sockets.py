@@ -21,7 +21,7 @@ from assay_broker.amqp.frames.validation import FrameValidator
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.security import PasswordChecks, Security
 from assay_broker.shell import QueueManager
-from assay_sdk.time import Cancel, Runner
+from assay_sdk.time import CancelJob, Runner
 
 _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
@@ -95,10 +95,10 @@ class AmqpSocket(asyncio.BufferedProtocol):
         self.congested = False
         """Whether too much output waits for the client to read."""
         self._paused = False
-        self._tick: Cancel | None = None
+        self._tick: CancelJob | None = None
         self._beats = False
         self._limit: Deadline | None = None
-        self._checking: Cancel | None = None
+        self._checking: CancelJob | None = None
         self._finished = False
         self._answer = b""
         """Output of the login that goes with the next write."""

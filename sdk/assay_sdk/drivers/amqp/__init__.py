@@ -1,4 +1,4 @@
-"""AMQP 1.0: proton's engine between a socket of ours and the SDK's commands."""
+"""The AMQP 1.0 driver: proton's engine between a socket and the SDK's commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands to sessions, links and units: a table, one function a command."""
+"""Commands for sessions, links and units of work: a table with a function for each command."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from assay_sdk.driver import (
     Settle,
     Unsubscribe,
 )
-from assay_sdk.drivers.amqp.links.browsing import BrowserEnd, LookupEnd
-from assay_sdk.drivers.amqp.links.ends import Context, LinkEnd
-from assay_sdk.drivers.amqp.links.naming import (
+from assay_sdk.drivers.amqp.links.browser import BrowserEnd, LookupEnd
+from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd
+from assay_sdk.drivers.amqp.links.names import (
     QPID_DEFAULT_OUTCOME,
     LinkNames,
     make_browser,
@@ -46,22 +46,22 @@ from assay_sdk.drivers.amqp.links.naming import (
     make_receiver,
     make_sender,
 )
-from assay_sdk.drivers.amqp.links.receiving import ReceiverEnd
+from assay_sdk.drivers.amqp.links.receiver import ReceiverEnd
 from assay_sdk.drivers.amqp.links.requests import Canceller
-from assay_sdk.drivers.amqp.links.sending import SenderEnd
-from assay_sdk.drivers.amqp.links.transactions import Coordinator, Unit
+from assay_sdk.drivers.amqp.links.sender import SenderEnd
+from assay_sdk.drivers.amqp.links.transactions import Coordinator, Transaction
 from assay_sdk.drivers.amqp.sessions import SessionEnd
-from assay_sdk.drivers.amqp.transport.mending import Mend
+from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
 class _UnknownError(LookupError):
-    """A command about something that is not there."""
+    """A command for a session, link or unit of work that does not exist."""
 
 
-class CommandedWire(Context, Protocol):
-    """What commands need of the wire that takes them."""
+class CommandedWire(LinkContext, Protocol):
+    """What commands need of their wire."""
 
     capabilities: frozenset[Capability]
     connection: Connection
@@ -75,10 +75,10 @@ class CommandedWire(Context, Protocol):
 
 
 class Commands:
-    """Carries commands out.
+    """Carries out commands.
 
     Args:
-        wire: The wire that takes the commands.
+        wire: Wire that takes the commands.
     """
 
     def __init__(self, wire: CommandedWire) -> None:
@@ -86,8 +86,8 @@ class Commands:
         self._sessions: dict[int, SessionEnd] = {}
         self._senders: dict[int, SenderEnd] = {}
         self._receivers: dict[int, ReceiverEnd] = {}
-        self._units: dict[int, Unit] = {}
-        # Every command of the port; what AMQP cannot say is answered as unsupported.
+        self._units: dict[int, Transaction] = {}
+        # Every command of the port; commands that AMQP lacks are answered as unsupported.
         self._table: Mapping[type, Callable[[Any], None]] = {
             OpenSession: self._open_session,
             CloseSession: self._close_session,
@@ -115,14 +115,14 @@ class Commands:
         }
 
     def carry_out(self, command: DriverCommand) -> None:
-        """Do what is asked, or answer why not."""
+        """Carry out a command, or answer why not."""
         try:
             self._table[type(command)](command)
         except _UnknownError as error:
             self._wire.answers.fail(command.token, Refused(JmsErrorKind.ILLEGAL_STATE, str(error)))
 
     def forget(self, end: LinkEnd) -> None:
-        """A link is gone."""
+        """Forget a link that has ended."""
         session = self._sessions.get(end.session)
         if session is not None:
             session.ends.pop(end, None)
@@ -131,7 +131,7 @@ class Commands:
             self._receivers.pop(end.number, None)
 
     def forget_session(self, session: SessionEnd) -> None:
-        """A session is gone, with its links and units."""
+        """Forget a session that has ended, with its links and units of work."""
         self._sessions.pop(session.number, None)
         self._senders = {n: end for n, end in self._senders.items() if end.session != session.number}
         self._receivers = {n: end for n, end in self._receivers.items() if end.session != session.number}
@@ -155,13 +155,13 @@ class Commands:
             raise _UnknownError(f"there is no open receiver {number} on this connection")
         return self._receivers[number]
 
-    def _unit(self, number: int) -> Unit:
+    def _unit(self, number: int) -> Transaction:
         if number not in self._units:
             raise _UnknownError(f"there is no unit of work {number} on this connection")
         return self._units[number]
 
     def _start(self, end: LinkEnd, token: int | None = None) -> None:
-        """Attach a link; a token that waits for it takes it away again when its time is over."""
+        """Attach a link; if its token times out, detach it."""
         self._wire.ends[end.engine] = end
         self._sessions[end.session].ends[end] = None
         if token is not None:
@@ -208,7 +208,7 @@ class Commands:
             self._wire.answers.fail(command.token, name)
             return
         engine = make_receiver(session.engine, command, name, self._wire.names, self._wire.prefixes)
-        self._wire.mend(name, QPID_DEFAULT_OUTCOME)
+        self._wire.add_attach_fields(name, QPID_DEFAULT_OUTCOME)
         end = ReceiverEnd(self._wire, engine, command)
         self._receivers[command.link] = end
         self._start(end, command.token)
@@ -216,7 +216,7 @@ class Commands:
     def _close_link(self, command: CloseLink) -> None:
         end: LinkEnd | None = self._senders.get(command.link) or self._receivers.get(command.link)
         if end is None:
-            self._wire.answers.done(command.token)  # the peer was faster
+            self._wire.answers.done(command.token)  # the peer has closed it before
         else:
             end.close(command.token)
 
@@ -265,7 +265,7 @@ class Commands:
         name = self._wire.names.unsubscribing(command.name, shared=command.shared, everybodys=command.everybodys)
         engine = make_lookup(session.engine, name)
         if name != command.name:
-            self._wire.mend(name, Mend(desired=(SHARED, GLOBAL)))
+            self._wire.add_attach_fields(name, AttachFields(desired=(SHARED, GLOBAL)))
         end = LookupEnd(self._wire, engine, session=command.session, token=command.token, name=command.name)
         self._start(end, command.token)
 
@@ -286,7 +286,7 @@ class Commands:
             self._unsupported(command)
             return
         session = self._session(command.session)
-        unit = Unit(command.unit, command.session)
+        unit = Transaction(command.unit, command.session)
         self._units[command.unit] = unit
         self._coordinator(session).declare(unit, command.token)
 

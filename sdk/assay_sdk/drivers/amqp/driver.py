@@ -1,4 +1,4 @@
-"""The AMQP 1.0 driver (`assay_sdk.driver.Driver`): a URL to a wire."""
+"""The AMQP 1.0 driver (`assay_sdk.driver.Driver`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from assay_sdk.driver import DriverEvent, Target, TargetError
-from assay_sdk.drivers.amqp.transport.line import Place
+from assay_sdk.drivers.amqp.transport.amqp_socket import Place
 from assay_sdk.drivers.amqp.transport.tls import client_context
 from assay_sdk.drivers.amqp.wire import AmqpWire
 from assay_sdk.runners.real import LoopRunner
@@ -25,20 +25,20 @@ class AmqpDriver:
 
     @property
     def name(self) -> str:
-        """The URL scheme it serves."""
+        """URL scheme of the driver."""
         return "amqp"
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> AmqpWire:
-        """Start an attempt; the first event is `Opened`, or `Closed` with the reason.
+        """Start connecting; the first event is `Opened`, or `Closed` with the reason.
 
         Args:
             target: ``amqp://host[:port]``, or ``amqps://`` over TLS; client id, login, CA file.
-            sink: Told every event, on the runner's loop.
-            runner: One that watches sockets: `assay_sdk.runners.real.RealRunner`.
+            sink: Called with every event, on the runner's loop.
+            runner: A runner that watches sockets: `assay_sdk.runners.real.RealRunner`.
 
         Raises:
-            TargetError: The URL is malformed, or holds a user; or the CA file cannot be used.
-            TypeError: The runner watches no sockets.
+            TargetError: The URL is malformed or contains a user, or the CA file cannot be used.
+            TypeError: The runner does not watch sockets.
         """
         if not hasattr(runner, "register"):
             raise TypeError("the AMQP driver needs a runner that watches sockets: use RealRunner")
@@ -51,7 +51,7 @@ def place_of(url: str) -> Place:
     """Read host and port of an AMQP URL.
 
     Raises:
-        TargetError: The URL is malformed, or holds a user.
+        TargetError: The URL is malformed, or contains a user.
     """
     try:
         parts = urlsplit(url)

@@ -1,8 +1,7 @@
-"""Refusals off the wire: an AMQP error condition to a `Refused`.
+"""Conversion of AMQP error conditions to refusals.
 
-A peer that names its reason code (I-6: ``x-opt-mqrc`` in the condition's info) is taken at its word through the one
-table of reasons.  Elsewhere the condition alone decides, as in Apache Qpid JMS (``AmqpSupport``), and no code is made
-up.
+If the condition's info has a reason code (``x-opt-mqrc``), the refusal has that code and its error kind.  Otherwise the
+condition alone decides the error kind, as in Apache Qpid JMS (``AmqpSupport``), and the refusal has no code.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from assay_sdk.model.reasons import REASONS, JmsErrorKind, Mqrc, Refused, refuse
 
 
 class Condition(Protocol):
-    """An error condition as the engine gives it."""
+    """An error condition, as the engine has it."""
 
     @property
     def name(self) -> str:
-        """``amqp:not-found``, or a name of the peer's own."""
+        """``amqp:not-found``, or another name."""
         ...
 
     @property
@@ -29,19 +28,19 @@ class Condition(Protocol):
 
     @property
     def info(self) -> object:
-        """A map with more, or nothing."""
+        """A map with details, or None."""
         ...
 
 
 _STATED: Mapping[str, JmsErrorKind] = {
-    # conditions that several reasons share: what a peer without reason codes means by them
+    # Conditions that several reasons share: their meaning from peers without reason codes.
     "amqp:not-found": JmsErrorKind.INVALID_DESTINATION,
     "amqp:illegal-state": JmsErrorKind.ILLEGAL_STATE,
     "amqp:not-implemented": JmsErrorKind.UNSUPPORTED,
     "amqp:invalid-field": JmsErrorKind.MESSAGING,
     "amqp:precondition-failed": JmsErrorKind.MESSAGING,
     "amqp:not-allowed": JmsErrorKind.MESSAGING,
-    # conditions that no reason has (OASIS AMQP 1.0, 2.8.15 to 2.8.18, 4.5.8)
+    # Conditions without a reason (OASIS AMQP 1.0, 2.8.15 to 2.8.18, 4.5.8).
     "amqp:connection:redirect": JmsErrorKind.CONNECTION_LOST,
     "amqp:connection:framing-error": JmsErrorKind.CONNECTION_LOST,
     "amqp:link:redirect": JmsErrorKind.INVALID_DESTINATION,
@@ -51,19 +50,19 @@ _STATED: Mapping[str, JmsErrorKind] = {
 }
 
 KINDS: Mapping[str, JmsErrorKind] = {reason.condition: reason.kind for reason in REASONS.values()} | dict(_STATED)
-"""Condition to JMS error class, for peers that give no reason code."""
+"""Error kind of each condition, for peers without reason codes."""
 
 
 def refusal(
     condition: Condition | None, doing: str, *objects: str, otherwise: JmsErrorKind = JmsErrorKind.MESSAGING
 ) -> Refused:
-    """What the peer refused, as a value.
+    """Make a refusal from a peer's error condition.
 
     Args:
-        condition: The peer's error condition; None when it gave none.
-        doing: What was refused, in words that follow "the broker refused".
-        objects: Names of the objects at fault, unless the peer names them.
-        otherwise: The class when there is no condition, or one that nobody knows.
+        condition: Error condition; None without one.
+        doing: What the peer refused, in words that follow "the broker refused".
+        objects: Names of the objects that caused the refusal, unless the peer names them.
+        otherwise: Error kind without a condition, or for an unknown one.
     """
     if condition is None:
         return Refused(otherwise, f"the broker refused {doing} and gave no reason", objects=objects)
@@ -75,11 +74,11 @@ def refusal(
     if isinstance(number, int):
         try:
             return refused(Mqrc(number), text, *at_fault)
-        except ValueError:  # a reason code newer than our table: its number is still worth telling
+        except ValueError:  # a reason code that the table lacks; the refusal still has its number
             return Refused(KINDS.get(condition.name, otherwise), text, mqrc=int(number), objects=at_fault)
     return Refused(KINDS.get(condition.name, otherwise), text, objects=at_fault)
 
 
 def lost(text: str, mqrc: Mqrc = Mqrc.CONNECTION_BROKEN) -> Refused:
-    """The connection is gone: how every open command ends."""
+    """Make the refusal of commands that are open when the connection is lost."""
     return refused(mqrc, text)

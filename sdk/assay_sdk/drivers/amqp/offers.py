@@ -1,8 +1,8 @@
-"""What a broker can do, as far as AMQP lets a client know it before it asks.
+"""Capabilities of a broker, as far as AMQP tells a client.
 
-AMQP 1.0 has no list of what a peer can do.  A broker may offer capabilities when it opens (OASIS AMQP 1.0, 2.7.1); JMS
-brokers offer those of `OFFERED`, and what is not offered is not claimed.  Everything of `ASSUMED` has no such name: it
-is claimed for every broker, and a broker that lacks it is found out when it is asked, or never, as said there.
+AMQP 1.0 has no list of a peer's capabilities.  A broker may offer some when it opens (OASIS AMQP 1.0, 2.7.1).  JMS
+brokers offer those of `OFFERED`, and a connection has only the ones that are offered.  The capabilities of `ASSUMED`
+have no such name, so every connection has them; the table says how a broker that lacks one is detected.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from assay_sdk.amqp.terms import (
 from assay_sdk.model.capabilities import Capability
 
 DESIRED = (SOLE_CONNECTION, DELAYED_DELIVERY, ANONYMOUS_RELAY, SHARED_SUBSCRIPTIONS, OWN_UNCOMMITTED, CANCEL_DELAYED)
-"""What Qpid JMS desires (``AmqpConnectionBuilder``), of which the first makes a broker refuse a client id in use; and
-what this client desires besides, as IBM MQ's applications may have it."""
+"""Capabilities that the client requests: those of Qpid JMS (``AmqpConnectionBuilder``), of which the first makes a
+broker refuse a client id in use, and those of IBM MQ's applications."""
 
 OFFERED: Mapping[str, Capability] = {
     DELAYED_DELIVERY: Capability.DELIVERY_DELAY,
@@ -29,7 +29,7 @@ OFFERED: Mapping[str, Capability] = {
     OWN_UNCOMMITTED: Capability.OWN_UNCOMMITTED,
     CANCEL_DELAYED: Capability.CANCEL,
 }
-"""What a broker says that it can when it opens."""
+"""Capabilities that a broker offers when it opens."""
 
 _SILENT = "a field of the message's header, which a broker may leave aside without a word"
 
@@ -48,14 +48,14 @@ ASSUMED: Mapping[Capability, str] = {
         f"({SOLE_CONNECTION}), and a broker that does not offer it takes both"
     ),
 }
-"""What is claimed for every broker, with how one that lacks it is found out."""
+"""Capabilities that every connection has, with how a broker that lacks one is detected."""
 
 
 def capabilities(offered: Iterable[str]) -> frozenset[Capability]:
-    """What a connection can do.
+    """Return the capabilities of a connection.
 
     Args:
-        offered: Names of the broker's open.
+        offered: Offered capabilities of the broker's open.
     """
     names = set(offered)
     return frozenset(ASSUMED) | {meant for name, meant in OFFERED.items() if name in names}

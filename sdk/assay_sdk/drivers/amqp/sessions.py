@@ -1,4 +1,4 @@
-"""Sessions, and finding what a command is about: links and units by the engine's numbers."""
+"""Sessions of the AMQP driver."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from proton import Session
 from assay_sdk.drivers.amqp.errors import Condition, refusal
 from assay_sdk.drivers.amqp.links.ends import LinkEnd
 from assay_sdk.drivers.amqp.links.requests import Canceller
-from assay_sdk.drivers.amqp.links.transactions import Coordinator, Unit
+from assay_sdk.drivers.amqp.links.transactions import Coordinator, Transaction
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
@@ -16,17 +16,17 @@ class SessionEnd:
     """One session.
 
     Args:
-        answers: Who is owed an answer.
+        answers: Open tokens of the connection.
         engine: Proton's session.
-        number: The engine's number for it.
-        opening: Token of the command that opens it.
+        number: Number of the session in the SDK's engine.
+        opening: Token of the command that opens the session.
     """
 
     def __init__(self, answers: Answers, engine: Session, *, number: int, opening: int) -> None:
         self.engine = engine
         self.number = number
         self.ends: dict[LinkEnd, None] = {}
-        self.units: dict[int, Unit] = {}
+        self.units: dict[int, Transaction] = {}
         self.coordinator: Coordinator | None = None
         self.canceller: Canceller | None = None
         self._answers = answers
@@ -35,27 +35,27 @@ class SessionEnd:
 
     @property
     def usable(self) -> bool:
-        """Whether nobody has begun to close it."""
+        """Whether neither side has begun to close the session."""
         return self._closing is None
 
     def opened(self) -> None:
-        """The peer has begun its side."""
+        """Answer the command, because the peer has begun the session."""
         self._answers.done(self._opening)
 
     def close(self, token: int) -> None:
-        """End the session with all its links; what they hold unsettled goes back as a failed delivery."""
+        """End the session and all its links; their unsettled messages go back as failed deliveries."""
         self._closing = token
         for end in tuple(self.ends):
             end.close(None)
         self.engine.close()
 
     def give_up(self) -> str:
-        """The peer has not begun its side in time: should it do so later, it finds ours ended."""
+        """End the session, because the peer did not begin it in time; the peer may still begin it later."""
         self.close(self._opening)
         return "the session is closed"
 
     def remote_closed(self, condition: Condition | None) -> None:
-        """The peer has ended its side: as asked, or on its own."""
+        """Handle the peer's end of the session, requested or not."""
         asked = self._closing is not None
         closed = Refused(JmsErrorKind.ILLEGAL_STATE, "the session is closed")
         why = closed if asked and condition is None else refusal(condition, "to keep a session open")

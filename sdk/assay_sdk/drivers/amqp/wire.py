@@ -1,7 +1,7 @@
-"""One attempt at an AMQP connection: commands in, proton's events out, every token answered once.
+"""One attempt at an AMQP connection: takes commands, handles proton's events, and answers every token once.
 
-Everything happens on the runner's loop.  `submit` only queues, so the engine may submit from within an event; the
-queue is worked off in one job, and what it made proton say goes to the socket in one piece.
+Everything runs on the runner's loop.  `submit` only queues, so the engine may call it while it handles an event.  One
+job carries out the queued commands, and proton's output goes to the socket in one piece.
 """
 
 from __future__ import annotations
@@ -32,44 +32,44 @@ from assay_sdk.drivers.amqp import offers
 from assay_sdk.drivers.amqp.commands import Commands
 from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
 from assay_sdk.drivers.amqp.links.ends import LinkEnd
-from assay_sdk.drivers.amqp.links.naming import LinkNames, peer_properties
+from assay_sdk.drivers.amqp.links.names import LinkNames, peer_properties
 from assay_sdk.drivers.amqp.sessions import SessionEnd
-from assay_sdk.drivers.amqp.transport.line import Line, Place
-from assay_sdk.drivers.amqp.transport.mending import Mend
+from assay_sdk.drivers.amqp.transport.amqp_socket import AmqpSocket, Place
+from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.runners.real import LoopRunner
-from assay_sdk.time import Cancel
+from assay_sdk.time import CancelJob
 
 IDLE_TIMEOUT_S = 30.0
-"""A peer that is silent for so long is taken for dead; RabbitMQ's and Artemis's own default is a minute."""
+"""Idle timeout: a peer that is silent for longer is lost; RabbitMQ and Artemis use a minute by default."""
 
 CLOSE_TIMEOUT_MS = 5_000
-"""How long an orderly close waits for the peer's; then the socket is closed without it."""
+"""How long a close waits for the peer's close, before it closes the socket."""
 
 MAX_FRAME = 1 << 20
-"""Octets of a frame at most, as in Qpid JMS (``jms.maxFrameSize``)."""
+"""Most octets of a frame, as in Qpid JMS (``jms.maxFrameSize``)."""
 
 
 _UNWANTED: Mapping[str, JmsErrorKind] = {
     "amqp:link:stolen": JmsErrorKind.INVALID_CLIENT_ID,
     "amqp:unauthorized-access": JmsErrorKind.SECURITY,
 }
-"""Why a broker ends a connection to which its client is not to come back: another one has taken the client id over (as
-IBM MQ tells MQ Light clients), or the client has lost its right to be there."""
+"""Conditions with which a broker ends a connection for good: another client has taken over the client id, as IBM MQ
+tells MQ Light clients, or the user has lost the authority."""
 
 
 class AmqpWire:
     """One connection (`assay_sdk.driver.Wire`).
 
     Args:
-        target: Where to, and as whom.
-        place: Its host and port.
-        sink: Told every event, on the loop.
-        runner: The loop.
-        epoch: This attempt's number.
-        context: What encrypts; None for clear text.
+        target: Broker to connect to, and how.
+        place: Host and port of the broker.
+        sink: Called with every event, on the loop.
+        runner: Runner that watches the socket.
+        epoch: Number of the attempt.
+        context: TLS context; None for a connection without TLS.
     """
 
     def __init__(
@@ -114,50 +114,50 @@ class AmqpWire:
         transport = Transport()
         self._transport = transport
         self._prepare(place, transport)
-        self._line = Line(place, target.login, self, transport, runner, trace=target.trace, context=context)
+        self._line = AmqpSocket(place, target.login, self, transport, runner, trace=target.trace, context=context)
         due_ns = runner.clock.monotonic_ns() + target.open_timeout_ms * 1_000_000
-        self._timer: Cancel = runner.call_at(due_ns, self._open_timed_out)
+        self._timer: CancelJob = runner.call_at(due_ns, self._open_timed_out)
         runner.call_soon(self._line.start)
 
     def submit(self, command: DriverCommand) -> None:
-        """Take a command; it is worked off on the loop and answered once, `Failed` if the connection is gone."""
+        """Queue a command; it is answered once, with `Failed` if the connection is lost."""
         self._queue.append(command)
         if len(self._queue) == 1:
             self._runner.call_soon(self._work)
 
     def abort(self) -> None:
-        """Drop the connection as if the line had been cut."""
+        """Drop the connection without telling the broker, as if the network had failed."""
         self._runner.call_soon(lambda: self._line.drop(lost("the connection was aborted by this client")))
 
-    # --- what links need (`ends.Context`)
+    # --- what links need (`ends.LinkContext`)
 
     def now_ms(self) -> int:
-        """Milliseconds since the epoch."""
+        """Return the time of day in milliseconds since the epoch."""
         return self._runner.clock.wall_ns() // 1_000_000
 
     def next_delivery(self) -> int:
-        """The next delivery's number."""
+        """Return the next number for a delivery."""
         return next(self._numbers)
 
-    def mend(self, link_name: str, wanted: Mend) -> None:
-        """Say more in this link's attach than the engine can."""
-        self._line.mends[link_name] = wanted
+    def add_attach_fields(self, link_name: str, fields: AttachFields) -> None:
+        """Add fields to this link's attach that the engine cannot set."""
+        self._line.attach_fields[link_name] = fields
 
     def forget(self, end: LinkEnd) -> None:
-        """The link is gone on both sides."""
+        """Forget a link that is closed on both sides."""
         self.ends.pop(end.engine, None)
         self.names.release(end.name)
         self._commands.forget(end)
 
-    # --- what the line tells (`line.Owner`)
+    # --- called by the socket (`amqp_socket.SocketOwner`)
 
     def line_ready(self) -> None:
-        """The login is over."""
+        """Open the connection, because the login has succeeded."""
         self._transport.bind(self.connection)
         self._line.flush()
 
     def line_fed(self) -> None:
-        """Look at what the engine has to tell."""
+        """Handle the engine's events."""
         while not self._gone and (event := self._collector.peek()) is not None:
             self._collector.pop()
             handle = self._handlers.get(event.type)
@@ -165,16 +165,16 @@ class AmqpWire:
                 handle(event)
 
     def line_frame(self, seen: Frame) -> None:
-        """A frame went over the line."""
+        """Emit an event for a traced frame."""
         self.answers.emit(seen)
 
     def line_gone(self, why: Refused | None) -> None:
-        """Answer everything that is open, then say that the connection is closed."""
+        """Refuse all open commands, then report that the connection is closed."""
         self._gone = True
         self._timer()
         closing, asked = self._closing, self._closing is not None
         if closing is not None:
-            self.answers.done(closing)  # whichever way the line went: it was to go
+            self.answers.done(closing)  # the connection was to end, however it did
         reason = why or lost("the connection is closed")
         everything = reason if reason.kind is JmsErrorKind.CONNECTION_LOST or not self._is_open else lost(reason.text)
         while self._queue:
@@ -204,7 +204,7 @@ class AmqpWire:
         self.line_fed()
 
     def close(self, command: Close) -> None:
-        """Close in order: what was sent before goes first."""
+        """Close normally, after everything that was sent before."""
         if self._closing is not None:
             self.answers.done(command.token)
             return
@@ -237,7 +237,7 @@ class AmqpWire:
     def _on_open(self, _event: Event) -> None:
         properties = peer_properties(self.connection.remote_properties)
         if OPEN_FAILED in properties:
-            return  # its close follows, with the reason
+            return  # the peer's close follows, with the reason
         self._timer()
         self._is_open = True
         self.capabilities = offers.capabilities(map(str, self.connection.remote_offered_capabilities or ()))

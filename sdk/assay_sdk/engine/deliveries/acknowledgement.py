@@ -1,6 +1,6 @@
-"""Acknowledgement modes (JMS 6.2.10, 6.2.11, 6.2.15, 8.7): one row each.
+"""Acknowledgement modes (JMS 2.0, 6.2.10, 6.2.11, 6.2.15, 8.7), a row for each.
 
-The session does what the row says; no other place knows the modes.
+The session does what the row says; no other module knows the modes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 
 class AckMode(StrEnum):
-    """A session's mode; the values are the words that journals and reports use."""
+    """Acknowledgement mode of a session; the values are the words of journals and reports."""
 
     AUTO = "auto"
     CLIENT = "client"
@@ -22,40 +22,40 @@ class AckMode(StrEnum):
 
 
 class Settling(StrEnum):
-    """What becomes of a message once the application has had it."""
+    """When a message that the application has received is settled."""
 
     NOW = "now"
     """Accepted at once."""
     LAZILY = "lazily"
-    """Accepted with others: by count, when nothing comes, on close."""
+    """Accepted together with others: after a number of messages, when none comes, or at the close."""
     BY_CALL = "by-call"
-    """The application says when."""
+    """Accepted when the application acknowledges."""
     BY_UNIT = "by-unit"
-    """It belongs to the session's unit of work since it was handed over."""
+    """Part of the session's unit of work since its delivery."""
     BY_BRANCH = "by-branch"
-    """It belongs to the branch of a global unit of work in which the session works."""
+    """Part of the branch in which the session works."""
 
 
 class Leaving(StrEnum):
-    """What becomes of handed-over, unsettled messages when the session is closed."""
+    """What a close does with delivered, unsettled messages."""
 
     GIVE_BACK = "give-back"
-    """They come again, as redelivered."""
+    """The broker delivers them again, as redelivered."""
     ACCEPT = "accept"
     ROLL_BACK = "roll-back"
-    """They come again with the unit of work."""
+    """The broker delivers them again after the rollback of the unit of work."""
 
 
 class Behaviour(Struct, frozen=True, kw_only=True):
-    """One mode.
+    """Behaviour of one mode.
 
     Args:
-        settling: What becomes of a message after a receive call, or a callback that returned.
-        raise_redelivers: Whether a callback that raised brings its messages back at once (JMS 8.7); if not, they stay
-            with the application, which recovers or rolls back.
-        acknowledges: Whether `acknowledge` does anything (JMS 3.6.5: ignored elsewhere).
-        recovers: Whether `recover` is allowed (JMS 6.2.11: not in a transacted session).
-        leaving: What closing does.
+        settling: When a message is settled after a receive call, or after a listener has returned.
+        raise_redelivers: Whether messages of a listener that raised are delivered again at once (JMS 2.0, 8.7).
+            Otherwise they stay with the application, which recovers or rolls back.
+        acknowledges: Whether `acknowledge` has an effect (JMS 2.0, 3.6.5: ignored in other modes).
+        recovers: Whether `recover` is allowed (JMS 2.0, 6.2.11: not in a transacted session).
+        leaving: What a close does with delivered, unsettled messages.
     """
 
     settling: Settling
@@ -71,7 +71,7 @@ class Behaviour(Struct, frozen=True, kw_only=True):
 
     @property
     def branching(self) -> bool:
-        """Whether they belong to a branch of a global one."""
+        """Whether sends and deliveries belong to a branch of an XA transaction."""
         return self.settling is Settling.BY_BRANCH
 
 

@@ -1,64 +1,64 @@
-"""Batch listeners (BATCH:24-40): when a batch is due, and what is in it.
+"""Batch listeners (BATCH:24-40): when a batch is due, and its messages.
 
-A batch is due when it is full, or at one deadline: the timeout after its first message could have been delivered,
-which is when it arrived here.  The deadline never moves for later messages (BT-05).  A timeout of 0 takes what is
-there: the broker is asked to send what it has within the credit and to say when that is all.
+A batch is due when it is full, or at its deadline.  The deadline is the timeout after the arrival of the batch's first
+message; later messages do not move it (BT-05).  With a timeout of 0 the broker is asked to send the messages that it
+has within the credit, and the batch is due when they are here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from assay_sdk.engine.deliveries.delivery import Delivery
+from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.deliveries.feeds import Buffering, Handing
-from assay_sdk.time import Cancel
+from assay_sdk.time import CancelJob
 
 _NS_PER_MS = 1_000_000
 WIDEST = 2**30
-"""The widest window: proton keeps credit in 31 bits and adds to it; nobody has memory for a larger batch."""
+"""Largest window: proton keeps credit in 31 bits and adds to it, and no memory could hold a larger batch."""
 
 
 class BatchFeed:
-    """Hands over one batch at a time, in the consumer's order (BT-07).
+    """Delivers one batch at a time, in the consumer's order (BT-07).
 
     Args:
-        consumer: From whose buffer.
-        listener: Called with each batch; never with an empty one (BT-04).
-        size: Largest batch; at least 1.
-        timeout_ms: How long a batch may wait for more, in milliseconds; 0 not at all.
+        consumer: Consumer whose buffer has the messages.
+        listener: Called with each batch; a batch is never empty (BT-04).
+        size: Most messages of a batch; at least 1.
+        timeout_ms: How long a batch waits for more messages, in milliseconds; 0 does not wait.
     """
 
     def __init__(
-        self, consumer: Buffering, listener: Callable[[Sequence[Delivery]], None], size: int, timeout_ms: int
+        self, consumer: Buffering, listener: Callable[[Sequence[EngineDelivery]], None], size: int, timeout_ms: int
     ) -> None:
         self._consumer = consumer
         self._listener = listener
         self._size = size
         self._timeout_ns = timeout_ms * _NS_PER_MS
-        self._timer: Cancel | None = None
+        self._timer: CancelJob | None = None
         self._announced = False
         self._asking = False
 
     @property
     def window(self) -> int:
-        """A batch and the next one: a window below the size would never fill it."""
+        """Size of two batches, because a window below the size could never fill a batch."""
         return min(2 * self._size, WIDEST)
 
     def arrived(self) -> None:
-        """A message was added to the buffer: a batch may be full, or its first message has come."""
+        """Check whether a batch is full, or whether its first message has arrived."""
         self._plan()
 
     def take(self) -> Handing | None:
-        """The batch that is due; None when none is."""
+        """Return the batch that is due; None if none is."""
         self._announced = False
         if not self._is_due():
             self._plan()
             return None
-        deliveries: list[Delivery] = []
+        deliveries: list[EngineDelivery] = []
         while len(deliveries) < self._size and (delivery := self._consumer.take()) is not None:
             deliveries.append(delivery)
         if deliveries and len(deliveries) < self._size and not self._has_waited(deliveries[0]):
-            # It was full by number only: some had expired here, and there is time left to fill it (BT-06).
+            # Some of the messages had expired here, and there is time left to fill the batch (BT-06).
             self._consumer.put_back(deliveries)
             deliveries = []
         self._stop_timer()
@@ -71,12 +71,12 @@ class BatchFeed:
         return Handing(self._consumer, deliveries, batch, lambda: self._listener(deliveries))
 
     def reset(self) -> None:
-        """No batch is being assembled any more."""
+        """Forget the batch in the buffer."""
         self._stop_timer()
         self._announced = False
 
     def _plan(self) -> None:
-        """See to it that the batch in the buffer is handed over when it is due."""
+        """Schedule the delivery of the batch in the buffer."""
         buffer = self._consumer.buffer
         if not buffer or self._announced:
             return
@@ -92,7 +92,7 @@ class BatchFeed:
         buffer = self._consumer.buffer
         return bool(buffer) and (len(buffer) >= self._size or self._has_waited(buffer[0]))
 
-    def _has_waited(self, first: Delivery) -> bool:
+    def _has_waited(self, first: EngineDelivery) -> bool:
         if self._timeout_ns == 0:
             return not self._asking
         return self._consumer.runner.clock.monotonic_ns() >= first.arrived_ns + self._timeout_ns

@@ -1,4 +1,4 @@
-"""A message on its way from the wire to the application and back as an outcome."""
+"""Deliveries, from their arrival on the wire to their outcome."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Recipient(Protocol):
-    """The consumer that a delivery came to, as those who settle the delivery need it."""
+    """The consumer of a delivery, as far as code that settles the delivery needs it."""
 
     held: int
     number: int
@@ -22,7 +22,7 @@ class Recipient(Protocol):
     source: Source
 
     def pause(self) -> None:
-        """Hand nothing over and ask for nothing, until `go_on`."""
+        """Stop delivering and requesting messages until `go_on`."""
         ...
 
     def go_on(self) -> None:
@@ -30,32 +30,32 @@ class Recipient(Protocol):
         ...
 
     def drain(self) -> Pending[None]:
-        """Have the broker send what it has within the credit, and take the rest of the credit back."""
+        """Have the broker send available messages within the credit, and take back the rest of the credit."""
         ...
 
     def release_buffer(self) -> None:
-        """Give back what has not been handed over, as if it had never come."""
+        """Give back messages that were not delivered to the application, unchanged."""
         ...
 
     def let_go(self) -> None:
-        """Learn that one of its handed-over deliveries is settled."""
+        """Note that one delivered message is settled."""
         ...
 
     def failed(self) -> None:
-        """Learn that its listener has raised, or that a poison message could not be moved."""
+        """Note that the listener raised, or that a poison message could not be moved."""
         ...
 
     def succeeded(self) -> None:
-        """Learn that its listener has returned."""
+        """Note that the listener returned."""
         ...
 
 
-class Delivery:
+class EngineDelivery:
     """One delivery of one message.
 
     Args:
-        consumer: Whose it is.
-        arrived: What the wire said.
+        consumer: Consumer of the message.
+        arrived: Event of the wire.
         now_ns: Monotonic time of its arrival.
         wall_ns: Time of day of its arrival.
     """
@@ -84,14 +84,14 @@ class Delivery:
         self.came_expired = self._is_over(wall_ns)
 
     def expired_here(self, wall_ns: int) -> bool:
-        """Whether it has expired while it waited on this side (JMS 7.8).
+        """Whether the message has expired while it waited in the client (JMS 2.0, 7.8).
 
-        One that came expired was the broker's decision, and clocks differ: it is handed over.
+        A message that was expired on arrival is delivered, because the broker decided to send it, and clocks differ.
         """
         return not self.came_expired and self._is_over(wall_ns)
 
     def handed(self) -> Handed:
-        """The delivery as observers are told of it."""
+        """Return the delivery as an observer's events carry it."""
         return Handed(
             consumer=self.consumer.number,
             delivery=self.number,

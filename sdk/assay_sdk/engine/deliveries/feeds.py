@@ -1,4 +1,4 @@
-"""Message listeners: one message a callback, in order."""
+"""Message listeners: one message for each call, in order."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from assay_sdk.engine.deliveries.delivery import Delivery, Recipient
+from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
 from assay_sdk.time import Runner
 
 
 class Handing:
-    """What a listener is about to be handed.
+    """Messages for one call of a listener.
 
     Args:
-        consumer: Whose listener.
-        deliveries: One, or a batch.
+        consumer: Consumer of the listener.
+        deliveries: One delivery, or those of a batch.
         batch: Number of the batch, from 0; None for a single message.
         call: Calls the listener.
     """
@@ -23,7 +23,7 @@ class Handing:
     __slots__ = ("batch", "call", "consumer", "deliveries")
 
     def __init__(
-        self, consumer: Recipient, deliveries: Sequence[Delivery], batch: int | None, call: Callable[[], None]
+        self, consumer: Recipient, deliveries: Sequence[EngineDelivery], batch: int | None, call: Callable[[], None]
     ) -> None:
         self.consumer = consumer
         self.deliveries = deliveries
@@ -34,80 +34,80 @@ class Handing:
 class Buffering(Recipient, Protocol):
     """A consumer with a buffer, as a feed needs it."""
 
-    buffer: deque[Delivery]
+    buffer: deque[EngineDelivery]
 
     @property
     def runner(self) -> Runner:
         """The runner of its connection."""
         ...
 
-    def take(self) -> Delivery | None:
-        """Take the next message of the buffer that has not expired in it."""
+    def take(self) -> EngineDelivery | None:
+        """Return the next message of the buffer that has not expired in it."""
         ...
 
-    def put_back(self, deliveries: Sequence[Delivery]) -> None:
+    def put_back(self, deliveries: Sequence[EngineDelivery]) -> None:
         """Undo `take`."""
         ...
 
     def next_batch(self) -> int:
-        """Give a number for a batch, from 0."""
+        """Return a number for a batch, from 0."""
         ...
 
     def announce(self) -> None:
-        """Tell the session that the listener has something due."""
+        """Tell the session that the listener has a message or batch due."""
         ...
 
 
 class Feed(Protocol):
-    """What stands between a consumer's buffer and its listener."""
+    """Decides which messages of a consumer's buffer its listener gets, and when."""
 
     @property
     def window(self) -> int:
-        """How many messages the broker may send ahead."""
+        """Most messages that the broker may send ahead."""
         ...
 
     def arrived(self) -> None:
-        """A message has been added to the buffer."""
+        """Note that a message was added to the buffer."""
         ...
 
     def take(self) -> Handing | None:
-        """Take what is to be handed over now; None when nothing is due."""
+        """Return the messages for the next call; None if none are due."""
         ...
 
     def reset(self) -> None:
-        """The buffer has been emptied, or the listener taken away."""
+        """Note that the buffer was emptied, or the listener removed."""
         ...
 
 
 class MessageFeed:
-    """Hands over one message at a time.
+    """Delivers one message at a time.
 
     Args:
-        consumer: From whose buffer.
+        consumer: Consumer whose buffer has the messages.
         listener: Called with each delivery.
-        window: How many messages the broker may send ahead; at least 1.
+        window: Most messages that the broker may send ahead; at least 1.
     """
 
-    def __init__(self, consumer: Buffering, listener: Callable[[Delivery], None], window: int) -> None:
+    def __init__(self, consumer: Buffering, listener: Callable[[EngineDelivery], None], window: int) -> None:
         self._consumer = consumer
         self._listener = listener
         self._window = window
 
     @property
     def window(self) -> int:
-        """How many messages the broker may send ahead."""
+        """Most messages that the broker may send ahead."""
         return self._window
 
     def arrived(self) -> None:
-        """A message is due as soon as it is there."""
+        """Announce the message, which is due at once."""
         self._consumer.announce()
 
     def take(self) -> Handing | None:
-        """The next message."""
+        """Return the next message."""
         delivery = self._consumer.take()
         if delivery is None:
             return None
         return Handing(self._consumer, (delivery,), None, lambda: self._listener(delivery))
 
     def reset(self) -> None:
-        """Nothing is kept here."""
+        """Do nothing: this feed has no state."""

@@ -1,17 +1,17 @@
-"""Poison messages: those that a consumer gives back again and again.
+"""Poison messages: messages that a consumer gives back repeatedly.
 
-IBM MQ leaves them to its client, which reads BOTHRESH and BOQNAME of the queue: a message that was backed out that
-often is moved to the back-out queue, or else to the dead-letter queue.  This module does the same, and for brokers that
-tell nothing of it what the application says:
+IBM MQ leaves them to its clients.  A client reads BOTHRESH and BOQNAME of the queue, and moves a message that was
+backed out that often to the back-out queue, or else to the dead-letter queue.  This module does the same.  For brokers
+that do not send these attributes, the application can give a limit and a destination:
 
-| limit | targets, in order | no target takes it |
+| limit | targets, in order | if no target accepts |
 |---|---|---|
 | ``max_delivery_count`` with ``on_poison`` | that destination | kept |
 | ``max_delivery_count`` alone | none | rejected: left to the broker |
 | the queue's BOTHRESH | ``on_poison``, or BOQNAME and the dead-letter queue | kept; non-persistent ones are discarded |
 
-A message that is kept comes again after a pause, for ever; the exception listener is told each time (MQRC 2362).  It is
-moved before it is acknowledged, so that a failure in between leaves two copies and never none.
+A message that is kept is delivered again after a pause, without limit, and the exception listener is called each time
+(MQRC 2362).  A message is moved before it is acknowledged, so a failure between the two can duplicate but not lose it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FIRST_PAUSE_MS, _LONGEST_PAUSE_MS = 100, 10_000
 
 
 class Unmoved(StrEnum):
-    """What becomes of a poison message that no target takes."""
+    """What happens to a poison message that no target accepts."""
 
     KEPT = "kept"
     REJECTED = "rejected"
@@ -35,11 +35,11 @@ class Unmoved(StrEnum):
 
 
 class PoisonPolicy(Struct, frozen=True):
-    """What the application says of poison messages.
+    """The application's settings for poison messages.
 
     Args:
-        max_delivery_count: How often a message is delivered at most; 0 without limit, None as the broker says.
-        move_to: Where it is moved then; None as the broker says.
+        max_delivery_count: Most deliveries of a message; 0 for no limit, None for the broker's limit.
+        move_to: Destination for poison messages; None for the broker's.
     """
 
     max_delivery_count: int | None = None
@@ -47,12 +47,12 @@ class PoisonPolicy(Struct, frozen=True):
 
 
 class PoisonLimit(Struct, frozen=True):
-    """What holds for one consumer.
+    """Limit and targets of one consumer.
 
     Args:
-        deliveries: How often a message is delivered at most; 0 without limit.
-        targets: Where it is moved then, in the order in which they are tried.
-        unmoved: What becomes of it when none of them takes it.
+        deliveries: Most deliveries of a message; 0 for no limit.
+        targets: Destinations for poison messages, in the order in which they are tried.
+        unmoved: What happens to a message that no target accepts.
     """
 
     deliveries: int = 0
@@ -60,10 +60,10 @@ class PoisonLimit(Struct, frozen=True):
     unmoved: Unmoved = Unmoved.KEPT
 
     def is_poison(self, count: int) -> bool:
-        """Whether a message has been delivered often enough.
+        """Whether a message has exceeded the limit.
 
         Args:
-            count: Its delivery count (JMSXDeliveryCount): 1 for the first delivery.
+            count: Delivery count of the message (JMSXDeliveryCount): 1 for the first delivery.
         """
         return 0 < self.deliveries < count
 
@@ -72,11 +72,11 @@ NO_LIMIT = PoisonLimit()
 
 
 def limit_of(policy: PoisonPolicy, told: PeerProperties) -> PoisonLimit:
-    """Work out what holds for a consumer.
+    """Return the limit and the targets of a consumer.
 
     Args:
-        policy: What the application says.
-        told: What the broker says of the source (I-6); values may be numbers or their texts.
+        policy: Settings of the application.
+        told: Properties of the source; the broker may send numbers as text.
     """
     own = () if policy.move_to is None else (policy.move_to,)
     if policy.max_delivery_count is not None:
@@ -90,13 +90,13 @@ def limit_of(policy: PoisonPolicy, told: PeerProperties) -> PoisonLimit:
 
 
 def pause_ms(failures: int) -> int:
-    """How long a consumer rests after its listener has raised.
+    """Return the pause of a consumer after its listener raised.
 
     Args:
-        failures: How often it has raised in a row, from 1.
+        failures: Failures in a row, from 1.
 
     Returns:
-        Milliseconds: none after the first time, then 100, doubled each time, 10 s at the most.
+        Milliseconds: 0 after the first failure, then 100, doubled with each failure up to 10 s.
     """
     if failures <= 1:
         return 0

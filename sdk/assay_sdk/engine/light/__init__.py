@@ -1,1 +1,1 @@
-"""MQ Light's client: a connection that comes back by itself, and subscriptions that are attached again."""
+"""The MQ Light client: it reconnects by itself, and attaches its subscriptions again."""

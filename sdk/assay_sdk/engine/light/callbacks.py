@@ -1,4 +1,4 @@
-"""One callback at a time, whichever subscription of a client that connects again by itself it belongs to."""
+"""Callbacks of an MQ Light client, one at a time for all its subscriptions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Collection
 
 from assay_sdk.engine.calls import Pending
-from assay_sdk.engine.light.subscribing import LightDelivery, LightSubscription, OnDelivery
+from assay_sdk.engine.light.subscription import LightDelivery, LightSubscription, OnDelivery
 from assay_sdk.engine.operations import Operation, Wait
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import CallbackEnded, Observer, Seen
@@ -15,12 +15,12 @@ from assay_sdk.time import Runner, StalledError
 
 
 class Callbacks:
-    """Calls back, each time in a job of its own.
+    """Calls the callbacks, each in a job of its own.
 
     Args:
-        runner: The crank.
-        observe: Told what is handed over, and how each callback ended.
-        complain: Told of callbacks that raised.
+        runner: Runs the jobs.
+        observe: Called with each delivery, and with the end of each callback.
+        complain: Called for each callback that raised.
     """
 
     def __init__(self, runner: Runner, observe: Observer, complain: Callable[[Refused], None]) -> None:
@@ -28,28 +28,28 @@ class Callbacks:
         self._observe = observe
         self._complain = complain
         self._ready: deque[LightSubscription] = deque()
-        """A subscription for each message that is due, in the order in which they became so."""
+        """The subscription of each message that is due, in the order of the messages."""
         self._scheduled = False
         self._thread: int | None = None
-        """The thread on which a callback is under way."""
+        """Thread on which a callback runs; None while none does."""
         self._under_way: LightSubscription | None = None
         self._called: Pending[None] = Pending()
 
     def due(self, subscription: LightSubscription) -> None:
-        """A subscription has one more message for its callback."""
+        """Note that a subscription has one more message for its callback."""
         self._ready.append(subscription)
         self._schedule()
 
     def clear(self) -> None:
-        """Nobody is called any more."""
+        """Call no more callbacks."""
         self._ready.clear()
 
     def is_inside(self, caller: int) -> bool:
-        """Whether a callback is under way on that thread: then it is the one that asks, at the moment of its call."""
+        """Whether a thread runs a callback, which means that the callback itself asks."""
         return self._thread == caller
 
     def finish(self, subscriptions: Collection[LightSubscription]) -> Operation[None]:
-        """Wait until callbacks have had what the broker has forgotten already, so that nobody else could get it."""
+        """Wait until callbacks have had the messages that the broker does not deliver again."""
         while self._under_way in subscriptions or any(one.owes for one in subscriptions):
             yield Wait(self._called)
 
@@ -80,8 +80,8 @@ class Callbacks:
         try:
             callback(delivery)
         except StalledError:
-            raise  # the world has stopped under the callback
-        except Exception as error:  # noqa: BLE001  a callback may raise anything; what it was handed stays as it is
+            raise  # the virtual clock has stopped during the callback
+        except Exception as error:  # noqa: BLE001  a callback may raise anything; the state of its message does not change
             raised = error
         self._observe(CallbackEnded(subscription.number, None, "returned" if raised is None else "raised"))
         if raised is not None:

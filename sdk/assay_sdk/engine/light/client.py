@@ -1,4 +1,4 @@
-"""The engine of the MQ Light face: sends by quality of service, subscriptions, and what survives a lost connection."""
+"""The engine of the MQ Light face: sends and subscriptions that survive a lost connection."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from assay_sdk.driver import Arrived, OpenSender, Send, Unsubscribe
 from assay_sdk.engine.calls import Pending, RefusedError, lost
 from assay_sdk.engine.identity import message_id
 from assay_sdk.engine.light.callbacks import Callbacks
-from assay_sdk.engine.light.reconnecting import Attempt, Backoff, Dialler, Reconnecting
-from assay_sdk.engine.light.subscribing import LightDelivery, LightSubscription, OnDelivery, SubscriptionTerms
+from assay_sdk.engine.light.reconnection import Backoff, ConnectionAttempt, ConnectionMaker, Reconnecting
+from assay_sdk.engine.light.subscription import LightDelivery, LightSubscription, OnDelivery, SubscriptionTerms
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.settings import Qos
 from assay_sdk.model.message import Address, Message
@@ -27,47 +27,47 @@ _NS_PER_MS = 1_000_000
 
 
 class _SenderLink:
-    """A sender's link on one connection.
+    """The link of a sender on one connection.
 
     Args:
         attempt: The connection.
-        key: By which the attempt knows it.
+        key: Key of the link among the attempt's senders.
     """
 
-    def __init__(self, attempt: Attempt, key: object) -> None:
+    def __init__(self, attempt: ConnectionAttempt, key: object) -> None:
         self._attempt = attempt
         self._key = key
 
     def arrived(self, event: Arrived) -> None:
-        """Nothing arrives on a sender; a driver that says so is wrong."""
+        """Raise, because a sender receives no messages: the driver has an error."""
         raise AssertionError(f"a delivery {event.delivery} on a sender")
 
     def drained(self) -> None:
-        """The peer asked for nothing to be kept back: there is nothing."""
+        """Do nothing: a sender has no credit to give back."""
 
     def peer_closed(self, refused: Refused | None) -> None:
-        """The peer has closed the link: the next send attaches another and hears the reason, if there still is one."""
+        """Forget the link; the next send attaches a new one, and gets the broker's reason if it still refuses."""
         del refused
         self._attempt.senders.pop(self._key, None)
 
 
 class LightClient:
-    """A client of a service: one connection at a time, one callback at a time.
+    """A client of a messaging service: one connection at a time, one callback at a time.
 
     Args:
         services: URLs, tried in turn at each attempt.
-        dial: Makes a connection to one of them.
-        runner: The crank.
-        observer: Told every event.
+        make_connection: Makes a connection to one of the URLs.
+        runner: Runs the operations and callbacks.
+        observer: Called with every event.
         backoff: How long to wait between attempts.
-        chance: Where the random part of a wait comes from.
-        id_prefix: What message ids begin with.
+        chance: Source of randomness for waits.
+        id_prefix: Prefix of message ids.
     """
 
     def __init__(
         self,
         services: Sequence[str],
-        dial: Dialler,
+        make_connection: ConnectionMaker,
         runner: Runner,
         *,
         observer: Observer,
@@ -77,13 +77,19 @@ class LightClient:
     ) -> None:
         self.runner = runner
         self.line = Reconnecting(
-            services, dial, runner, observer=self._observe_line, backoff=backoff, chance=chance, prepare=self._prepare
+            services,
+            make_connection,
+            runner,
+            observer=self._observe_line,
+            backoff=backoff,
+            chance=chance,
+            prepare=self._prepare,
         )
         self.line.on_trouble = self._complain
         self.subscriptions: dict[str, LightSubscription] = {}
-        """By their names with the broker; attached, or to be attached again."""
+        """Subscriptions by their names at the broker, attached or to be attached again."""
         self.on_trouble: Callable[[Refused], None] = _log
-        """Told what no call can raise: a callback that raised, a subscription that the broker has ended."""
+        """Called with errors that no call can raise: a failed callback, a subscription that the broker ended."""
         self._observer = observer
         self._id_prefix = id_prefix
         self._messages = 0
@@ -98,28 +104,28 @@ class LightClient:
         """Connect.
 
         Raises:
-            RefusedError: No service could be reached, or one has refused.
+            RefusedError: No service was reachable, or one refused.
         """
         yield from self.line.start()
 
     def send(self, draft: Message, to: Address, qos: Qos, ttl_ms: int | None) -> Operation[Message]:
-        """Send a message; it has no durable header, so that the topic decides about its persistence (QS-35).
+        """Send a message without a durable header, so that the topic decides about its persistence (QS-35).
 
-        At most once it is gone when this side has written it, settled: nobody waits for an answer, and whether the line
-        broke meanwhile is nobody's business (QS-02).  At least once this client keeps it until the broker has answered,
-        and sends it again on each new connection until then (QS-04, QS-05).
+        At most once, the send ends when this side has written the settled message, and does not notice a lost
+        connection (QS-02).  At least once, the client keeps the message until the broker has answered, and sends it
+        again on each new connection (QS-04, QS-05).
 
         Args:
             draft: Body and properties.
             to: The topic.
             qos: Quality of service.
-            ttl_ms: Time to live in milliseconds; None for ever.
+            ttl_ms: Time to live in milliseconds; None for no expiry.
 
         Returns:
-            The message with everything that was used.
+            The message with the headers of the send.
 
         Raises:
-            RefusedError: The broker refuses it, or the client is stopped.
+            RefusedError: The broker refuses the message, or the client is stopped.
         """
         message = self._filled(draft, to, ttl_ms)
         settled = qos is Qos.AT_MOST_ONCE
@@ -129,7 +135,7 @@ class LightClient:
                 link = yield from self._sender(attempt, to, settled=settled)
             except RefusedError as error:
                 if _is_loss(error):
-                    continue  # not sent yet, whatever the quality of service
+                    continue  # the message was not sent, whatever the quality of service
                 raise
             try:
                 yield from self._transfer(attempt, link, message, settled=settled)
@@ -147,7 +153,7 @@ class LightClient:
         """Subscribe.
 
         Raises:
-            RefusedError: It is subscribed already, the broker refuses, or the client is stopped.
+            RefusedError: The client has this subscription already or is stopped, or the broker refuses.
         """
         if terms.name in self.subscriptions:
             raise RefusedError(_twice(terms))
@@ -166,20 +172,20 @@ class LightClient:
                 else:
                     attached = True
         finally:
-            if not attached:  # refused, or whoever asked has gone
+            if not attached:  # refused, or the caller was interrupted
                 self.subscriptions.pop(terms.name, None)
         return subscription
 
     def unsubscribe(self, name: str, caller: int, *, at_once: bool) -> Operation[None]:
-        """End a subscription: at once, or when its time to live is over.
+        """End a subscription, at once or when its time to live is over.
 
         Args:
-            name: Its name with the broker.
-            caller: The thread that asks.
-            at_once: Whether its time to live counts for nothing.
+            name: Name of the subscription at the broker.
+            caller: Thread that calls.
+            at_once: Whether to ignore the time to live.
 
         Raises:
-            RefusedError: There is no such subscription, the broker refuses, or the client is stopped.
+            RefusedError: The client does not have the subscription or is stopped, or the broker refuses.
         """
         return self._unsubscribe(name, at_once=at_once, wait=not self._callbacks.is_inside(caller))
 
@@ -208,14 +214,14 @@ class LightClient:
         """Wait for one message of a subscription without a callback.
 
         Args:
-            subscription: Which.
-            timeout_ms: Milliseconds; None waits for ever, 0 takes what is here.
+            subscription: Subscription to receive from.
+            timeout_ms: Milliseconds; None waits without limit, 0 does not wait.
 
         Returns:
-            The message; None when none came, or the subscription has ended meanwhile.
+            The message; None when none came, or the subscription ended during the wait.
 
         Raises:
-            RefusedError: It has a callback, or the client is stopped.
+            RefusedError: The subscription has a callback, or the client is stopped.
         """
         if subscription.on_delivery is not None:
             text = f"{subscription.terms.name} has a callback, which gets its messages: subscribe without one"
@@ -238,12 +244,13 @@ class LightClient:
         return self._taken(subscription)
 
     def stop(self, caller: int) -> Operation[None]:
-        """Close the connection in order; subscriptions with a time to live run on until it is over.
+        """Close the connection normally; subscriptions with a time to live remain until it is over.
 
-        What was received and confirmed is the application's: callbacks get it first, and `receive` has it afterwards.
+        Messages that are received and confirmed belong to the application: callbacks get them before the close, and
+        `receive` returns them afterwards.
 
         Args:
-            caller: The thread that asks.
+            caller: Thread that calls.
         """
         return self._stop(wait=not self._callbacks.is_inside(caller))
 
@@ -253,7 +260,7 @@ class LightClient:
         self._end()
 
     def abandon(self) -> Operation[None]:
-        """Stop as if the process had ended: nothing is said to the broker, and nothing is handed over any more."""
+        """Stop without telling the broker, as if the process had ended; callbacks get no more messages."""
         yield from self.line.abandon()
         self._end()
         self._callbacks.clear()
@@ -261,23 +268,23 @@ class LightClient:
     # -- for subscriptions -----------------------------------------------------------------------------------------
 
     def observe(self, event: SdkEvent) -> None:
-        """Tell the observer."""
+        """Call the observer."""
         self._observer(event)
 
     def next_delivery(self) -> int:
-        """A number for a delivery."""
+        """Return a number for a delivery."""
         self._deliveries += 1
         return self._deliveries
 
     def due(self, subscription: LightSubscription) -> None:
-        """A subscription has something for its callback, or for who waits for it."""
+        """Note that a subscription has a message for its callback or for a waiting receive call."""
         if subscription.on_delivery is None:
             self._wake()
         else:
             self._callbacks.due(subscription)
 
     def ended(self, subscription: LightSubscription, why: Refused | None) -> None:
-        """The broker has ended a subscription."""
+        """Note that the broker has ended a subscription."""
         self.subscriptions.pop(subscription.terms.name, None)
         self._wake()
         self._complain(why or lost(f"the broker has ended the subscription {subscription.terms.name}: subscribe again"))
@@ -291,7 +298,7 @@ class LightClient:
                 subscription.check()
 
     def _filled(self, draft: Message, to: Address, ttl_ms: int | None) -> Message:
-        # Rounded up, as a producer's: a fraction cut off would let it expire before its time to live is over (DD-56).
+        # Rounded up, as a producer does: rounding down would let the message expire too early (DD-56).
         creation_ms = -(-self.runner.clock.wall_ns() // _NS_PER_MS)
         self._messages += 1
         return msgspec.structs.replace(
@@ -304,8 +311,8 @@ class LightClient:
             expiry_ms=None if ttl_ms is None else creation_ms + ttl_ms,
         )
 
-    def _sender(self, attempt: Attempt, to: Address, *, settled: bool) -> Operation[int]:
-        """The link for sends to a topic in one quality, attached by the first that needs it."""
+    def _sender(self, attempt: ConnectionAttempt, to: Address, *, settled: bool) -> Operation[int]:
+        """Return the link for sends to a topic in one quality of service, and attach it if there is none."""
         key = to, settled
         opening = attempt.senders.get(key)
         if opening is None:
@@ -321,7 +328,7 @@ class LightClient:
             else:
                 opening.resolve(link)
             finally:
-                if not opening.done:  # whoever asked has gone; who waits with him asks anew
+                if not opening.done:  # the caller was interrupted; other callers that share the link attach it again
                     opening.fail(RefusedError(lost("the sender that was to be shared was given up: send again")))
                 if opening.error is not None:
                     connection.unroute(link)
@@ -329,11 +336,11 @@ class LightClient:
         return (yield from result_of(opening))
 
     @staticmethod
-    def _transfer(attempt: Attempt, link: int, message: Message, *, settled: bool) -> Operation[None]:
+    def _transfer(attempt: ConnectionAttempt, link: int, message: Message, *, settled: bool) -> Operation[None]:
         yield from result_of(attempt.connection.submit(lambda token: Send(token, link, message, settled=settled)))
 
     @staticmethod
-    def _remove(attempt: Attempt, terms: SubscriptionTerms) -> Operation[None]:
+    def _remove(attempt: ConnectionAttempt, terms: SubscriptionTerms) -> Operation[None]:
         shared = terms.share is not None
         yield from result_of(
             attempt.connection.submit(
@@ -341,8 +348,8 @@ class LightClient:
             )
         )
 
-    def _prepare(self, attempt: Attempt) -> Operation[None]:
-        """Attach every subscription on a new connection, before anything is sent there."""
+    def _prepare(self, attempt: ConnectionAttempt) -> Operation[None]:
+        """Attach all subscriptions on a new connection, before anything is sent on it."""
         for subscription in tuple(self.subscriptions.values()):
             try:
                 yield from subscription.attach(attempt)
@@ -350,7 +357,7 @@ class LightClient:
                 if _is_loss(error):
                     raise
                 subscription.peer_closed(error.refused)
-        self._wake()  # who waits for a message asks for it again
+        self._wake()  # a waiting receive call requests its message again
 
     def _taken(self, subscription: LightSubscription) -> LightDelivery | None:
         delivery = subscription.take()
@@ -359,11 +366,11 @@ class LightClient:
         return delivery
 
     def _hand_over(self, subscriptions: Sequence[LightSubscription], *, wait: bool) -> Operation[None]:
-        """Let nothing more come, and wait until callbacks have had what only they can have.
+        """Stop receiving, and wait until callbacks have had the messages that the broker does not deliver again.
 
         Args:
-            subscriptions: Of which subscriptions.
-            wait: False for a callback, which cannot wait for itself: what is left is handed over after it.
+            subscriptions: Subscriptions that stop.
+            wait: False for a callback, which cannot wait for itself; the rest is delivered after it has returned.
         """
         for subscription in subscriptions:
             subscription.turn_away()
@@ -375,7 +382,7 @@ class LightClient:
         arrival.resolve(None)
 
     def _complain(self, why: Refused) -> None:
-        if why.kind is not JmsErrorKind.CONNECTION_LOST:  # that is a change of state, and told as one
+        if why.kind is not JmsErrorKind.CONNECTION_LOST:  # a lost connection is reported as a change of state
             self.on_trouble(why)
 
     def _end(self) -> None:

@@ -1,1 +1,1 @@
-"""Sessions with their producers, consumers and units of work."""
+"""Sessions, and their producers, consumers and units of work."""

@@ -1,8 +1,8 @@
-"""The branch of a global unit of work that a session works in.
+"""The session's work in a branch of an XA transaction.
 
-A session in XA mode works only between `XaResource.start` and `XaResource.end`: outside of these it hands nothing over
-and sends nothing, since that would belong to nobody's unit of work.  What it hands over belongs to the branch at once,
-and is the broker's to take back: the client cannot know when a branch, which others may end, is over.
+A session in XA mode works only between `XaResource.start` and `XaResource.end`.  Outside, it delivers and sends
+nothing, because that would belong to no unit of work.  Delivered messages belong to the branch at once, and the broker
+takes them back after a rollback: another client may end the branch, so this one cannot know when it is over.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from assay_sdk.driver import Begin, Done, EndXa, Enlist, Outcome
 from assay_sdk.engine.calls import Pending, RefusedError
-from assay_sdk.engine.deliveries.delivery import Delivery
+from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.ports import ConnectionPort
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -20,26 +20,26 @@ from assay_sdk.observer import Settled, UnitTurned
 
 
 class BranchWork:
-    """A session's work in one branch after the other.
+    """A session's work in branches, one after the other.
 
     Args:
-        connection: Over which it runs.
-        session: The session's number.
+        connection: Connection of the session.
+        session: Number of the session.
     """
 
     def __init__(self, connection: ConnectionPort, session: int) -> None:
         self.xid: bytes | None = None
-        """The branch that the session works in; None for none."""
+        """Branch in which the session works; None for none."""
         self._connection = connection
         self._session = session
         self._number = 0
         self._enlisting: list[Pending[Done]] = []
 
     def need(self) -> Operation[int]:
-        """The number under which sends and deliveries belong to the branch.
+        """Return the number under which sends and deliveries belong to the branch.
 
         Raises:
-            RefusedError: The session works in none.
+            RefusedError: The session works in no branch.
         """
         yield from ()
         if self.xid is None:
@@ -47,8 +47,8 @@ class BranchWork:
             raise RefusedError(Refused(JmsErrorKind.ILLEGAL_STATE, text))
         return self._number
 
-    def enlist(self, deliveries: Sequence[Delivery]) -> None:
-        """Accept deliveries of one consumer within the branch; a refusal shows at its end."""
+    def enlist(self, deliveries: Sequence[EngineDelivery]) -> None:
+        """Accept deliveries of one consumer in the branch; `end` raises a refusal."""
         number, link = self._number, deliveries[0].consumer.number
         numbers = tuple(delivery.number for delivery in deliveries)
         for delivery in deliveries:
@@ -56,10 +56,10 @@ class BranchWork:
         self._enlisting.append(self._connection.submit(lambda token: Enlist(token, link, numbers, number)))
 
     def start(self, xid: bytes, how: XaStart) -> Operation[None]:
-        """Work in a branch from now on.
+        """Start work in a branch.
 
         Raises:
-            RefusedError: The session works in one, or the broker's answer.
+            RefusedError: The session works in a branch already, or the broker refuses.
         """
         if self.xid is not None:
             why = f"the session works in the branch {self.xid.hex().upper()}: end that first."
@@ -71,10 +71,11 @@ class BranchWork:
         self._connection.observe(UnitTurned(xid, "begin"))
 
     def end(self, xid: bytes, how: XaEnd) -> Operation[None]:
-        """Work in the branch no longer.
+        """End work in the branch.
 
         Raises:
-            RefusedError: The broker's answer; or something could not be made part of the branch, which is doomed then.
+            RefusedError: The broker refuses, or a message could not be made part of the branch, which can only be
+                rolled back.
         """
         if self.xid == xid:
             self.xid = None
@@ -86,11 +87,11 @@ class BranchWork:
             raise RefusedError(xa_refused(XaCode.XA_RBROLLBACK, why))
 
     def lose(self) -> None:
-        """The session is gone, and its branch with it."""
+        """Forget the branch, because the session has ended."""
         self.xid = None
 
     def _refusal(self) -> Operation[Refused | None]:
-        """Why something could not be made part of the branch, once everything has been answered."""
+        """Return why a message could not be made part of the branch, after all answers have come."""
         enlisting, self._enlisting = self._enlisting, []
         first: Refused | None = None
         for answer in enlisting:

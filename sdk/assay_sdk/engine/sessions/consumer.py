@@ -1,4 +1,4 @@
-"""A consumer: credit, the buffer, receive calls and listeners on one link."""
+"""Consumers: credit, the buffer, receive calls and listeners of one link."""
 
 from __future__ import annotations
 
@@ -8,59 +8,59 @@ from collections.abc import Callable, Iterable, Sequence
 from assay_sdk.driver import Arrived, CloseLink, Credit, Done, Drain, Outcome, PeerProperties
 from assay_sdk.engine.calls import Pending, RefusedError, lost
 from assay_sdk.engine.deliveries.batches import BatchFeed
-from assay_sdk.engine.deliveries.delivery import Delivery, Recipient
+from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
 from assay_sdk.engine.deliveries.feeds import Feed, Handing, MessageFeed
 from assay_sdk.engine.deliveries.poison import NO_LIMIT, limit_of, pause_ms
 from assay_sdk.engine.operations import Operation, Wait, spawn
 from assay_sdk.engine.ports import SessionPort
-from assay_sdk.engine.sessions.moving import move_away
+from assay_sdk.engine.sessions.poison_moves import move_away
 from assay_sdk.engine.settings import Source
 from assay_sdk.engine.states import LINK, USE, Act, Link, LinkEvent, Machine, Use, UseEvent
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-from assay_sdk.time import Cancel, Runner
+from assay_sdk.time import CancelJob, Runner
 
 _NS_PER_MS = 1_000_000
 
 
-class Consumer:
-    """A consumer of a queue, or a subscription on a topic.
+class EngineConsumer:
+    """A consumer of a queue or a subscription.
 
     Args:
-        session: Whose it is.
-        number: Its link's number.
-        source: What it consumes.
+        session: Session of the consumer.
+        number: Number of the link.
+        source: What the consumer consumes.
     """
 
     def __init__(self, session: SessionPort, number: int, source: Source) -> None:
         self.session = session
         self.number = number
         self.source = source
-        self.buffer: deque[Delivery] = deque()
-        """Arrived and not handed over, in that order."""
+        self.buffer: deque[EngineDelivery] = deque()
+        """Received messages that were not delivered to the application, in their order."""
         self.held = 0
-        """How many of its deliveries are handed over and not settled."""
+        """Number of delivered messages that are not settled."""
         self._connection = session.connection
         self._link: Machine[Link, LinkEvent] = Machine(LINK, Link.ATTACHING, "the consumer")
         self._use: Machine[Use, UseEvent] = Machine(USE, Use.IDLE, "the consumer")
         self._feed: Feed | None = None
         self._credit = 0
-        """How many more messages the broker may send."""
+        """Number of messages that the broker may still send."""
         self._paused = 0
-        """How many operations are calling back what is under way."""
+        """Number of operations that have paused the consumer."""
         self._arrival: Pending[None] | None = None
         self._draining: Pending[None] | None = None
         self._batches = 0
         self._ended: Refused | None = None
         self.poison = NO_LIMIT
-        """How often a message is delivered at most, and where it is moved then."""
+        """Most deliveries of a message, and where it is moved then."""
         self._failures = 0
-        """How often its listener has raised in a row."""
-        self._rest: Cancel | None = None
-        """Ends the pause that follows a listener's failure."""
+        """Failures of the listener in a row."""
+        self._rest: CancelJob | None = None
+        """Cancels the end of the pause after a failure of the listener."""
 
     @property
     def state(self) -> Link:
-        """Its link's state."""
+        """State of the link."""
         return self._link.state
 
     @property
@@ -70,34 +70,35 @@ class Consumer:
 
     @property
     def closed(self) -> bool:
-        """Whether the application has closed it, its session or its connection."""
+        """Whether the application has closed the consumer, its session or its connection."""
         return self._ended is None and self.state not in {Link.ATTACHING, Link.ATTACHED, Link.LOST}
 
     def attached(self, told: PeerProperties) -> None:
-        """The link is attached.
+        """Note that the link is attached.
 
         Args:
-            told: What the broker says of the source.
+            told: Properties of the source.
         """
         self.poison = limit_of(self.source.poison, told)
         self._link.take(LinkEvent.ATTACHED)
 
     # -- operations ------------------------------------------------------------------------------------------------
 
-    def receive(self, timeout_ms: int | None) -> Operation[Delivery | None]:
+    def receive(self, timeout_ms: int | None) -> Operation[EngineDelivery | None]:
         """Wait for one message.
 
-        Without prefetch the broker may send one message, and at the deadline it is told to send it now or not at all,
-        so that no message is left in a buffer that nobody reads.
+        Without prefetch, the broker may send one message.  At the deadline the client asks it to send that message now
+        or not at all, so that no message stays in the buffer.
 
         Args:
-            timeout_ms: Milliseconds; None waits for ever, 0 takes what is there.
+            timeout_ms: Milliseconds; None waits without limit, 0 does not wait.
 
         Returns:
-            The message, settled as the session's mode says; None when none came, or the consumer was closed meanwhile.
+            The message, settled as the session's mode says; None when none came or the consumer was closed during the
+            wait.
 
         Raises:
-            RefusedError: It has a listener (BT-03), is closed or lost.
+            RefusedError: The consumer has a listener (BT-03), or is closed or lost.
         """
         self._ask()
         if self.session.behaviour.branching:
@@ -120,11 +121,11 @@ class Consumer:
         yield from self.session.received(delivery)
         return delivery
 
-    def set_message_listener(self, listener: Callable[[Delivery], None] | None) -> Operation[None]:
-        """Have a callback called with each message; None takes it away (JMS 8.7).
+    def set_message_listener(self, listener: Callable[[EngineDelivery], None] | None) -> Operation[None]:
+        """Set or remove the message listener (JMS 2.0, 8.7).
 
         Raises:
-            RefusedError: It has a batch listener (BT-03), is receiving, closed or lost.
+            RefusedError: The consumer has a batch listener (BT-03), is receiving, or is closed or lost.
         """
         self._ask()
         if listener is None:
@@ -134,17 +135,17 @@ class Consumer:
             self._listen(MessageFeed(self, listener, self._connection.options.listener_window))
 
     def set_batch_listener(
-        self, listener: Callable[[Sequence[Delivery]], None] | None, size: int, timeout_ms: int
+        self, listener: Callable[[Sequence[EngineDelivery]], None] | None, size: int, timeout_ms: int
     ) -> Operation[None]:
-        """Have a callback called with batches; None takes it away (BATCH:26-34).
+        """Set or remove the batch listener (BATCH:26-34).
 
         Args:
-            listener: Called with at most `size` messages, never none.
-            size: Largest batch.
-            timeout_ms: How long a batch may wait for more, in milliseconds, counted from its first message.
+            listener: Called with 1 to `size` messages; None removes the listener.
+            size: Most messages of a batch.
+            timeout_ms: How long a batch waits for more messages after its first one, in milliseconds.
 
         Raises:
-            RefusedError: BT-14, it has a message listener (BT-03), is receiving, closed or lost.
+            RefusedError: BT-14, the consumer has a message listener (BT-03), is receiving, or is closed or lost.
         """
         self._ask()
         if listener is None:
@@ -157,10 +158,10 @@ class Consumer:
         self._listen(BatchFeed(self, listener, size, timeout_ms))
 
     def close(self, caller: int) -> Operation[None]:
-        """Close it; what it has handed over is not touched, and its link stays until that is settled (JMS 8.8).
+        """Close; delivered messages are not affected, and the link stays until they are settled (JMS 2.0, 8.8).
 
         Args:
-            caller: The thread that asks.
+            caller: Thread that calls.
         """
         if self._link.take(LinkEvent.STOP) is not Act.GO:
             return
@@ -175,8 +176,8 @@ class Consumer:
 
     # -- for the session and the feeds -----------------------------------------------------------------------------
 
-    def take(self) -> Delivery | None:
-        """The next message of the buffer that has not expired in it (JMS 7.8)."""
+    def take(self) -> EngineDelivery | None:
+        """Return the next message of the buffer that has not expired in it (JMS 2.0, 7.8)."""
         delivery = None
         while delivery is None and self.buffer:
             delivery = self.buffer.popleft()
@@ -189,27 +190,27 @@ class Consumer:
         self.replenish()
         return delivery
 
-    def put_back(self, deliveries: Sequence[Delivery]) -> None:
-        """Take a `take` back."""
+    def put_back(self, deliveries: Sequence[EngineDelivery]) -> None:
+        """Undo `take`."""
         self.buffer.extendleft(reversed(deliveries))
 
     def take_handing(self) -> Handing | None:
-        """What its listener is due; None when nothing, or when there is no listener."""
+        """Return the messages for the listener's next call; None if none are due or there is no listener."""
         if self._feed is None or self._paused or self.state is not Link.ATTACHED:
             return None
         return self._feed.take()
 
     def announce(self) -> None:
-        """Tell the session that the listener has something due."""
+        """Tell the session that the listener has a message or batch due."""
         self.session.announce(self)
 
     def next_batch(self) -> int:
-        """A number for a batch, from 0."""
+        """Return a number for a batch, from 0."""
         self._batches += 1
         return self._batches - 1
 
     def drain(self) -> Pending[None]:
-        """Have the broker send what it has within the credit, and take the rest of the credit back."""
+        """Have the broker send available messages within the credit, and take back the rest of the credit."""
         if self._draining is not None:
             return self._draining
         drained: Pending[None] = Pending()
@@ -222,7 +223,7 @@ class Consumer:
         return drained
 
     def pause(self) -> None:
-        """Hand nothing over and ask for nothing, until `go_on`."""
+        """Stop delivering and requesting messages until `go_on`."""
         self._paused += 1
 
     def go_on(self) -> None:
@@ -231,7 +232,7 @@ class Consumer:
         self.resume()
 
     def failed(self) -> None:
-        """Its listener has raised, or a poison message could not be moved: rest, longer each time."""
+        """Pause after the listener raised or a poison message could not be moved; longer after each failure."""
         self._failures += 1
         span_ms = pause_ms(self._failures)
         if span_ms and self._rest is None and self.state is Link.ATTACHED:
@@ -240,18 +241,18 @@ class Consumer:
             self._rest = self._connection.runner.call_at(due_ns, self.rested)
 
     def succeeded(self) -> None:
-        """Its listener has returned: the next failure is the first one in a row."""
+        """Reset the number of failures, because the listener has returned."""
         self._failures = 0
 
     def rested(self) -> None:
-        """End the pause after a failure, if it is in one."""
+        """End the pause after a failure, if there is one."""
         rest, self._rest = self._rest, None
         if rest is not None:
             rest()
             self.go_on()
 
     def release_buffer(self) -> None:
-        """Give back what has not been handed over, as if it had never come."""
+        """Give back messages that were not delivered to the application, unchanged."""
         buffered = tuple(self.buffer)
         self.buffer.clear()
         if self._feed is not None:
@@ -259,25 +260,25 @@ class Consumer:
         self.session.settle(buffered, Outcome.RELEASED)
 
     def resume(self) -> None:
-        """The connection was started, or a pause is over."""
+        """Continue after the start of the connection, or after a pause."""
         self._wake()
         self.replenish()
 
     def replenish(self) -> None:
-        """Let the broker send ahead, when less than half of the window is left of what was allowed."""
+        """Grant credit when less than half of the window is left."""
         window = self._window()
         ahead = self._credit + len(self.buffer)
         if window and ahead <= window // 2 and self._may_ask():
             self._grant(window - ahead)
 
     def let_go(self) -> None:
-        """One of its handed-over deliveries is settled."""
+        """Note that one delivered message is settled."""
         self.held -= 1
         if self.held == 0 and self._link.take(LinkEvent.SETTLED) is Act.GO:
             self._detach()
 
     def end(self, *, lost: bool) -> None:
-        """The session is gone: lost with its connection, or closed."""
+        """End, because the session is closed, or lost with its connection."""
         if lost:
             self._link.take(LinkEvent.LOSE)
         else:
@@ -289,10 +290,10 @@ class Consumer:
     # -- events ----------------------------------------------------------------------------------------------------
 
     def arrived(self, event: Arrived) -> None:
-        """A message has come."""
+        """Take a message."""
         clock = self._connection.clock
         self._credit = max(0, self._credit - 1)
-        self.buffer.append(Delivery(self, event, clock.monotonic_ns(), clock.wall_ns()))
+        self.buffer.append(EngineDelivery(self, event, clock.monotonic_ns(), clock.wall_ns()))
         if self._paused:
             return
         if self._feed is not None:
@@ -300,7 +301,7 @@ class Consumer:
         self._wake()
 
     def drained(self) -> None:
-        """No credit is left."""
+        """Note that no credit is left."""
         self._credit = 0
         drained, self._draining = self._draining, None
         if drained is not None:
@@ -309,7 +310,7 @@ class Consumer:
             self.replenish()
 
     def peer_closed(self, refused: Refused | None) -> None:
-        """The peer has closed the link: later calls are refused with its reason."""
+        """Note that the peer has closed the link; later calls are refused with its reason."""
         self._ended = refused or lost("the broker has closed this consumer: make a new one")
         self._connection.complain(self._ended)
         self._link.take(LinkEvent.DETACHED)
@@ -334,8 +335,8 @@ class Consumer:
         self._credit += credit
         self._connection.post(lambda token: Credit(token, self.number, credit))
 
-    def _next(self, due_ns: int | None) -> Operation[Delivery | None]:
-        """Take a message from the buffer, waiting until one comes, the time is up, or the consumer is closed."""
+    def _next(self, due_ns: int | None) -> Operation[EngineDelivery | None]:
+        """Take a message from the buffer; wait until one comes, the time is up, or the consumer is closed."""
         while True:
             if self._connection.started and not self._paused:
                 delivery = self.take()
@@ -358,7 +359,7 @@ class Consumer:
         return self.take() if self._connection.started else None
 
     def _is_over(self) -> bool:
-        """Whether it was closed while a receive call waited; a loss is raised."""
+        """Whether the consumer was closed during a receive call; raises for a lost connection."""
         if self._ended is not None or self.state is Link.LOST:
             self._ask()
         return self.state is not Link.ATTACHED
@@ -380,7 +381,7 @@ class Consumer:
             self._feed.reset()
             self._feed = None
         try:
-            # What has come stays on the queue for whoever takes it, in its order.
+            # Messages in the buffer go back to the queue, so that another consumer gets them in their order.
             yield from call_back((self,))
         finally:
             self.go_on()
@@ -414,9 +415,9 @@ class Consumer:
 
 
 def call_back(consumers: Iterable[Recipient]) -> Operation[None]:
-    """Pause consumers, take their credit back, and release what they have not handed over.
+    """Pause consumers, take back their credit, and release the messages that they have not delivered.
 
-    Whoever calls this ends the pause with `Consumer.go_on`, unless the consumers are closed.
+    The caller ends the pause with `EngineConsumer.go_on`, unless the consumers are closed.
     """
     consumers = tuple(consumers)
     for consumer in consumers:

@@ -1,4 +1,4 @@
-"""One callback at a time: a session's listeners are never called at once (JMS 6.2.4)."""
+"""Calling listeners: a session calls its listeners one at a time (JMS 2.0, 6.2.4)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from assay_sdk.time import StalledError
 
 
 class Dispatcher:
-    """Hands a session's listeners what is due, each in a job of its own.
+    """Calls the listeners of a session, each call in a job of its own.
 
     Args:
-        session: Whose listeners.
+        session: Session of the listeners.
     """
 
     def __init__(self, session: SessionPort) -> None:
         self._session = session
         self._ready: deque[Listener] = deque()
-        """Consumers whose listeners have something due, in the order in which it became so."""
+        """Consumers whose listeners have a message or batch due, in the order of their notes."""
         self._handing = False
         self._handed: Pending[None] = Pending()
         self._callback_of: Recipient | None = None
@@ -33,31 +33,31 @@ class Dispatcher:
 
     @property
     def in_callback(self) -> bool:
-        """Whether a callback is under way."""
+        """Whether a listener is running."""
         return self._callback_of is not None
 
     def ready(self, consumer: Listener) -> None:
-        """A consumer's listener has something due."""
+        """Note that a consumer's listener has a message or batch due."""
         self._ready.append(consumer)
         self.schedule()
 
     def schedule(self) -> None:
-        """Hand over what is due, unless that is being done or must not be done now."""
+        """Schedule the next call, unless one is scheduled or calls are not allowed now."""
         session = self._session
         if self._ready and not self._handing and session.works:
             self._handing = True
             spawn(session.connection.runner, self._hand_next())
 
     def clear(self) -> None:
-        """The session is gone."""
+        """Forget all calls, because the session has ended."""
         self._ready.clear()
 
     def refuse_own_callback(self, what: str, caller: int) -> None:
-        """Refuse what would wait for the very callback that asks for it (JMS 6.2.15).
+        """Refuse a close that a listener calls, because it would wait for that listener (JMS 2.0, 6.2.15).
 
         Args:
-            what: What was to be closed.
-            caller: The thread that asks.
+            what: What the listener closes.
+            caller: Thread that calls.
 
         Raises:
             RefusedError: The caller is a listener of this session.
@@ -70,11 +70,11 @@ class Dispatcher:
             )
 
     def wait_until_idle(self, caller: int, consumer: Listener | None = None) -> Operation[None]:
-        """Wait until no callback of the session, or of one consumer, is under way.
+        """Wait until no listener of the session, or of one consumer, is running.
 
         Args:
-            caller: The thread that asks; a callback does not wait for itself.
-            consumer: Whose callback matters; None for any.
+            caller: Thread that calls; a listener does not wait for itself.
+            consumer: Consumer of the listener; None for all.
         """
         while self._handing and not self._is_own_callback(caller):
             if consumer is not None and self._callback_of is not consumer:
@@ -86,7 +86,7 @@ class Dispatcher:
 
     def _hand_next(self) -> Operation[None]:
         try:
-            # First: once something is taken from the buffer, nothing may come between it and the listener.
+            # First, because nothing may come between taking messages from the buffer and calling the listener.
             yield from self._session.unit_of_work()
             handing = self._take()
             if handing is not None:
@@ -120,8 +120,8 @@ class Dispatcher:
         try:
             handing.call()
         except StalledError:
-            raise  # the world has stopped under the listener; delivering again would only stop it again
-        except Exception as error:  # noqa: BLE001  a listener may raise anything; JMS 8.7 says what follows
+            raise  # the virtual clock has stopped during the call; another delivery would stop it again
+        except Exception as error:  # noqa: BLE001  a listener may raise anything; JMS 2.0, 8.7 defines what follows
             raised = error
         finally:
             self._callback_of = None

@@ -1,4 +1,4 @@
-"""A producer: what it is set to, and sending."""
+"""Producers: their settings, and sending."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from assay_sdk.driver import Arrived, CloseLink, PeerProperties, Send
 from assay_sdk.engine.calls import RefusedError, lost
-from assay_sdk.engine.checks import Attempt, Moment, check_priority, check_rules, check_send_capabilities
+from assay_sdk.engine.checks import Moment, SettingsToCheck, check_priority, check_rules, check_send_capabilities
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.ports import SessionPort
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode, ProducerSettings
@@ -23,16 +23,16 @@ _DURABLE: Mapping[DeliveryMode, bool | None] = {
     DeliveryMode.NON_PERSISTENT: False,
     DeliveryMode.AS_DESTINATION: None,
 }
-"""What the durable header says of a mode: nothing, where the destination defines it (DD-52, QS-33)."""
+"""Durable header of each delivery mode; absent where the destination decides (DD-52, QS-33)."""
 
 
-class Producer:
-    """A producer of either style.
+class EngineProducer:
+    """A producer, with or without a destination.
 
     Args:
-        session: Whose it is.
-        number: Its link's number.
-        address: Where it sends; None when each send says so.
+        session: Session of the producer.
+        number: Number of the link.
+        address: Destination; None when each send gives one.
     """
 
     def __init__(self, session: SessionPort, number: int, address: Address | None) -> None:
@@ -46,10 +46,10 @@ class Producer:
         self._destination: PeerProperties = {}
 
     def opened(self, destination: PeerProperties) -> None:
-        """The link is attached.
+        """Note that the link is attached.
 
         Args:
-            destination: What the peer said of the destination; it means nothing where each send names its own.
+            destination: Properties of the destination; not used when each send gives a destination.
         """
         self._destination = destination if self.address is not None else {}
         self._life.take(LifeEvent.OPENED)
@@ -57,34 +57,34 @@ class Producer:
     # -- operations ------------------------------------------------------------------------------------------------
 
     def set_delivery_delay(self, delay_ms: int) -> Operation[None]:
-        """Delay what is sent from now on, in milliseconds (JMS 7.9, DD-01).
+        """Set the delivery delay of later sends, in milliseconds (JMS 2.0, 7.9, DD-01).
 
         Raises:
-            RefusedError: DD-10, DD-13, or the wire has no delivery delay; the earlier value stays (DD-15).
+            RefusedError: DD-10, DD-13, or the wire lacks delivery delay; the earlier value stays (DD-15).
         """
         yield from self._set(msgspec.structs.replace(self.settings, delay_ms=delay_ms), Moment.SET_DELAY)
 
     def set_time_to_live(self, ttl_ms: int) -> Operation[None]:
-        """Let what is sent from now on expire after so many milliseconds; 0 never (JMS 7.8).
+        """Set the time to live of later sends, in milliseconds; 0 for no expiry (JMS 2.0, 7.8).
 
         Raises:
-            RefusedError: DD-12, or the wire has no time to live; the earlier value stays (DD-15).
+            RefusedError: DD-12, or the wire lacks time to live; the earlier value stays (DD-15).
         """
         yield from self._set(msgspec.structs.replace(self.settings, ttl_ms=ttl_ms), Moment.SET_TTL)
 
     def set_delivery_mode(self, mode: int) -> Operation[None]:
-        """Send persistent, non-persistent or as the destination defines from now on (PD-02).
+        """Set the delivery mode of later sends (PD-02).
 
         Raises:
-            RefusedError: There is no such mode, or the wire does not have it.
+            RefusedError: The mode is invalid, or the wire lacks it.
         """
         yield from self._set(msgspec.structs.replace(self.settings, mode=_mode(mode)), None)
 
     def set_priority(self, priority: int) -> Operation[None]:
-        """Send with this priority from now on.
+        """Set the priority of later sends.
 
         Raises:
-            RefusedError: It is neither 0 to 9 nor `AS_DESTINATION`, or the wire has no priorities.
+            RefusedError: The priority is neither 0 to 9 nor `AS_DESTINATION`, or the wire lacks priorities.
         """
         check_priority(priority)
         yield from self._set(msgspec.structs.replace(self.settings, priority=priority), None)
@@ -98,22 +98,22 @@ class Producer:
         priority: int | None = None,
         ttl_ms: int | None = None,
     ) -> Operation[Message]:
-        """Send a message and wait until the broker has it.
+        """Send a message and wait until the broker has accepted it.
 
         Args:
-            draft: Body, properties and what else the application decides; the rest is filled in here.
-            to: Where to, for a producer without a destination.
-            mode: For this send only (PD-03), as are the next two.
-            priority: 0 to 9, or `AS_DESTINATION`.
-            ttl_ms: Milliseconds; 0 never expires.
+            draft: Body, properties and the application's headers.
+            to: Destination, for a producer without one.
+            mode: Delivery mode of this send (PD-03); None for the producer's.
+            priority: Priority of this send: 0 to 9, or `AS_DESTINATION`; None for the producer's.
+            ttl_ms: Time to live of this send, in milliseconds, 0 for no expiry; None for the producer's.
 
         Returns:
-            The message with everything that was used.
+            The message with the headers of the send.
 
         Raises:
-            RefusedError: By a rule (DD-11, DD-14, DD-16, DD-17), by a missing capability, or by the broker.
+            RefusedError: A rule (DD-11, DD-14, DD-16, DD-17) or the broker refuses, or the wire lacks a capability.
         """
-        # The send starts here: delay and time to live count from now, whatever has to be waited for (DD-27, DD-56).
+        # Delay and time to live count from the start of the send, however long it has to wait (DD-27, DD-56).
         wall_ns = self._connection.clock.wall_ns()
         self._use()
         address = self._address(to)
@@ -129,11 +129,11 @@ class Producer:
         return message
 
     def cancel(self, message_id: str) -> Operation[bool]:
-        """Take a delayed message back; as `Session.cancel`."""
+        """Cancel a delayed message, as `EngineSession.cancel` does."""
         return self._session.cancel(message_id)
 
     def close(self) -> Operation[None]:
-        """Close it; closing again does nothing."""
+        """Close; a second call does nothing."""
         if self._life.take(LifeEvent.CLOSE) is not Act.GO:
             return
         answer = self._connection.post(lambda token: CloseLink(token, self.number))
@@ -144,19 +144,19 @@ class Producer:
     # -- events ----------------------------------------------------------------------------------------------------
 
     def arrived(self, event: Arrived) -> None:
-        """Nothing arrives on a sender; a driver that says so is wrong."""
+        """Raise, because a sender receives no messages: the driver has an error."""
         raise AssertionError(f"a delivery {event.delivery} on the sender {self.number}")
 
     def drained(self) -> None:
-        """The peer asked for nothing to be kept back: there is nothing."""
+        """Do nothing: a sender has no credit to give back."""
 
     def peer_closed(self, refused: Refused | None) -> None:
-        """The peer has closed the link: later sends are refused with its reason."""
+        """Note that the peer has closed the link; later sends are refused with its reason."""
         self._ended = refused or lost("the broker has closed this producer: make a new one")
         self._end(LifeEvent.LOSE)
 
     def end(self, *, lost: bool) -> None:
-        """The session is gone: lost with its connection, or closed."""
+        """End, because the session is closed, or lost with its connection."""
         self._end(LifeEvent.LOSE if lost else LifeEvent.CLOSED)
 
     # -- inside ----------------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ class Producer:
             peer = self._connection.peer
             check_rules(
                 moment,
-                Attempt(settings=settings, peer=peer, to=to, destination=self._destination, message=message),
+                SettingsToCheck(settings=settings, peer=peer, to=to, destination=self._destination, message=message),
             )
 
     def _address(self, to: Address | None) -> Address:
@@ -220,8 +220,8 @@ class Producer:
         )
 
     def _filled(self, draft: Message, to: Address, settings: ProducerSettings, wall_ns: int) -> Message:
-        # One moment for all three.  Rounded up: a fraction of a millisecond cut off would let the broker deliver early
-        # (DD-02), and let a message expire before its time to live is over (DD-56).
+        # One time for all three.  Rounded up: rounding down would let the broker deliver early (DD-02), and let
+        # a message expire before its time to live is over (DD-56).
         creation_ms = -(-wall_ns // _NS_PER_MS)
         return msgspec.structs.replace(
             draft,

@@ -1,4 +1,4 @@
-"""A session: what it has handed over, how that is settled, and one callback at a time."""
+"""Sessions: delivered messages and how they are settled, units of work, and listeners."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from assay_sdk.driver import (
 from assay_sdk.engine.calls import Pending, RefusedError
 from assay_sdk.engine.checks import check_client_id, check_poison, check_selector, check_source_capabilities, need
 from assay_sdk.engine.deliveries.acknowledgement import Behaviour, Leaving, Settling
-from assay_sdk.engine.deliveries.delivery import Delivery, Recipient
+from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
 from assay_sdk.engine.deliveries.feeds import Handing
 from assay_sdk.engine.operations import Operation, Wait, all_of, result_of
 from assay_sdk.engine.ports import ConnectionPort, Listener
 from assay_sdk.engine.sessions.branch_work import BranchWork
-from assay_sdk.engine.sessions.consumer import Consumer, call_back
+from assay_sdk.engine.sessions.consumer import EngineConsumer, call_back
 from assay_sdk.engine.sessions.dispatch import Dispatcher
-from assay_sdk.engine.sessions.producer import Producer
+from assay_sdk.engine.sessions.producer import EngineProducer
 from assay_sdk.engine.sessions.units import UnitOfWork
 from assay_sdk.engine.settings import DUPS_OK_LIMIT, Source
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
@@ -36,13 +36,13 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.observer import Seen, Settled
 
 
-class Session:
-    """One session (JMS 6.2), or the one behind a context.
+class EngineSession:
+    """A session (JMS 2.0, 6.2), or the session of a context.
 
     Args:
-        connection: Whose it is.
-        number: Its number.
-        behaviour: Its acknowledgement mode's row.
+        connection: Connection of the session.
+        number: Number of the session.
+        behaviour: Row of its acknowledgement mode.
     """
 
     def __init__(self, connection: ConnectionPort, number: int, behaviour: Behaviour) -> None:
@@ -51,32 +51,32 @@ class Session:
         self.behaviour = behaviour
         self.unit = UnitOfWork(connection, number)
         self.branch = BranchWork(connection, number)
-        self.producers: dict[int, Producer] = {}
-        self.consumers: dict[int, Consumer] = {}
+        self.producers: dict[int, EngineProducer] = {}
+        self.consumers: dict[int, EngineConsumer] = {}
         self.dispatcher = Dispatcher(self)
         self._life: Machine[Life, LifeEvent] = Machine(LIFE, Life.OPENING, "the session")
-        self._unsettled: dict[Delivery, None] = {}
-        """Handed over and not settled, in that order."""
+        self._unsettled: dict[EngineDelivery, None] = {}
+        """Delivered messages that are not settled, in their order."""
 
     @property
     def state(self) -> Life:
-        """Its state."""
+        """State of the session."""
         return self._life.state
 
     def opened(self) -> None:
-        """The broker has opened it."""
+        """Note that the broker has opened the session."""
         self._life.take(LifeEvent.OPENED)
 
     # -- operations: making things ---------------------------------------------------------------------------------
 
-    def create_producer(self, address: Address | None) -> Operation[Producer]:
-        """Make a producer; None for one whose sends name their destination.
+    def create_producer(self, address: Address | None) -> Operation[EngineProducer]:
+        """Create a producer; None for one without a destination.
 
         Raises:
             RefusedError: The session is closed, or the broker refuses the destination.
         """
         self.use()
-        producer = Producer(self, self.connection.next_number(), address)
+        producer = EngineProducer(self, self.connection.next_number(), address)
         self.connection.route(producer.number, producer)
         try:
             answer = yield from result_of(
@@ -89,11 +89,11 @@ class Session:
         producer.opened(answer.properties)
         return producer
 
-    def create_consumer(self, source: Source) -> Operation[Consumer]:
-        """Make a consumer; nothing flows before it is asked for a message or given a listener.
+    def create_consumer(self, source: Source) -> Operation[EngineConsumer]:
+        """Create a consumer; the broker sends nothing before a receive call or a listener.
 
         Raises:
-            RefusedError: PD-17, a missing capability, or the broker's answer.
+            RefusedError: PD-17, the wire lacks a capability, or the broker refuses.
         """
         self.use()
         check_selector(source.selector)
@@ -101,7 +101,7 @@ class Session:
         check_source_capabilities(source, self.connection.capabilities)
         if self.connection.options.checks:
             check_client_id(source, self.connection.client_id)
-        consumer = Consumer(self, self.connection.next_number(), source)
+        consumer = EngineConsumer(self, self.connection.next_number(), source)
         self.connection.route(consumer.number, consumer)
         try:
             answer = yield from result_of(
@@ -127,10 +127,10 @@ class Session:
         return consumer
 
     def browse(self, address: Address, selector: str | None) -> Operation[tuple[Message, ...]]:
-        """Look at a queue's messages, in its order, taking none.
+        """List the messages of a queue in its order, without removing them.
 
         Raises:
-            RefusedError: A missing capability, or the broker's answer.
+            RefusedError: The wire lacks the capability, or the broker refuses.
         """
         self.use()
         check_selector(selector)
@@ -146,7 +146,7 @@ class Session:
         """Remove a durable subscription.
 
         Raises:
-            RefusedError: There is no such subscription, or it is in use.
+            RefusedError: The subscription does not exist or is in use.
         """
         self.use()
         self._refuse_own_subscription(name)
@@ -164,10 +164,10 @@ class Session:
         yield from result_of(self.connection.submit(lambda token: Unsubscribe(token, self.number, name, shared=shared)))
 
     def make_temporary(self, kind: AddressKind) -> Operation[Address]:
-        """Make a temporary destination of the connection; it outlives the session.
+        """Create a temporary destination of the connection, which stays when the session ends.
 
         Raises:
-            RefusedError: The session is closed or lost, or the broker has none.
+            RefusedError: The session is closed or lost, or the broker has no temporary destinations.
         """
         self.use()
         return (yield from self.connection.make_temporary(kind))
@@ -176,7 +176,8 @@ class Session:
         """Delete a temporary destination before its connection ends.
 
         Raises:
-            RefusedError: The session is closed or lost; the connection has none of that name, or a consumer of it.
+            RefusedError: The session is closed or lost, or the connection did not create the destination or has a
+                consumer on it.
         """
         self.use()
         yield from self.connection.delete_temporary(address)
@@ -184,7 +185,7 @@ class Session:
     # -- operations: settling --------------------------------------------------------------------------------------
 
     def acknowledge(self) -> Operation[None]:
-        """Accept everything that the session has handed over, whichever consumer it came from (JMS 8.7, BT-11).
+        """Accept all messages that the session's consumers have delivered (JMS 2.0, 8.7, BT-11).
 
         Raises:
             RefusedError: The session is closed or lost.
@@ -194,7 +195,7 @@ class Session:
             yield from all_of(self.settle(tuple(self._unsettled), Outcome.ACCEPTED))
 
     def recover(self) -> Operation[None]:
-        """Have everything unacknowledged come again, in its order (JMS 6.2.11).
+        """Have all unacknowledged messages delivered again, in their order (JMS 2.0, 6.2.11).
 
         Raises:
             RefusedError: The session is transacted, closed or lost.
@@ -207,10 +208,10 @@ class Session:
         yield from self._draw_back(tuple(self.consumers.values()), tuple(self._unsettled))
 
     def commit(self) -> Operation[None]:
-        """Commit the unit of work: what was sent is there, what was received is gone (JMS 6.2.7).
+        """Commit the unit of work (JMS 2.0, 6.2.7).
 
         Raises:
-            RefusedError: The session is not transacted, closed or lost; or the unit was rolled back.
+            RefusedError: The session is not transacted, closed or lost, or the broker rolled the unit of work back.
         """
         self._use_unit("commit")
         enlisted = tuple(self._unsettled)
@@ -223,27 +224,28 @@ class Session:
         self._forget(enlisted)
 
     def rollback(self) -> Operation[None]:
-        """Roll the unit of work back: what was sent never was, what was received comes again (JMS 6.2.7).
+        """Roll the unit of work back; messages received in it are delivered again (JMS 2.0, 6.2.7).
 
         Raises:
             RefusedError: The session is not transacted, closed or lost.
         """
         self._use_unit("roll back")
         if (yield from self.unit.rollback()):
-            # The broker leaves what was enlisted with the link: it counts as failed only once we say so.
+            # The broker leaves enlisted messages with the link; they count as failed only after their outcome is sent.
             yield from self._draw_back(tuple(self.consumers.values()), tuple(self._unsettled))
 
     def cancel(self, message_id: str) -> Operation[bool]:
-        """Take a delayed message back.
+        """Cancel a delayed message.
 
         Args:
-            message_id: The id that its send gave, on this connection or another.
+            message_id: Id that its send returned, on any connection.
 
         Returns:
-            Whether it was taken back; False when it is not staged (any more, or not yet: before its commit).
+            Whether the message was cancelled; False when the broker does not hold it back, or its send is not
+            committed.
 
         Raises:
-            RefusedError: The session is closed or lost, the broker has no such operation, or the user no authority.
+            RefusedError: The session is closed or lost, the broker cannot cancel, or the user lacks the authority.
         """
         self.use()
         need(Capability.CANCEL, self.connection.capabilities)
@@ -256,13 +258,13 @@ class Session:
         return True
 
     def close(self, caller: int) -> Operation[None]:
-        """Close: what was not handed over goes back untouched, the rest as the mode says (JMS 6.2.15, 8.8).
+        """Close: undelivered messages go back unchanged, the others as the mode says (JMS 2.0, 6.2.15, 8.8).
 
         Args:
-            caller: The thread that asks.
+            caller: Thread that calls.
 
         Raises:
-            RefusedError: A listener of this session closes it, and would wait for itself.
+            RefusedError: A listener of this session called it, and would wait for itself.
         """
         self.dispatcher.refuse_own_callback("the session", caller)
         if self._life.take(LifeEvent.CLOSE) is not Act.GO:
@@ -291,21 +293,21 @@ class Session:
     # -- for the connection ----------------------------------------------------------------------------------------
 
     def use(self) -> None:
-        """Ask whether it can be used.
+        """Check that the session can be used.
 
         Raises:
-            RefusedError: It is closed or lost.
+            RefusedError: The session is closed or lost.
         """
         self._life.take(LifeEvent.USE)
 
     def lose(self) -> None:
-        """The connection is gone."""
+        """End, because the connection is lost."""
         if self._life.take(LifeEvent.LOSE) is Act.END:
             self._end(lost=True)
 
     @property
     def works(self) -> bool:
-        """Whether anything may be handed over now: an XA session works in branches only."""
+        """Whether the session may deliver messages now: an XA session works in branches only."""
         return (
             self.connection.started
             and self.state is Life.OPEN
@@ -313,7 +315,7 @@ class Session:
         )
 
     def resume(self) -> None:
-        """The connection was started: listeners get credit and what has come."""
+        """Continue after the start of the connection: grant credit to listeners, and deliver buffered messages."""
         for consumer in tuple(self.consumers.values()):
             consumer.resume()
         self.dispatcher.schedule()
@@ -321,10 +323,10 @@ class Session:
     # -- for producers and consumers ------------------------------------------------------------------------------
 
     def unit_of_work(self) -> Operation[int | None]:
-        """The unit of work that a send or a delivery of now belongs to; begun here if need be.
+        """Return the unit of work for a send or a delivery, after beginning it if necessary.
 
         Raises:
-            RefusedError: The broker begins none, or the transaction manager has started no branch.
+            RefusedError: The broker does not begin one, or the transaction manager has started no branch.
         """
         if self.behaviour.branching:
             return (yield from self.branch.need())
@@ -333,23 +335,23 @@ class Session:
         return (yield from self.unit.need())
 
     def announce(self, consumer: Listener) -> None:
-        """Learn that the listener of a consumer has something due."""
+        """Note that the listener of a consumer has a message or batch due."""
         self.dispatcher.ready(consumer)
 
     def wait_until_idle(self, caller: int, consumer: Listener) -> Operation[None]:
-        """Wait until no callback of the consumer is under way; a callback does not wait for itself."""
+        """Wait until no listener of the consumer is running; a listener does not wait for itself."""
         return self.dispatcher.wait_until_idle(caller, consumer)
 
     def forget_producer(self, number: int) -> None:
-        """Forget a producer that has ended."""
+        """Forget a closed producer."""
         self.producers.pop(number, None)
 
     def forget_consumer(self, number: int) -> None:
-        """Forget a consumer that has ended."""
+        """Forget a closed consumer."""
         self.consumers.pop(number, None)
 
-    def hand_over(self, deliveries: Sequence[Delivery]) -> None:
-        """Note deliveries of one consumer as handed over; its observer sees them before anything settles them."""
+    def hand_over(self, deliveries: Sequence[EngineDelivery]) -> None:
+        """Note that deliveries of a consumer go to the application; the observer sees them before they are settled."""
         for delivery in deliveries:
             self._unsettled[delivery] = None
             delivery.consumer.held += 1
@@ -360,10 +362,10 @@ class Session:
             self.branch.enlist(deliveries)
             self._forget(deliveries)
 
-    def received(self, delivery: Delivery) -> Operation[None]:
-        """Settle what a receive call is about to return, as the mode says.
+    def received(self, delivery: EngineDelivery) -> Operation[None]:
+        """Settle the message of a receive call, as the mode says.
 
-        The application has the message whatever becomes of this: without an answer it may come again (JMS 6.2.11).
+        The application gets the message even if this fails; the broker may then deliver it again (JMS 2.0, 6.2.11).
         """
         match self.behaviour.settling:
             case Settling.NOW:
@@ -374,17 +376,17 @@ class Session:
                 pass
 
     def idle(self) -> None:
-        """Nothing is coming: a lazy session catches up."""
+        """Note that no message is coming, so that a dups-ok session acknowledges."""
         if self.behaviour.settling is Settling.LAZILY and self._unsettled and not self.dispatcher.in_callback:
             self.settle(tuple(self._unsettled), Outcome.ACCEPTED)
 
-    def settle(self, deliveries: Iterable[Delivery], outcome: Outcome) -> list[Pending[Done]]:
-        """Settle deliveries, each consumer's with one command; what was settled before is left alone.
+    def settle(self, deliveries: Iterable[EngineDelivery], outcome: Outcome) -> list[Pending[Done]]:
+        """Settle deliveries, with one command for each consumer; settled ones are ignored.
 
         Returns:
-            The answers, one for each consumer.
+            The pending answers, one for each consumer.
         """
-        by_consumer: dict[Recipient, list[Delivery]] = {}
+        by_consumer: dict[Recipient, list[EngineDelivery]] = {}
         for delivery in deliveries:
             if not delivery.settled:
                 delivery.settled = True
@@ -398,7 +400,7 @@ class Session:
         return answers
 
     def called_back(self, handing: Handing, raised: Exception | None) -> Operation[None]:
-        """Settle what a listener was handed, as the mode says (JMS 8.7, BT-08)."""
+        """Settle the messages of a listener's call, as the mode says (JMS 2.0, 8.7, BT-08)."""
         if raised is None:
             handing.consumer.succeeded()
         if raised is not None:
@@ -420,9 +422,9 @@ class Session:
             self.settle(tuple(self._unsettled), Outcome.ACCEPTED)
 
     def _refuse_own_subscription(self, name: str) -> None:
-        """Refuse to remove what this connection itself consumes (JMS 8.3.6).
+        """Refuse to remove a subscription that this connection consumes (JMS 2.0, 8.3.6).
 
-        Not left to the broker: over AMQP the request would take the very name of the link that is attached.
+        The client checks this, because over AMQP the request would use the name of the attached link.
         """
         for source in self.connection.sources():
             if source.name == name and source.durability is Durability.DURABLE:
@@ -439,10 +441,10 @@ class Session:
                 Refused(JmsErrorKind.ILLEGAL_STATE, f"there is nothing to {what}: the session is not transacted")
             )
 
-    def _draw_back(self, consumers: Sequence[Recipient], deliveries: Iterable[Delivery]) -> Operation[None]:
-        """Have handed-over deliveries come again, in their order.
+    def _draw_back(self, consumers: Sequence[Recipient], deliveries: Iterable[EngineDelivery]) -> Operation[None]:
+        """Have delivered messages delivered again, in their order.
 
-        What is under way and what is buffered must not overtake them, so it goes back too, untouched and first.
+        Buffered messages and those on their way go back first, unchanged, so that they do not overtake the others.
         """
         try:
             yield from call_back(consumers)
@@ -452,7 +454,7 @@ class Session:
                 consumer.go_on()
         yield from all_of(answers)
 
-    def _forget(self, deliveries: Iterable[Delivery]) -> None:
+    def _forget(self, deliveries: Iterable[EngineDelivery]) -> None:
         for delivery in deliveries:
             delivery.settled = True
             if delivery in self._unsettled:
@@ -467,7 +469,7 @@ class Session:
         self.unit.lose()
         self.branch.lose()
         for delivery in self._unsettled:
-            delivery.settled = True  # nobody is left to be told
+            delivery.settled = True  # the broker needs no outcome any more
         self._unsettled.clear()
         self.dispatcher.clear()
         self.connection.forget_session(self.number)

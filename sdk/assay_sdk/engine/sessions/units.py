@@ -1,4 +1,4 @@
-"""A transacted session's local unit of work: begun lazily, one at a time (JMS 6.2.7)."""
+"""Local units of work of a transacted session, begun when needed, one at a time (JMS 2.0, 6.2.7)."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ import msgspec
 
 from assay_sdk.driver import Begin, Commit, Enlist, Outcome, Rollback
 from assay_sdk.engine.calls import Pending, RefusedError
-from assay_sdk.engine.deliveries.delivery import Delivery
+from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.ports import ConnectionPort
-from assay_sdk.engine.states import UNIT, Act, Machine, Unit, UnitEvent
+from assay_sdk.engine.states import UNIT, Act, Machine, UnitEvent, UnitState
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import Settled, UnitTurned
 
 
 class UnitOfWork:
-    """The unit of work of one session, again and again.
+    """The units of work of one session, one after the other.
 
     Args:
-        connection: Over which it runs.
-        session: The session's number.
+        connection: Connection of the session.
+        session: Number of the session.
     """
 
     def __init__(self, connection: ConnectionPort, session: int) -> None:
         self._connection = connection
         self._session = session
-        self._machine: Machine[Unit, UnitEvent] = Machine(UNIT, Unit.NONE, "the unit of work")
+        self._machine: Machine[UnitState, UnitEvent] = Machine(UNIT, UnitState.NONE, "the unit of work")
         self._number = 0
         self._turned: Pending[None] = Pending()
         self._refused: RefusedError | None = None
 
     @property
-    def state(self) -> Unit:
-        """Where it stands."""
+    def state(self) -> UnitState:
+        """State of the current unit of work."""
         return self._machine.state
 
     def need(self) -> Operation[int]:
-        """Begin it unless it has begun.
+        """Begin a unit of work unless one has begun.
 
         Returns:
-            Its number, for what is to belong to it.
+            Number of the unit of work.
 
         Raises:
-            RefusedError: The broker begins none.
+            RefusedError: The broker does not begin one.
         """
         act = yield from self._ask(UnitEvent.NEED)
         if act is Act.GO:
@@ -59,8 +59,8 @@ class UnitOfWork:
             self._connection.observe(UnitTurned(number, "begin"))
         return self._number
 
-    def enlist(self, deliveries: Sequence[Delivery]) -> None:
-        """Accept deliveries of one consumer within it; a refusal shows at the commit."""
+    def enlist(self, deliveries: Sequence[EngineDelivery]) -> None:
+        """Accept deliveries of one consumer in the unit of work; `commit` raises a refusal."""
         number = self._number
         link = deliveries[0].consumer.number
         numbers = tuple(delivery.number for delivery in deliveries)
@@ -70,19 +70,20 @@ class UnitOfWork:
         answer.then(lambda: self._note(answer.error))
 
     def commit(self) -> Operation[bool]:
-        """Make it so.
+        """Commit.
 
         Returns:
-            Whether there was anything to commit.
+            Whether there was a unit of work to commit.
 
         Raises:
-            RefusedError: It was rolled back instead (`transaction-rolled-back`), or the connection went in the middle.
+            RefusedError: The broker rolled back instead (`transaction-rolled-back`), or the connection was lost
+                meanwhile.
         """
         if (yield from self._ask(UnitEvent.COMMIT)) is not Act.GO:
             return False
         number = self._number
         if self._refused is not None:
-            # A delivery that could not be enlisted would come again although its unit was committed.
+            # A message that could not be enlisted would be delivered again although its unit of work was committed.
             yield from self._end(number, Rollback)
             self._connection.observe(UnitTurned(number, "rollback"))
             raise RefusedError(_rolled_back(self._refused))
@@ -94,13 +95,13 @@ class UnitOfWork:
         return True
 
     def rollback(self) -> Operation[bool]:
-        """Undo it.
+        """Roll back.
 
         Returns:
-            Whether there was anything to roll back.
+            Whether there was a unit of work to roll back.
 
         Raises:
-            RefusedError: The connection went in the middle.
+            RefusedError: The connection was lost meanwhile.
         """
         if (yield from self._ask(UnitEvent.ROLLBACK)) is not Act.GO:
             return False
@@ -110,7 +111,7 @@ class UnitOfWork:
         return True
 
     def lose(self) -> None:
-        """The connection is gone, and the broker rolls back."""
+        """Forget the unit of work, which the broker rolls back because the connection is lost."""
         self._take(UnitEvent.LOSE)
 
     def _end(self, number: int, how: type[Commit | Rollback]) -> Operation[None]:

@@ -1,4 +1,4 @@
-"""Global units of work: what a transaction manager asks of the broker over the connection of one session."""
+"""The XA resource of a session: the calls of a transaction manager."""
 
 from __future__ import annotations
 
@@ -7,52 +7,52 @@ from collections.abc import Callable
 from assay_sdk.driver import CommitXa, Done, DriverCommand, ForgetXa, Prepare, RecoverXa, RollbackXa
 from assay_sdk.engine.operations import Operation, result_of
 from assay_sdk.engine.sessions.consumer import call_back
-from assay_sdk.engine.sessions.session import Session
+from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.model.xa import XaEnd, XaStart, XaVote, Xid
 from assay_sdk.observer import UnitTurned
 
 
-class XaResource:
-    """What a transaction manager asks for, over one session's connection.
+class EngineXaResource:
+    """The XA resource of one session.
 
     Args:
         session: The session.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: EngineSession) -> None:
         self._session = session
         self._connection = session.connection
 
     def start(self, xid: Xid, how: XaStart) -> Operation[None]:
-        """Have the session work in a branch from now on.
+        """Start the session's work in a branch.
 
         Raises:
-            RefusedError: It works in one, is closed, or the broker's answer.
+            RefusedError: The session works in a branch already or is closed, or the broker refuses.
         """
         self._session.use()
         yield from self._session.branch.start(xid.encoded(), how)
         self._session.resume()
 
     def end(self, xid: Xid, how: XaEnd, caller: int) -> Operation[None]:
-        """Have the session work in the branch no longer, once no callback is under way.
+        """End the session's work in a branch, after running listeners have returned.
 
         Args:
             xid: The branch.
-            how: For good, because it failed, or for a while.
-            caller: The thread that asks; a listener does not wait for itself.
+            how: Whether the work succeeded, failed, or is suspended.
+            caller: Thread that calls; a listener does not wait for itself.
 
         Raises:
-            RefusedError: The session is closed, something could not be made part of the branch, or the broker's answer.
+            RefusedError: The session is closed, a message could not be made part of the branch, or the broker refuses.
         """
         self._session.use()
         yield from self._session.dispatcher.wait_until_idle(caller)
         yield from self._session.branch.end(xid.encoded(), how)
 
     def prepare(self, xid: Xid) -> Operation[XaVote]:
-        """Have the broker promise either end.
+        """Prepare a branch.
 
         Raises:
-            RefusedError: The broker's answer.
+            RefusedError: The broker refuses.
         """
         answer = yield from self._ask(lambda token: Prepare(token, xid.encoded()))
         vote = XaVote(str(answer.value))
@@ -63,16 +63,19 @@ class XaResource:
         """Commit a branch.
 
         Raises:
-            RefusedError: The broker's answer.
+            RefusedError: The broker refuses.
         """
         yield from self._ask(lambda token: CommitXa(token, xid.encoded(), one_phase))
         self._connection.observe(UnitTurned(xid.encoded(), "commit"))
 
     def rollback(self, xid: Xid) -> Operation[None]:
-        """Roll a branch back; what the session's consumers have been sent since must not overtake what comes again.
+        """Roll a branch back.
+
+        Messages that the consumers have buffered go back first, so that they do not overtake those that are delivered
+        again.
 
         Raises:
-            RefusedError: The broker's answer.
+            RefusedError: The broker refuses.
         """
         self._session.use()
         consumers = tuple(self._session.consumers.values())
@@ -85,19 +88,19 @@ class XaResource:
         self._connection.observe(UnitTurned(xid.encoded(), "rollback"))
 
     def recover(self) -> Operation[tuple[Xid, ...]]:
-        """The branches that are in doubt, or were completed heuristically.
+        """List the branches that are prepared or were completed heuristically.
 
         Raises:
-            RefusedError: The broker's answer.
+            RefusedError: The broker refuses.
         """
         answer = yield from self._ask(RecoverXa)
         return tuple(Xid.decoded(octets) for octets in answer.value or () if isinstance(octets, bytes))
 
     def forget(self, xid: Xid) -> Operation[None]:
-        """Have the broker forget how a branch was completed heuristically.
+        """Have the broker forget a branch that was completed heuristically.
 
         Raises:
-            RefusedError: The broker's answer.
+            RefusedError: The broker refuses.
         """
         yield from self._ask(lambda token: ForgetXa(token, xid.encoded()))
 

@@ -1,4 +1,4 @@
-"""JMS message selectors (Jakarta Messaging 3.1, 3.8): read once, asked for every message.
+"""JMS message selectors (Jakarta Messaging 3.1, 3.8): parsed once, evaluated for every message.
 
 ``Selector.parse("colour = 'red' AND weight > 2500").matches(message)``.
 """

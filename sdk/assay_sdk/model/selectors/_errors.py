@@ -1,22 +1,22 @@
-"""What is wrong with a selector, and where."""
+"""The error for an invalid selector, with the position of the fault."""
 
 from __future__ import annotations
 
 from assay_sdk.model.reasons import Mqrc
 
 SHOWN = 40
-"""How many characters of the selector a sentence shows around the fault."""
+"""Characters of the selector that the error shows around the fault."""
 
 
 class SelectorError(ValueError):
-    """A text is no message selector (Jakarta Messaging 3.1, 3.8.1, 10.3: InvalidSelectorException).
+    """A text that is not a message selector (Jakarta Messaging 3.1, 3.8.1, 10.3: InvalidSelectorException).
 
     Attributes:
-        problem: What is wrong, as a clause.
+        problem: The fault, as a clause.
         position: Offset of the fault in `text`, in characters from 0; ``len(text)`` when the text ends too early.
-        expected: What could have stood there, in words; empty when nothing in its place would help.
+        expected: What would be valid at the position, in words; empty if nothing would.
         text: The whole selector.
-        reason: The MQRC that a refusal carries.
+        reason: MQRC code of the refusal.
     """
 
     reason = Mqrc.SELECTOR_SYNTAX_ERROR

@@ -1,15 +1,15 @@
-"""From tree to closures: a selector is turned into functions of a message once, then only called.
+"""Evaluation: a selector's tree becomes nested functions of a message once, which then run for every message.
 
-NULL and UNKNOWN are both None, so a condition gives True, False or None (Jakarta Messaging 3.1, 3.8.1.2).  What the
-specification leaves open is settled here:
+NULL and UNKNOWN are both None, so a condition returns True, False or None (Jakarta Messaging 3.1, 3.8.1.2).  Where the
+specification leaves a choice, this module decides:
 
-* Integers are longs and wrap as Java's do; mixed with an approximate number they are made doubles first.
-* An integer divided by zero has no value: NULL.  A double divided by zero is infinite or not a number, as in Java.
-* A value that is no number has none in arithmetic: NULL.
-* Values of unlike types compare as false under every operator, ``<>`` too (3.8.1.1).  So does what is defined through
-  comparisons, and what is for strings alone: a string is neither BETWEEN nor NOT BETWEEN two numbers, a number neither
-  IN nor NOT IN a list, neither LIKE nor NOT LIKE a pattern.
-* A value that is no truth value counts as false where a condition stands.
+* Integers are longs and overflow as in Java; combined with an approximate number they become doubles first.
+* An integer divided by zero is NULL.  A double divided by zero is infinite or not a number, as in Java.
+* In arithmetic, a value that is not a number is NULL.
+* Values of different types compare as false under every operator, ``<>`` included (3.8.1.1).  So do constructs that are
+  defined by comparisons or apply to strings only: a string is neither BETWEEN nor NOT BETWEEN two numbers, a number
+  neither IN nor NOT IN a list, and neither LIKE nor NOT LIKE a pattern.
+* A value that is not a boolean is false where a condition is required.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _RELATIONS: dict[Relation, Callable[[Number, Number], bool]] = {
 
 
 def condition(tree: nodes.Node) -> Condition:
-    """The function that says whether a selector holds for a message; what it calls is as deep as the tree is high."""
+    """Return a selector's function of a message; its calls nest as deep as the tree."""
     return _truth(tree, nodes.fold(tree, _read))
 
 
 def _read(  # noqa: C901, PLR0911, PLR0912 - a table: one line for each construct
     node: nodes.Node, below: tuple[Read, ...]
 ) -> Read:
-    """The function that gives a node's value for a message, from those of its operands; None is NULL and UNKNOWN."""
+    """Return the function that computes a node's value from those of its operands; None is NULL and UNKNOWN."""
     match node:
         case nodes.AnyOf() | nodes.AllOf():
             parts = tuple(map(_truth, node.conditions, below))
@@ -81,9 +81,9 @@ def _read(  # noqa: C901, PLR0911, PLR0912 - a table: one line for each construc
 
 
 def _truth(node: nodes.Node, read: Read) -> Condition:
-    """A node as a condition: what a name or literal gives is looked at, everything else is one already."""
+    """Return a node as a condition: names and literals are tested for a boolean, other nodes are conditions already."""
     if not isinstance(node, nodes.Identifier | nodes.Literal):
-        return cast("Condition", read)  # the parser lets only conditions stand here
+        return cast("Condition", read)  # the parser accepts only conditions here
 
     def holds(message: Message) -> Truth:
         found = read(message)
@@ -93,7 +93,7 @@ def _truth(node: nodes.Node, read: Read) -> Condition:
 
 
 def _joined(conditions: tuple[Condition, ...], *, decisive: bool) -> Condition:
-    """AND and OR: one decisive answer decides; without it, one unknown makes unknown (3.8.1.2, tables 1 and 2)."""
+    """AND and OR: one decisive operand decides; otherwise an unknown one makes the result unknown (3.8.1.2)."""
 
     def holds(message: Message) -> Truth:
         answer: Truth = not decisive
@@ -124,9 +124,9 @@ def _comparison(node: nodes.Comparison, left: Read, right: Read) -> Condition:
 
 
 def _with_constant(relation: Relation, left: Read, constant: str | Number) -> Condition:
-    """The common case, with the constant's type looked at once; every other type goes the general way.
+    """Comparison with a constant, whose type is tested once; values of other types take the general path.
 
-    The parser lets strings and truth values stand under = and <> only, so `related` is right for each of them.
+    The parser accepts strings and booleans with = and <> only, so `related` is right for each of them.
     """
     kind = type(constant)
     related = _RELATIONS[relation]
@@ -134,14 +134,14 @@ def _with_constant(relation: Relation, left: Read, constant: str | Number) -> Co
     def holds(message: Message) -> Truth:
         found = left(message)
         if type(found) is kind:
-            return related(found, constant)  # type: ignore[arg-type]  # both are of the one type that `kind` is
+            return related(found, constant)  # type: ignore[arg-type]  # both are of the type `kind`
         return _related(relation, found, constant)
 
     return holds
 
 
 def _related(relation: Relation, left: Property, right: Property) -> Truth:
-    """One comparison: NULL makes it unknown, unlike types make it false."""
+    """Compare two values: NULL makes the result unknown, different types make it false."""
     if left is None or right is None:
         return None
     one, other = _number(left), _number(right)
@@ -158,7 +158,7 @@ def _related(relation: Relation, left: Property, right: Property) -> Truth:
 
 
 def _between(of: Read, low: Read, high: Read, *, negated: bool) -> Condition:
-    """As the two comparisons that the specification says it stands for."""
+    """BETWEEN as the two comparisons that the specification defines it by."""
     below, above = (Relation.LESS, Relation.GREATER) if negated else (Relation.GREATER_EQUAL, Relation.LESS_EQUAL)
     decisive = negated
 
@@ -176,7 +176,7 @@ def _between(of: Read, low: Read, high: Read, *, negated: bool) -> Condition:
 
 
 def _of_string(name: str, test: Callable[[str], bool], *, negated: bool) -> Condition:
-    """IN and LIKE: for strings, unknown of NULL, and false of every other value, negated or not (3.8.1.2)."""
+    """IN and LIKE: true or false for strings, unknown for NULL, false for other values, negated or not (3.8.1.2)."""
     read = reader(name)
 
     def holds(message: Message) -> Truth:
@@ -189,10 +189,10 @@ def _of_string(name: str, test: Callable[[str], bool], *, negated: bool) -> Cond
 
 
 def _pattern(pattern: str, escape: str | None) -> Callable[[str], bool]:
-    """LIKE as a regular expression.
+    """Translate a LIKE pattern to a regular expression.
 
-    Each stretch between two % is found at its first place and then kept (an atomic group), so that the time grows with
-    the text's length times the pattern's and not with a power of it.
+    Each part between two % matches at its first position only (an atomic group).  The time is then proportional to the
+    text's length times the pattern's, and not exponential.
     """
     stretches = [""]
     letters = iter(pattern)
@@ -219,7 +219,7 @@ def _is_null(name: str, *, negated: bool) -> Condition:
 
 
 def _number(found: Property) -> Number | None:
-    """A number as it is; None for NULL and for what is no number (True is none)."""
+    """Return a number unchanged; None for NULL and for values that are not numbers (True is not one)."""
     if isinstance(found, int | float) and not isinstance(found, bool):
         return found
     return None
@@ -267,7 +267,7 @@ def _chain(node: nodes.Chain, first: Read, *operands: Read) -> Read:
 
 
 def _quotient(dividend: int, divisor: int) -> int | None:
-    """Towards zero, as in Java; nothing for a divisor of zero."""
+    """Divide towards zero, as Java does; None for a divisor of zero."""
     if divisor == 0:
         return None
     size = abs(dividend) // abs(divisor)
@@ -288,4 +288,4 @@ _ARITHMETIC: dict[Operation, tuple[Callable[[int, int], int | None], Callable[[f
     Operation.MULTIPLY: (lambda one, other: wrapped(one * other), operator.mul),
     Operation.DIVIDE: (_quotient, _ratio),
 }
-"""Each operation on longs and on doubles."""
+"""Each arithmetic operation on longs and on doubles."""

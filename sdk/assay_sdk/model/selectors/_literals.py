@@ -1,4 +1,4 @@
-"""Numbers as Java writes them (Jakarta Messaging 3.1, 3.8.1.1; Java Language Specification, 3.10.1 and 3.10.2).
+"""Numeric literals of Java (Jakarta Messaging 3.1, 3.8.1.1; Java Language Specification, 3.10.1 and 3.10.2).
 
 Exact literals are longs, whether or not they carry the suffix ``L``: the specification speaks of "the range of long".
 """
@@ -17,27 +17,27 @@ _STRAY_UNDERSCORE = {
     False: re.compile(r"(?<![0-9_])_|_(?![0-9_])"),
     True: re.compile(r"(?<![0-9a-fA-F_])_|_(?![0-9a-fA-F_])"),
 }
-"""By whether the literal is hexadecimal."""
+"""Misplaced underscores, by whether the literal is hexadecimal."""
 _ZERO = re.compile(r"[0._]*(?:[eEpP].*|[fFdD])?\Z")
 _RADIX = {"0x": 16, "0b": 2}
 
 
 class LiteralError(ValueError):
-    """A number that Java would not take; the text says why, as a clause."""
+    """A number that Java refuses; the text says why, as a clause."""
 
 
 def number(text: str, *, negative: bool = False) -> int | float:
-    """The value of a numeric literal.
+    """Return the value of a numeric literal.
 
     Args:
         text: The literal, without a sign.
-        negative: Whether a minus stands directly before it, which counts for the range and is applied.
+        negative: Whether a minus directly precedes the literal; it counts for the range, and is applied.
 
     Returns:
         An int within the range of a long, or a float.
 
     Raises:
-        LiteralError: The digits do not fit the radix, an underscore stands at an edge, or the value is out of range.
+        LiteralError: The digits do not fit the radix, an underscore is misplaced, or the value is out of range.
     """
     prefix = text[:2].lower()
     if _STRAY_UNDERSCORE[prefix == "0x"].search(text[2:] if prefix in _RADIX else text):
@@ -57,14 +57,14 @@ def number(text: str, *, negative: bool = False) -> int | float:
 def _exact(text: str, digits: str, *, negative: bool) -> int:
     if len(digits) > 1 and digits[0] == "0":
         return _radix(text, digits[1:], 8, negative=negative)
-    # A long has 19 digits; the limit keeps int() from working on thousands of them.
-    if len(digits) > 19 or int(digits) > LONG_MAX + negative:  # noqa: PLR2004 - said in the line above
+    # A long has at most 19 digits; the limit keeps int() from converting thousands of them.
+    if len(digits) > 19 or int(digits) > LONG_MAX + negative:  # noqa: PLR2004 - explained in the line above
         raise LiteralError(f"the number {text} is beyond the range of a 64-bit integer")
     return -int(digits) if negative else int(digits)
 
 
 def _radix(text: str, digits: str, radix: int, *, negative: bool) -> int:
-    """Hexadecimal, octal and binary literals give the bits of a long: 0xFFFFFFFFFFFFFFFF is -1 (JLS 3.10.1)."""
+    """Read a hexadecimal, octal or binary literal as the bits of a long: 0xFFFFFFFFFFFFFFFF is -1 (JLS 3.10.1)."""
     try:
         bits = int(digits, radix)
     except ValueError:
@@ -91,7 +91,7 @@ def _hexadecimal_float(text: str) -> float:
 
 
 def _finite(text: str, value: float) -> float:
-    """Java refuses a literal that rounds to infinity, or to zero without being zero; ``f`` rounds to single."""
+    """Refuse literals that round to infinity, or to zero without being zero, as Java does; ``f`` rounds to single."""
     if text[-1] in "fF":
         try:
             value = float(struct.unpack("<f", struct.pack("<f", value))[0])
@@ -105,12 +105,12 @@ def _finite(text: str, value: float) -> float:
 
 
 def wrapped(value: int) -> int:
-    """An integer as a Java long keeps it: modulo 2**64, from `LONG_MIN` to `LONG_MAX`."""
+    """Wrap an integer as a Java long: modulo 2**64, from `LONG_MIN` to `LONG_MAX`."""
     if LONG_MIN <= value <= LONG_MAX:
         return value
     return (value + 2**63) % _LONG_SPAN - 2**63
 
 
 def string(token: str) -> str:
-    """The text within a string literal: the outer quotes gone, two quotes for one."""
+    """Return the text of a string literal: without the outer quotes, doubled quotes made single."""
     return token[1:-1].replace("''", "'")

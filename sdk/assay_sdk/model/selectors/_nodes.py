@@ -1,7 +1,7 @@
-"""What a selector says, as values: one struct for each construct (Jakarta Messaging 3.1, 3.8.1.1).
+"""Nodes of a selector's tree: one struct for each construct (Jakarta Messaging 3.1, 3.8.1.1).
 
-Brackets leave no trace.  Chains of AND, OR, sums and products are flat, so that the height of a tree is bounded by the
-depth that the parser allows, not by the length of the text.
+Parentheses have no node.  Chains of AND, OR, sums and products are flat, so the parser's limit on depth bounds the
+height of a tree, whatever the length of the text.
 """
 
 from __future__ import annotations
@@ -36,35 +36,35 @@ class Operation(StrEnum):
 
 
 class Literal(Struct, frozen=True, tag=True):
-    """A number within the range of a long or double, a string, or a truth value."""
+    """A number within the range of a long or double, a string, or a boolean."""
 
     value: bool | int | float | str
 
 
 class Identifier(Struct, frozen=True, tag=True):
-    """A header field or property, by its name (case counts)."""
+    """The name of a header field or property, with case."""
 
     name: str
 
 
 class Minus(Struct, frozen=True, tag=True):
-    """A changed sign."""
+    """A negated number."""
 
     of: Node
 
 
 class Plus(Struct, frozen=True, tag=True):
-    """A sign that changes nothing, but asks for a number."""
+    """A unary plus, which requires a number and changes nothing."""
 
     of: Node
 
 
 class Chain(Struct, frozen=True, tag=True):
-    """A sum or a product, worked off from the left.
+    """A sum or a product, evaluated from the left.
 
     Args:
         first: The first operand.
-        rest: Each further operand behind its operator; all of one rank.
+        rest: Each further operand with its operator; all operators have one precedence.
     """
 
     first: Node
@@ -72,7 +72,7 @@ class Chain(Struct, frozen=True, tag=True):
 
 
 class Comparison(Struct, frozen=True, tag=True):
-    """Two values in a relation."""
+    """A comparison of two values."""
 
     relation: Relation
     left: Node
@@ -80,7 +80,7 @@ class Comparison(Struct, frozen=True, tag=True):
 
 
 class Between(Struct, frozen=True, tag=True):
-    """``of [NOT] BETWEEN low AND high``, both ends included."""
+    """``of [NOT] BETWEEN low AND high``, both bounds included."""
 
     of: Node
     low: Node
@@ -113,7 +113,7 @@ class IsNull(Struct, frozen=True, tag=True):
 
 
 class Not(Struct, frozen=True, tag=True):
-    """The opposite; of unknown, unknown."""
+    """NOT; of unknown, unknown."""
 
     of: Node
 
@@ -134,7 +134,7 @@ Node = Literal | Identifier | Minus | Plus | Chain | Comparison | Between | With
 
 
 def operands(node: Node) -> tuple[Node, ...]:
-    """The nodes directly below one."""
+    """Return the nodes directly below one."""
     match node:
         case AnyOf() | AllOf():
             return node.conditions
@@ -153,11 +153,11 @@ def operands(node: Node) -> tuple[Node, ...]:
 
 
 def fold(root: Node, make: Callable[[Node, tuple[R, ...]], R]) -> R:
-    """Make something of a tree from its leaves up, on a list and not on Python's stack.
+    """Compute a value from a tree, leaves first, on a list instead of Python's stack.
 
     Args:
         root: The tree.
-        make: Given a node and what was made of its operands, in their order.
+        make: Called with a node and the values of its operands, in their order.
     """
     made: list[R] = []
     ahead: list[tuple[Node, bool]] = [(root, False)]

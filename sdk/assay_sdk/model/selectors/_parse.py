@@ -1,7 +1,7 @@
-"""From text to tree: the grammar's callbacks, and the faults said in words.
+"""Parsing: the callbacks of the grammar, and the texts of its errors.
 
-The parser is LALR and works on a stack of its own, so no text makes Python's deep.  How deep the finished tree may
-be is checked before anything walks it.
+The parser is LALR with its own stack, so no text can exhaust Python's.  The tree's depth is checked before any code
+walks the tree.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay_sdk.model.selectors._errors import SelectorError
 from assay_sdk.model.selectors._values import HEADERS
 
 RESERVED = frozenset({"NULL", "TRUE", "FALSE", "NOT", "AND", "OR", "BETWEEN", "LIKE", "IN", "IS", "ESCAPE"})
-"""Words that name nothing, in any case (Jakarta Messaging 3.1, 3.8.1.1)."""
+"""Words that cannot be names, in any case (Jakarta Messaging 3.1, 3.8.1.1)."""
 
 _JAVA_LETTERS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Sc", "Pc"})
 """Unicode categories of Character.isJavaIdentifierStart."""
@@ -44,11 +44,11 @@ _WORDS = {
     "DIVIDE": "'/'",
     "$END": "the end",
 }
-"""How a sentence calls a terminal; the reserved words stand for themselves."""
+"""Names of terminals in errors; reserved words are shown as they are."""
 
 
 class _Kind(StrEnum):
-    """What a part of a selector is known to give before any message is seen."""
+    """Type of an expression, as far as it is known before evaluation."""
 
     NUMBER = "a number"
     STRING = "a string"
@@ -61,8 +61,8 @@ class _Part(NamedTuple):
 
     Args:
         start: Offset of its first character.
-        depth: Brackets, signs and NOTs within each other.
-        deepest: Offset of what lies deepest.
+        depth: Nesting depth of parentheses, signs and NOTs.
+        deepest: Offset of the most deeply nested part.
     """
 
     node: nodes.Node
@@ -73,7 +73,7 @@ class _Part(NamedTuple):
 
 
 class _FaultError(Exception):
-    """A fault found by a callback, which does not know the whole text."""
+    """An error found by a callback, which does not have the whole text."""
 
     def __init__(self, problem: str, position: int, *expected: str) -> None:
         super().__init__(problem)
@@ -83,18 +83,18 @@ class _FaultError(Exception):
 
 
 def parse(text: str, *, length: int, depth: int) -> nodes.Node:
-    """Read a selector.
+    """Parse a selector.
 
     Args:
         text: The selector.
-        length: Most characters allowed.
-        depth: Most brackets, signs and NOTs allowed within each other.
+        length: Greatest number of characters allowed.
+        depth: Greatest nesting depth of parentheses, signs and NOTs allowed.
 
     Returns:
-        Its tree, at most a fixed multiple of `depth` high.
+        The tree, at most a fixed multiple of `depth` high.
 
     Raises:
-        SelectorError: The text is no selector, or is beyond a limit.
+        SelectorError: The text is not a selector, or exceeds a limit.
     """
     if len(text) > length:
         raise SelectorError(f"it has {len(text)} characters and {length} are allowed", text=text, position=length)
@@ -111,7 +111,7 @@ def parse(text: str, *, length: int, depth: int) -> nodes.Node:
 
 @cache
 def _parser() -> Callable[[str], _Part]:
-    """The parser, built at its first use: reading the grammar takes longer than most selectors."""
+    """Return the parser, built at its first use, because building it takes longer than parsing most selectors."""
     lark = Lark.open_from_package(
         "assay_sdk.model.selectors",
         "grammar.lark",
@@ -121,11 +121,11 @@ def _parser() -> Callable[[str], _Part]:
         transformer=_Builder(),
         lexer_callbacks={"NAME": _named},
     )
-    return cast("Callable[[str], _Part]", lark.parse)  # the embedded transformer makes it a _Part
+    return cast("Callable[[str], _Part]", lark.parse)  # with its transformer, parse returns a _Part
 
 
 def _named(token: Token) -> Token:
-    """A reserved word in any case, or a name whose letters Java would take."""
+    """Turn a name into a reserved word where it is one; check the letters of other names by Java's rules."""
     if token.isascii():
         word = token.upper()
         return token.update(type=word) if word in RESERVED else token
@@ -164,7 +164,7 @@ def _name(part: _Part, operator: Token) -> str:
 
 
 def _over(parts: Sequence[_Part], node: nodes.Node, kind: _Kind) -> _Part:
-    """A part made of others: it starts where the first does and is as deep as the deepest."""
+    """Combine parts: the result starts where the first does and is as deep as the deepest."""
     low = max(parts, key=lambda part: part.depth)
     return _Part(node, kind, parts[0].start, low.depth, low.deepest)
 
@@ -188,7 +188,7 @@ Children = list[_Part | Token | None]
 
 
 class _Builder(Transformer[Token, _Part]):
-    """One callback for each alias of the grammar; called while the parser reduces, innermost first."""
+    """One callback for each alias of the grammar, called during the parse, innermost first."""
 
     def any_of(self, children: Children) -> _Part:
         """``a OR b OR ...``."""
@@ -206,7 +206,7 @@ class _Builder(Transformer[Token, _Part]):
         return _deeper(part, nodes.Not(_condition(part).node), _Kind.TRUTH, _at(word))
 
     def compared(self, children: tuple[_Part, Token, _Part]) -> _Part:
-        """``a = b`` and the like; strings and truth values know only = and <>."""
+        """``a = b`` and other comparisons; strings and booleans allow only = and <>."""
         left, operator, right = children
         if operator.type == "COMPARE":
             _numeric(left)
@@ -278,7 +278,7 @@ class _Builder(Transformer[Token, _Part]):
         return _over(parts, nodes.Chain(parts[0].node, rest), _Kind.NUMBER)
 
     def minus(self, children: tuple[Token, _Part]) -> _Part:
-        """A minus before anything but a number; a number in brackets, or with a sign already, is turned at once."""
+        """A minus before anything but a literal; a literal in parentheses or with a sign is negated at once."""
         sign, part = children
         of = part.node.value if isinstance(part.node, nodes.Literal) else None
         if isinstance(of, int | float) and not isinstance(of, bool):
@@ -292,7 +292,7 @@ class _Builder(Transformer[Token, _Part]):
         return _deeper(part, nodes.Plus(_numeric(part).node), _Kind.NUMBER, _at(sign))
 
     def bracketed(self, children: tuple[_Part]) -> _Part:
-        """Brackets: they count for the depth, and are gone."""
+        """Parentheses: they count for the depth and leave no node."""
         (part,) = children
         return _deeper(part, part.node, part.kind, max(0, part.start - 1))
 
@@ -317,7 +317,7 @@ class _Builder(Transformer[Token, _Part]):
         return _leaf(nodes.Literal(value=False), _Kind.TRUTH, children[0])
 
     def identifier(self, children: tuple[Token]) -> _Part:
-        """A name; of those that begin with JMS, only what the specification lets a selector see (3.8.1.1)."""
+        """A name; of those that begin with JMS, only the ones that the specification allows (3.8.1.1)."""
         (token,) = children
         name = str(token)
         if name.startswith("JMS") and name not in HEADERS and not name.startswith(("JMSX", "JMS_")):
@@ -327,7 +327,7 @@ class _Builder(Transformer[Token, _Part]):
 
 
 def _split(children: Children) -> tuple[_Part, list[Token]]:
-    """The one part of a construct about a name, and its tokens."""
+    """Return the one part of a construct about a name, and its tokens."""
     (part,) = (child for child in children if isinstance(child, _Part))
     return part, [child for child in children if isinstance(child, Token)]
 
@@ -337,7 +337,7 @@ def _word(tokens: list[Token], kind: str) -> Token:
 
 
 def _explained(unexpected: UnexpectedInput, text: str) -> SelectorError:
-    """The parser's fault in words."""
+    """Convert the parser's error to ours."""
     if isinstance(unexpected, UnexpectedToken):
         token = cast("Token", unexpected.token)
         expected = _expected(frozenset(unexpected.accepts or unexpected.expected))
@@ -354,7 +354,7 @@ def _explained(unexpected: UnexpectedInput, text: str) -> SelectorError:
 
 
 def _expected(terminals: frozenset[str]) -> tuple[str, ...]:
-    """Terminals in words; everything that begins a value in one."""
+    """Name terminals in words; all that begin a value share one name."""
     if terminals >= _VALUE:
         return ("a value", "a condition") if "NOT" in terminals else ("a value",)
     return tuple(_WORDS.get(terminal, terminal) for terminal in sorted(terminals))

@@ -1,4 +1,4 @@
-"""A message selector, ready to be asked."""
+"""A parsed message selector."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from assay_sdk.model.selectors import _evaluate, _parse, _text
 from assay_sdk.model.selectors import _nodes as nodes
 
 DEEPEST = 128
-"""No limit may allow more: every level costs up to three of Python's frames when a message is matched, of the thousand
-that Python has."""
+"""Greatest depth that a limit may allow: each level takes up to three of Python's thousand stack frames when a message
+is matched."""
 
 
 class Limits(Struct, frozen=True):
-    """What a selector may be, so that a peer cannot make one that hurts.
+    """Limits on a selector, so that a peer cannot exhaust the broker with one.
 
     Args:
-        length: Most characters (default 8192; IBM MQ allows 10240, Apache Artemis has no limit).
-        depth: Most brackets, signs and NOTs within each other, at most `DEEPEST`.
+        length: Greatest number of characters (default 8192; IBM MQ allows 10240, Apache Artemis has no limit).
+        depth: Greatest nesting depth of parentheses, signs and NOTs, at most `DEEPEST`.
 
     Raises:
         ValueError: A limit is below 1, or `depth` is above `DEEPEST`.
@@ -43,8 +43,7 @@ DEFAULT_LIMITS = Limits()
 class Selector:
     """A message selector (Jakarta Messaging 3.1, 3.8).
 
-    Two selectors are equal when they say the same in the same order, however they are spelled: ``a=1`` equals
-    ``(a = 1)``.  Make one with `parse`.
+    Two selectors are equal when they have the same tree: ``a=1`` equals ``(a = 1)``.  Use `parse` to make one.
     """
 
     __slots__ = ("_condition", "_spelled", "_text")
@@ -56,34 +55,34 @@ class Selector:
 
     @classmethod
     def parse(cls, text: str, limits: Limits = DEFAULT_LIMITS) -> Self:
-        """Read a selector.
+        """Parse a selector.
 
         Args:
-            text: The selector.  An empty one is refused: that there is none is said with None (3.8.1).
-            limits: How long and how deep it may be.
+            text: The selector, not empty; use None instead of an empty selector (3.8.1).
+            limits: Limits on length and depth.
 
         Raises:
-            SelectorError: The text is no selector, or is beyond a limit; it says where and what was expected.
+            SelectorError: The text is not a selector or exceeds a limit; the error has the position of the fault.
         """
         return cls(text, _parse.parse(text, length=limits.length, depth=limits.depth))
 
     @property
     def text(self) -> str:
-        """As it was given."""
+        """Text from which the selector was parsed."""
         return self._text
 
     def matches(self, message: Message) -> bool:
-        """Whether the selector is true for a message; false and unknown are both no (3.8.1)."""
+        """Whether the selector is true for a message; false and unknown both do not match (3.8.1)."""
         return self._condition(message) is True
 
     def evaluate(self, message: Message) -> bool | None:
-        """True, False, or None for unknown (3.8.1.2)."""
+        """Evaluate the selector: True, False, or None for unknown (3.8.1.2)."""
         return self._condition(message)
 
     def to_text(self) -> str:
-        """The selector in its one spelling: reserved words in capitals, single spaces, only the brackets it needs.
+        """Write the selector in canonical form: capital keywords, single spaces, only the parentheses that it needs.
 
-        Parsing it gives an equal selector (it may be longer than `text`, and so beyond a tight limit).
+        Parsing the result gives an equal selector.  It may be longer than `text`, and so exceed a tight limit.
         """
         return self._spelled
 

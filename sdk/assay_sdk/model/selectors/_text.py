@@ -1,4 +1,4 @@
-"""From tree back to text: one spelling for each meaning, with the brackets that are needed and no others."""
+"""Writing a tree as text, in canonical form with only the parentheses that it needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay_sdk.model.selectors import _nodes as nodes
 
 
 class _Rank(IntEnum):
-    """How tightly a construct binds, loosest first (Jakarta Messaging 3.1, 3.8.1.1)."""
+    """Precedence of a construct, lowest first (Jakarta Messaging 3.1, 3.8.1.1)."""
 
     OR = 0
     AND = 1
@@ -28,12 +28,12 @@ _Spelled = tuple[_Rank, str]
 
 
 def text(tree: nodes.Node) -> str:
-    """A selector that parses to this tree."""
+    """Write a selector that parses to this tree."""
     return nodes.fold(tree, _spelled)[1]
 
 
 def _at_least(rank: _Rank, part: _Spelled) -> str:
-    """In brackets if it binds less tightly than its place asks for."""
+    """Put a part in parentheses if its precedence is too low for its place."""
     own, spelled = part
     return spelled if own >= rank else f"({spelled})"
 

@@ -1,4 +1,4 @@
-"""Where a selector's names get their values from, and what kind of value each is (Jakarta Messaging 3.1, 3.8.1.1)."""
+"""Values and types of a selector's names (Jakarta Messaging 3.1, 3.8.1.1)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 from assay_sdk.model.message import Message, Property
 
 DEFAULT_PRIORITY = 4
-"""What a message has whose sender said nothing (Jakarta Messaging 3.1, 7.7)."""
+"""Priority of a message whose sender gave none (Jakarta Messaging 3.1, 7.7)."""
 
 Read = Callable[[Message], Property]
 
 
 def _delivery_mode(message: Message) -> str | None:
-    """Unknown while nobody has said or decided it: the broker resolves an absent header before it matches (QS-33)."""
+    """Delivery mode; unknown without a durable header, which the broker resolves before it matches (QS-33)."""
     if message.durable is None:
         return None
     return "PERSISTENT" if message.durable else "NON_PERSISTENT"
@@ -24,7 +24,7 @@ def _priority(message: Message) -> int:
 
 
 def _timestamp(message: Message) -> int:
-    """Zero when the sender gave none: JMSTimestamp is never NULL (Jakarta Messaging 3.1, 3.4.4, 3.8.1.1)."""
+    """Timestamp, or zero without one: JMSTimestamp is never NULL (Jakarta Messaging 3.1, 3.4.4, 3.8.1.1)."""
     return message.creation_ms or 0
 
 
@@ -42,7 +42,7 @@ HEADERS: dict[str, Read] = {
 
 
 def reader(name: str) -> Read:
-    """What gives the value of a name: None where the message has none."""
+    """Return the function that reads a name's value from a message; it returns None when the message has none."""
     header = HEADERS.get(name)
     if header is not None:
         return header

@@ -8,7 +8,7 @@ import pytest
 
 from assay_broker.amqp.connections.deadlines import Deadline, Deadlines
 from assay_sdk.runners.virtual import VirtualRunner
-from assay_sdk.time import Cancel
+from assay_sdk.time import CancelJob
 
 _MS = 1_000_000
 
@@ -87,7 +87,7 @@ def test_one_that_fails_keeps_nobody_waiting(row: Row) -> None:
 def test_many_that_are_due_together_are_done_in_a_row(row: Row) -> None:
     alarms = []
 
-    def call_at(due_ns: int, job: Callable[[], None]) -> Cancel:
+    def call_at(due_ns: int, job: Callable[[], None]) -> CancelJob:
         alarms.append(due_ns)
         return call(due_ns, job)
 

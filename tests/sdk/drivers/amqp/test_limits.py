@@ -135,7 +135,7 @@ def test_of_a_message_without_an_outcome_nobody_knows_what_became(hasty: Bench) 
     held: list[Any] = []
     hasty.peer.handlers["DELIVERY"] = hasty.peer.answer(held.append)
     hasty.done(OpenSender, 1, 1, QUEUE)
-    assert "nobody knows what became of it" in late(hasty, Send, 1, HELLO)
+    assert "its outcome is unknown" in late(hasty, Send, 1, HELLO)
     hasty.peer.do(lambda: settle(Delivery.ACCEPTED)(held[0]))
     hasty.peer.handlers["DELIVERY"] = hasty.peer.answer(settle(Delivery.ACCEPTED))
     hasty.done(Send, 1, HELLO)

@@ -7,17 +7,17 @@ from assay_sdk import driver as port
 from assay_sdk.driver import Outcome
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.deliveries.acknowledgement import BEHAVIOURS, AckMode
-from assay_sdk.engine.sessions.consumer import Consumer
+from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.engine.settings import DUPS_OK_LIMIT, Source
 from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind
 
 
-def consumer_of(bench: Bench, address: Address = QUEUE) -> Consumer:
+def consumer_of(bench: Bench, address: Address = QUEUE) -> EngineConsumer:
     return bench.do(bench.session.create_consumer(Source(address=address)))
 
 
-def receive(bench: Bench, consumer: Consumer, number: int) -> list[object]:
+def receive(bench: Bench, consumer: EngineConsumer, number: int) -> list[object]:
     bodies: list[object] = []
     for _ in range(number):
         delivery = bench.do(consumer.receive(0))

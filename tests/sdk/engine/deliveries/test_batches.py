@@ -12,8 +12,8 @@ from tests.sdk.scripted import MS, QUEUE, THREAD, Bench
 from assay_sdk.driver import Outcome
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.deliveries.acknowledgement import AckMode
-from assay_sdk.engine.deliveries.delivery import Delivery
-from assay_sdk.engine.sessions.consumer import Consumer
+from assay_sdk.engine.deliveries.delivery import EngineDelivery
+from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.engine.settings import Source
 from assay_sdk.model.reasons import JmsErrorKind
 from assay_sdk.observer import CallbackEnded, Seen
@@ -29,7 +29,7 @@ class Batches:
         self.came: list[tuple[float, list[object]]] = []
         self.counts: list[int] = []
 
-    def __call__(self, deliveries: Sequence[Delivery]) -> None:
+    def __call__(self, deliveries: Sequence[EngineDelivery]) -> None:
         self.came.append((self.bench.now_ms, [delivery.message.body for delivery in deliveries]))
         self.counts.extend(delivery.count for delivery in deliveries)
         self.bench.let(self.takes_ms)
@@ -42,11 +42,11 @@ class Batches:
         return [bodies for _, bodies in self.came]
 
 
-def consumer_of(bench: Bench) -> Consumer:
+def consumer_of(bench: Bench) -> EngineConsumer:
     return bench.do(bench.session.create_consumer(Source(address=QUEUE)))
 
 
-def listening(bench: Bench, size: int, timeout_ms: int, **kwargs: int) -> tuple[Consumer, Batches]:
+def listening(bench: Bench, size: int, timeout_ms: int, **kwargs: int) -> tuple[EngineConsumer, Batches]:
     consumer = consumer_of(bench)
     batches = Batches(bench, **kwargs)
     bench.do(consumer.set_batch_listener(batches, size, timeout_ms))

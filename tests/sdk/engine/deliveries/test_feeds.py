@@ -9,16 +9,16 @@ from assay_sdk import driver as port
 from assay_sdk.driver import Outcome
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.deliveries.acknowledgement import AckMode
-from assay_sdk.engine.deliveries.delivery import Delivery
+from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.operations import spawn
-from assay_sdk.engine.sessions.consumer import Consumer
+from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.engine.settings import Source
 from assay_sdk.engine.states import Life
 from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind
 
 
-def consumer_of(bench: Bench, address: Address = QUEUE) -> Consumer:
+def consumer_of(bench: Bench, address: Address = QUEUE) -> EngineConsumer:
     return bench.do(bench.session.create_consumer(Source(address=address)))
 
 
@@ -30,7 +30,7 @@ class Listener:
         self.counts: list[int] = []
         self.fails = fails
 
-    def __call__(self, delivery: Delivery) -> None:
+    def __call__(self, delivery: EngineDelivery) -> None:
         self.bodies.append(delivery.message.body)
         self.counts.append(delivery.count)
         if self.fails:
@@ -89,7 +89,7 @@ def test_callbacks_of_one_session_never_overlap() -> None:
     inside = [0]
     most = [0]
 
-    def slow(_: Delivery) -> None:
+    def slow(_: EngineDelivery) -> None:
         inside[0] += 1
         most[0] = max(most[0], inside[0])
         bench.let(10)
@@ -109,7 +109,7 @@ def test_callbacks_of_two_sessions_may_overlap() -> None:
     second = bench.do(bench.connection.session(AckMode.AUTO))
     order: list[str] = []
 
-    def slow(_: Delivery) -> None:
+    def slow(_: EngineDelivery) -> None:
         order.append("slow begins")
         bench.let(10)
         order.append("slow ends")
@@ -141,7 +141,7 @@ def test_a_listener_that_is_taken_away_gives_back_what_it_was_not_handed() -> No
     consumer = consumer_of(bench)
     listener = Listener()
 
-    def first_only(delivery: Delivery) -> None:
+    def first_only(delivery: EngineDelivery) -> None:
         listener(delivery)
         bench.do(consumer.set_message_listener(None))
 
@@ -193,7 +193,7 @@ def test_a_listener_cannot_close_what_it_belongs_to(what: str) -> None:
     bench = Bench()
     raised: list[Exception] = []
 
-    def closes(_: Delivery) -> None:
+    def closes(_: EngineDelivery) -> None:
         try:
             bench.do(getattr(bench, what).close(threading.get_ident()))
         except RefusedError as error:
@@ -211,7 +211,7 @@ def test_a_listener_may_close_its_own_consumer_and_its_message_is_still_accepted
     consumer = consumer_of(bench)
     listener = Listener()
 
-    def closes(delivery: Delivery) -> None:
+    def closes(delivery: EngineDelivery) -> None:
         listener(delivery)
         bench.do(consumer.close(threading.get_ident()))
         assert not bench.wire.all(port.CloseLink), "the link stays until its message is settled"
@@ -228,7 +228,7 @@ def test_closing_from_outside_waits_for_the_callback() -> None:
     bench = Bench()
     listener = Listener()
 
-    def slow(delivery: Delivery) -> None:
+    def slow(delivery: EngineDelivery) -> None:
         bench.let(50)
         listener(delivery)
 

@@ -8,7 +8,7 @@ from assay_sdk.driver import Outcome
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.deliveries.acknowledgement import AckMode
 from assay_sdk.engine.operations import spawn
-from assay_sdk.engine.sessions.consumer import Consumer
+from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.engine.settings import Source
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -16,7 +16,7 @@ from assay_sdk.observer import Seen, Settled
 from assay_sdk.time import StalledError
 
 
-def consumer_of(bench: Bench) -> Consumer:
+def consumer_of(bench: Bench) -> EngineConsumer:
     return bench.do(bench.session.create_consumer(Source(address=QUEUE)))
 
 

@@ -9,14 +9,14 @@ from assay_sdk import driver as port
 from assay_sdk.driver import CLUSTERED_PROPERTY, DEFBIND_PROPERTY, LEVEL_PROPERTY
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.checks import RULES, Moment
-from assay_sdk.engine.sessions.producer import Producer
+from assay_sdk.engine.sessions.producer import EngineProducer
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode, ProducerSettings
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
 
 
-def producer_of(bench: Bench, address: Address | None = QUEUE) -> Producer:
+def producer_of(bench: Bench, address: Address | None = QUEUE) -> EngineProducer:
     return bench.do(bench.session.create_producer(address))
 
 
@@ -185,7 +185,7 @@ def test_dd10_an_old_queue_manager_has_no_delay(level: str | int, accepted: bool
     assert producer.settings.delay_ms == 0
 
 
-def options_error(bench: Bench, producer: Producer, message: Message, to: Address | None = None) -> Refused:
+def options_error(bench: Bench, producer: EngineProducer, message: Message, to: Address | None = None) -> Refused:
     """The refusal of a send that breaks one of the rules DD-11, DD-16, DD-17; nothing has been sent."""
     with pytest.raises(RefusedError) as caught:
         bench.do(producer.send(message, to=to))

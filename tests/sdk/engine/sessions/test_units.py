@@ -8,16 +8,16 @@ from assay_sdk.driver import Outcome
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.deliveries.acknowledgement import AckMode
 from assay_sdk.engine.operations import spawn
-from assay_sdk.engine.sessions.consumer import Consumer
-from assay_sdk.engine.sessions.producer import Producer
+from assay_sdk.engine.sessions.consumer import EngineConsumer
+from assay_sdk.engine.sessions.producer import EngineProducer
 from assay_sdk.engine.settings import Source
-from assay_sdk.engine.states import Unit
+from assay_sdk.engine.states import UnitState
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import Settled, UnitTurned
 
 
-def cast_of(bench: Bench) -> tuple[Producer, Consumer]:
+def cast_of(bench: Bench) -> tuple[EngineProducer, EngineConsumer]:
     return (
         bench.do(bench.session.create_producer(OTHER)),
         bench.do(bench.session.create_consumer(Source(address=QUEUE))),
@@ -89,7 +89,7 @@ def test_a_refused_commit_is_a_rollback() -> None:
     with pytest.raises(RefusedError, match=r"rolled back instead of committed: the log is full") as caught:
         bench.do(bench.session.commit())
     assert caught.value.refused.kind is JmsErrorKind.TRANSACTION_ROLLED_BACK
-    assert bench.session.unit.state is Unit.NONE
+    assert bench.session.unit.state is UnitState.NONE
     delivery = bench.do(consumer.receive(0))
     assert delivery is not None
     assert delivery.count == 2

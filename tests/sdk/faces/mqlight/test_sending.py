@@ -84,7 +84,7 @@ def test_what_is_called_json_and_is_none_says_so(world: World) -> None:
 
             context.create_producer(Topic("t", converter=Broken())).send("{")
         world.let(SECOND)
-    with pytest.raises(MessageFormatError, match="called application/json and is none"):
+    with pytest.raises(MessageFormatError, match="its body is not valid JSON"):
         _ = got[0].data
 
 

@@ -21,7 +21,7 @@ from testcontainers.core.container import DockerContainer
 
 from assay_adapters.containers.container import LOOPBACK, OWNER_LABEL, owner, pick_port
 from assay_sdk.driver import Login
-from assay_sdk.faces.calling import shared_runner
+from assay_sdk.faces.caller import shared_runner
 
 IMAGE_VARIABLE = "ASSAY_IMAGE_REFERENCE"
 AMQP_PORT = 5672

@@ -35,7 +35,7 @@ from assay_broker.defects import DEFECTS
 from assay_broker.inprocess import PRODUCT, product_version
 from assay_features import feature_root
 from assay_sdk.driver import Driver
-from assay_sdk.faces.calling import shared_runner
+from assay_sdk.faces.caller import shared_runner
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Runner
 

@@ -1,1 +1,1 @@
-"""Our ends of AMQP links: senders, receivers, browsers, requests and the transaction coordinator."""
+"""The client's ends of AMQP links: senders, receivers, browsers, requests and the transaction coordinator."""

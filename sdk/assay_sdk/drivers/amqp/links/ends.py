@@ -1,6 +1,6 @@
-"""Our end of a link: attaching, being refused, closing (OASIS AMQP 1.0, 2.6).
+"""The client's end of a link: attach, refusal, detach (OASIS AMQP 1.0, 2.6).
 
-`LinkEnd` holds the states that all links share, as one table; what flows over a link is its subclasses'.
+`LinkEnd` has the states of all links in one table; its subclasses handle messages and requests.
 """
 
 from __future__ import annotations
@@ -15,49 +15,49 @@ from proton import Delivery, Link
 from assay_sdk.amqp.codec import Prefixes
 from assay_sdk.driver import LinkClosed
 from assay_sdk.drivers.amqp.errors import Condition, refusal
-from assay_sdk.drivers.amqp.links.naming import peer_properties
-from assay_sdk.drivers.amqp.transport.mending import Mend
+from assay_sdk.drivers.amqp.links.names import peer_properties
+from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
-class Context(Protocol):
-    """What a link needs of the connection that it belongs to."""
+class LinkContext(Protocol):
+    """What a link needs of its connection."""
 
     answers: Answers
     prefixes: Prefixes
     epoch: int
 
     def now_ms(self) -> int:
-        """Milliseconds since the epoch."""
+        """Return the time of day in milliseconds since the epoch."""
         ...
 
     def next_delivery(self) -> int:
-        """A number for a delivery, unique on this connection."""
+        """Return a number for a delivery; each number is used once on this connection."""
         ...
 
-    def mend(self, link_name: str, wanted: Mend) -> None:
-        """Say more in this link's attach than the engine can."""
+    def add_attach_fields(self, link_name: str, fields: AttachFields) -> None:
+        """Add fields to this link's attach that the engine cannot set."""
         ...
 
     def forget(self, end: LinkEnd) -> None:
-        """The link is gone on both sides."""
+        """Forget a link that is closed on both sides."""
         ...
 
 
-class State(StrEnum):
-    """Where a link is."""
+class LinkState(StrEnum):
+    """State of a link."""
 
     ATTACHING = "attaching"
     REFUSING = "refusing"
-    """The peer has attached without the terminus that we asked for: it will say why and detach (2.6.3)."""
+    """The peer has attached without the requested terminus; it sends the reason with its detach (2.6.3)."""
     OPEN = "open"
     CLOSING = "closing"
     GONE = "gone"
 
 
-class Input(StrEnum):
-    """What can happen to a link."""
+class LinkInput(StrEnum):
+    """Event of a link."""
 
     ATTACHED = "attached"
     ATTACHED_WITHOUT = "attached-without"
@@ -65,8 +65,8 @@ class Input(StrEnum):
     CLOSE = "close"
 
 
-class Act(StrEnum):
-    """What is to be done about it."""
+class LinkAct(StrEnum):
+    """What to do about an event."""
 
     NOTHING = "nothing"
     OPENED = "opened"
@@ -76,39 +76,39 @@ class Act(StrEnum):
     CLOSED_BY_PEER = "closed-by-peer"
 
 
-TABLE: Mapping[tuple[State, Input], tuple[State, Act]] = {
-    (State.ATTACHING, Input.ATTACHED): (State.OPEN, Act.OPENED),
-    (State.ATTACHING, Input.ATTACHED_WITHOUT): (State.REFUSING, Act.NOTHING),
-    (State.ATTACHING, Input.DETACHED): (State.GONE, Act.REFUSED),
-    (State.ATTACHING, Input.CLOSE): (State.CLOSING, Act.CLOSE),
-    (State.REFUSING, Input.DETACHED): (State.GONE, Act.REFUSED),
-    (State.REFUSING, Input.CLOSE): (State.CLOSING, Act.CLOSE),
-    (State.OPEN, Input.DETACHED): (State.GONE, Act.CLOSED_BY_PEER),
-    (State.OPEN, Input.CLOSE): (State.CLOSING, Act.CLOSE),
-    (State.CLOSING, Input.ATTACHED): (State.CLOSING, Act.NOTHING),
-    (State.CLOSING, Input.ATTACHED_WITHOUT): (State.CLOSING, Act.NOTHING),
-    (State.CLOSING, Input.DETACHED): (State.GONE, Act.CLOSED),
+TABLE: Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAct]] = {
+    (LinkState.ATTACHING, LinkInput.ATTACHED): (LinkState.OPEN, LinkAct.OPENED),
+    (LinkState.ATTACHING, LinkInput.ATTACHED_WITHOUT): (LinkState.REFUSING, LinkAct.NOTHING),
+    (LinkState.ATTACHING, LinkInput.DETACHED): (LinkState.GONE, LinkAct.REFUSED),
+    (LinkState.ATTACHING, LinkInput.CLOSE): (LinkState.CLOSING, LinkAct.CLOSE),
+    (LinkState.REFUSING, LinkInput.DETACHED): (LinkState.GONE, LinkAct.REFUSED),
+    (LinkState.REFUSING, LinkInput.CLOSE): (LinkState.CLOSING, LinkAct.CLOSE),
+    (LinkState.OPEN, LinkInput.DETACHED): (LinkState.GONE, LinkAct.CLOSED_BY_PEER),
+    (LinkState.OPEN, LinkInput.CLOSE): (LinkState.CLOSING, LinkAct.CLOSE),
+    (LinkState.CLOSING, LinkInput.ATTACHED): (LinkState.CLOSING, LinkAct.NOTHING),
+    (LinkState.CLOSING, LinkInput.ATTACHED_WITHOUT): (LinkState.CLOSING, LinkAct.NOTHING),
+    (LinkState.CLOSING, LinkInput.DETACHED): (LinkState.GONE, LinkAct.CLOSED),
 }
-"""A pair that is missing cannot happen: proton reports each of the peer's frames once, and ends a connection whose
-frames break the order."""
+"""A missing pair cannot happen: proton reports each of the peer's frames once, and ends a connection with frames in the
+wrong order."""
 
 
 class LinkEnd(ABC):
     """One link.
 
     Args:
-        context: The connection.
-        engine: Proton's link, configured and not opened yet.
-        number: The engine's number for it; None for links that the driver needs for itself.
-        session: The session that it belongs to.
-        opening: Token of the command that opens it; None for links of the driver itself.
-        what: What it is, in words that follow "the broker refused".
-        objects: Names of the objects at fault if it is refused.
+        context: Connection of the link.
+        engine: Proton's link, configured but not opened.
+        number: Number of the link in the SDK's engine; None for links of the driver itself.
+        session: Number of the session.
+        opening: Token of the command that opens the link; None for links of the driver itself.
+        what: Name of the link, in words that follow "the broker refused".
+        objects: Names of the objects that a refusal is about.
     """
 
     def __init__(
         self,
-        context: Context,
+        context: LinkContext,
         engine: Link,
         *,
         number: int | None,
@@ -122,7 +122,7 @@ class LinkEnd(ABC):
         self.name: str = engine.name
         self.number = number
         self.session = session
-        self.state = State.ATTACHING
+        self.state = LinkState.ATTACHING
         self.what = what
         self.objects = objects
         self.opening = opening
@@ -130,7 +130,7 @@ class LinkEnd(ABC):
 
     @property
     def answers(self) -> Answers:
-        """Who is owed an answer."""
+        """Open tokens of the connection."""
         return self.context.answers
 
     def open(self) -> None:
@@ -138,33 +138,33 @@ class LinkEnd(ABC):
         self.engine.open()
 
     def close(self, token: int | None) -> None:
-        """Close it for good, or detach where it is to be found again later; the token is answered when it is gone."""
-        if (self.state, Input.CLOSE) not in TABLE:
+        """Close the link, or detach if it is durable; the token is answered after the peer's detach."""
+        if (self.state, LinkInput.CLOSE) not in TABLE:
             if token is not None:
                 self.answers.done(token)
             return
         self.closing = token
-        self._step(Input.CLOSE, None)
+        self._step(LinkInput.CLOSE, None)
 
     def give_up(self) -> str:
-        """What it was opened for has taken too long: should the peer still answer, it finds our end closed."""
+        """End the link because its command timed out; the peer may still answer later."""
         self.close(None)
         return f"{self.what} is given up"
 
     def remote_opened(self) -> None:
-        """The peer has attached."""
-        self._step(Input.ATTACHED if self.has_terminus() else Input.ATTACHED_WITHOUT, None)
+        """Handle the peer's attach."""
+        self._step(LinkInput.ATTACHED if self.has_terminus() else LinkInput.ATTACHED_WITHOUT, None)
 
     def remote_closed(self, condition: Condition | None) -> None:
-        """The peer has detached."""
-        if self.state is not State.GONE:
-            self._step(Input.DETACHED, condition)
+        """Handle the peer's detach."""
+        if self.state is not LinkState.GONE:
+            self._step(LinkInput.DETACHED, condition)
 
     def cut(self, why: Refused) -> None:
-        """Its session or connection is gone."""
-        if self.state is State.GONE:
+        """End the link, because its session or connection has ended."""
+        if self.state is LinkState.GONE:
             return
-        self.state = State.GONE
+        self.state = LinkState.GONE
         self.ended(why)
         if self.opening is not None:
             self.answers.fail(self.opening, why)
@@ -172,13 +172,13 @@ class LinkEnd(ABC):
             self.answers.fail(self.closing, why)
 
     def gone_with_session(self, why: Refused, *, told: bool) -> None:
-        """Its session has ended.
+        """End the link with its session.
 
         Args:
-            why: For whatever is still open on the link.
-            told: Whether the engine hears of it: not when it closed the session itself.
+            why: Refusal of everything that is open on the link.
+            told: Whether to tell the SDK's engine, which is not needed if the engine has closed the session.
         """
-        was_open = self.state is State.OPEN
+        was_open = self.state is LinkState.OPEN
         self.cut(why)
         if told and was_open and self.number is not None:
             self.answers.emit(LinkClosed(self.number, why))
@@ -187,22 +187,22 @@ class LinkEnd(ABC):
 
     @abstractmethod
     def has_terminus(self) -> bool:
-        """Whether the peer's attach has what was asked for."""
+        """Whether the peer's attach has the requested terminus."""
 
     @abstractmethod
     def ended(self, why: Refused) -> None:
-        """Nothing goes over it any more: fail what is still open on it."""
+        """Refuse everything that is open on the link."""
 
     @abstractmethod
     def flow(self) -> None:
-        """Credit has changed."""
+        """Handle a change of credit."""
 
     @abstractmethod
     def delivery(self, delivery: Delivery) -> None:
-        """A delivery has come or changed."""
+        """Handle a new or changed delivery."""
 
     def opened(self) -> None:
-        """The link can be used."""
+        """Answer the command that opened the link."""
         if self.opening is not None:
             self.answers.done(self.opening, properties=peer_properties(self.engine.remote_properties))
 
@@ -211,29 +211,29 @@ class LinkEnd(ABC):
         self.engine.close()
 
     def refused(self, condition: Condition | None) -> Refused:
-        """Why the peer would not have it."""
+        """Return why the peer refused the link."""
         return refusal(condition, self.what, *self.objects, otherwise=JmsErrorKind.INVALID_DESTINATION)
 
     # --- the table
 
-    def _step(self, what: Input, condition: Condition | None) -> None:
+    def _step(self, what: LinkInput, condition: Condition | None) -> None:
         self.state, act = TABLE[self.state, what]
         match act:
-            case Act.NOTHING:
+            case LinkAct.NOTHING:
                 pass
-            case Act.OPENED:
+            case LinkAct.OPENED:
                 self.opened()
-            case Act.CLOSE:
+            case LinkAct.CLOSE:
                 self.leave()
-            case Act.REFUSED:
+            case LinkAct.REFUSED:
                 self._leave_for_good()
                 why = self.refused(condition)
                 self.ended(why)
                 if self.opening is not None:
                     self.answers.fail(self.opening, why)
-            case Act.CLOSED:
+            case LinkAct.CLOSED:
                 self._end_closing(condition)
-            case Act.CLOSED_BY_PEER:
+            case LinkAct.CLOSED_BY_PEER:
                 self._leave_for_good()
                 why = refusal(condition, f"to keep {self.what} open", *self.objects)
                 self.ended(why)
@@ -251,7 +251,7 @@ class LinkEnd(ABC):
             self.answers.done(self.closing)
 
     def _leave_for_good(self) -> None:
-        """Answer the peer's detach with ours."""
+        """Answer the peer's detach."""
         self.engine.close()
         self.engine.free()
         self.context.forget(self)

@@ -1,6 +1,6 @@
-"""Links over which this client asks for something: each message is a request, and its outcome is the answer.
+"""Links for requests: each message is a request, and its outcome is the answer.
 
-The transaction coordinator is one (OASIS AMQP 1.0, part 4), taking delayed messages back another (`Canceller`).
+The transaction coordinator is one (OASIS AMQP 1.0, part 4), cancelling delayed messages another (`Canceller`).
 """
 
 from __future__ import annotations
@@ -12,25 +12,27 @@ from proton import Delivery, Described, Message, Sender
 
 from assay_sdk.amqp.terms import CANCEL_NODE
 from assay_sdk.drivers.amqp.errors import Condition, refusal
-from assay_sdk.drivers.amqp.links.ends import Context, LinkEnd, State
+from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd, LinkState
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 Answer = Callable[[Delivery | None, Refused | None], None]
-"""Takes the delivery with its outcome, or why there is none; a rejected one comes with both."""
+"""Called with the delivery and its outcome, or with why there is none; a rejected request has both."""
 
 
 class RequestLink(LinkEnd):
-    """A link that sends requests and passes each outcome on.
+    """A link that sends requests and passes on their outcomes.
 
     Args:
-        context: The connection.
+        context: Connection of the link.
         engine: Proton's link.
-        session: The session that it belongs to.
-        what: What is asked for, for error texts.
-        rejected: The error kind of a rejection without a reason code.
+        session: Number of the session.
+        what: What the requests are for, in error texts.
+        rejected: Error kind of a rejection without a reason code.
     """
 
-    def __init__(self, context: Context, engine: Sender, *, session: int, what: str, rejected: JmsErrorKind) -> None:
+    def __init__(
+        self, context: LinkContext, engine: Sender, *, session: int, what: str, rejected: JmsErrorKind
+    ) -> None:
         super().__init__(context, engine, number=None, session=session, opening=None, what=what)
         self._what = what
         self._rejected = rejected
@@ -41,20 +43,20 @@ class RequestLink(LinkEnd):
 
     @property
     def usable(self) -> bool:
-        """Whether requests can still be sent over it."""
-        return self.state in {State.ATTACHING, State.OPEN}
+        """Whether the link accepts requests."""
+        return self.state in {LinkState.ATTACHING, LinkState.OPEN}
 
     def opened(self) -> None:
-        """Send what waits."""
+        """Send waiting requests."""
         self.flow()
 
     def refused(self, condition: Condition | None) -> Refused:
-        """Take a broker that refuses the link for one that lacks what is asked for."""
+        """Make the refusal; a broker that refuses the link lacks the capability."""
         return refusal(condition, self._what, otherwise=JmsErrorKind.UNSUPPORTED)
 
     def flow(self) -> None:
-        """Send what waits, as far as there is credit."""
-        while self.state is State.OPEN and self._waiting and self.engine.credit > 0:
+        """Send waiting requests, as far as credit allows."""
+        while self.state is LinkState.OPEN and self._waiting and self.engine.credit > 0:
             octets, answer = self._waiting.popleft()
             self._last_tag += 1
             tag = str(self._last_tag)
@@ -64,7 +66,7 @@ class RequestLink(LinkEnd):
             self.engine.advance()
 
     def delivery(self, delivery: Delivery) -> None:
-        """Pass an outcome on."""
+        """Pass on an outcome."""
         if not delivery.updated or not (delivery.settled or int(delivery.remote_state)):
             return
         answer = self._sent.pop(str(delivery.tag), None)
@@ -75,7 +77,7 @@ class RequestLink(LinkEnd):
         delivery.settle()
 
     def ended(self, why: Refused) -> None:
-        """Tell every open request that it has no answer."""
+        """Tell all open requests that they get no answer."""
         self._why = why
         open_answers = [*self._sent.values(), *(answer for _, answer in self._waiting)]
         self._sent.clear()
@@ -84,11 +86,11 @@ class RequestLink(LinkEnd):
             answer(None, why)
 
     def ask(self, body: Described | str, answer: Answer) -> None:
-        """Send a request, now or when there is credit.
+        """Send a request, now or when credit allows.
 
         Args:
-            body: The value of the message's amqp-value section.
-            answer: Called once, with the outcome or the reason why there is none.
+            body: Value of the message's amqp-value section.
+            answer: Called once, with the outcome or with why there is none.
         """
         if not self.usable:
             answer(None, self._why or Refused(JmsErrorKind.ILLEGAL_STATE, "the session is closed"))
@@ -98,9 +100,9 @@ class RequestLink(LinkEnd):
 
 
 class Canceller(RequestLink):
-    """A session's link to the node at which delayed messages are taken back (`assay_sdk.amqp.terms.CANCEL_NODE`)."""
+    """A session's link to the node that cancels delayed messages (`assay_sdk.amqp.terms.CANCEL_NODE`)."""
 
-    def __init__(self, context: Context, engine: Sender, *, session: int) -> None:
+    def __init__(self, context: LinkContext, engine: Sender, *, session: int) -> None:
         super().__init__(
             context, engine, session=session, what="taking a delayed message back", rejected=JmsErrorKind.MESSAGING
         )
@@ -110,7 +112,7 @@ class Canceller(RequestLink):
         return self.engine.remote_target.address == CANCEL_NODE
 
     def cancel(self, message_id: str, token: int) -> None:
-        """Take a delayed message back; the token is answered with the outcome."""
+        """Cancel a delayed message; the token is answered with the outcome."""
 
         def answered(delivery: Delivery | None, why: Refused | None) -> None:
             if why is None and delivery is not None and int(delivery.remote_state) == int(Delivery.ACCEPTED):

@@ -1,8 +1,8 @@
 """Local units of work over the transaction coordinator (OASIS AMQP 1.0, part 4).
 
-A unit is declared over a link to the coordinator, carried by transfers and dispositions as their transactional state,
-and discharged over the same link.  What is sent in a unit before its declaration is answered waits for its id; a
-discharge waits until every message of the unit is answered, because a broker may take the two in any order.
+A unit of work is declared over a link to the coordinator, is the transactional state of transfers and dispositions, and
+is discharged over the same link.  Messages wait until the declaration is answered with the unit's id.  A discharge
+waits until all messages of the unit are answered, because a broker may process the two in any order.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from enum import StrEnum
 from proton import Delivery, Sender, Terminus, ulong
 from proton import Described as EngineDescribed
 
-from assay_sdk.drivers.amqp.links.ends import Context
-from assay_sdk.drivers.amqp.links.naming import DECLARED
+from assay_sdk.drivers.amqp.links.ends import LinkContext
+from assay_sdk.drivers.amqp.links.names import DECLARED
 from assay_sdk.drivers.amqp.links.requests import RequestLink
 from assay_sdk.drivers.answers import UNKNOWN
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -23,79 +23,79 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 _DECLARE, _DISCHARGE = 0x31, 0x32
 
 
-class UnitState(StrEnum):
-    """Where a unit of work is."""
+class TransactionState(StrEnum):
+    """State of a unit of work."""
 
     DECLARING = "declaring"
     ACTIVE = "active"
     ENDING = "ending"
-    """Its end was asked for and waits for answers to its messages."""
+    """Its end was requested, and waits for the outcomes of its messages."""
     DISCHARGING = "discharging"
     OVER = "over"
 
 
-_ENDABLE: Mapping[UnitState, UnitState] = {
-    UnitState.DECLARING: UnitState.ENDING,
-    UnitState.ACTIVE: UnitState.ENDING,
+_ENDABLE: Mapping[TransactionState, TransactionState] = {
+    TransactionState.DECLARING: TransactionState.ENDING,
+    TransactionState.ACTIVE: TransactionState.ENDING,
 }
 
 
-class Unit:
+class Transaction:
     """One local unit of work.
 
     Args:
-        number: The engine's number for it.
-        session: The session that it belongs to.
+        number: Number of the unit of work in the SDK's engine.
+        session: Number of the session.
     """
 
     def __init__(self, number: int, session: int) -> None:
         self.number = number
         self.session = session
-        self.state = UnitState.DECLARING
+        self.state = TransactionState.DECLARING
         self.txn_id: bytes = b""
         self.failed: Refused | None = None
-        """Why it cannot be committed any more."""
+        """Why the unit of work can only be rolled back; None if it can be committed."""
         self.enlisted: list[Callable[[], None]] = []
-        """Called at its commit: each forgets deliveries of one receiver."""
+        """Called at the commit: each function forgets deliveries of one receiver."""
         self._parked: deque[Callable[[], None]] = deque()
         self._unanswered = 0
         self._end: Callable[[], None] | None = None
 
     @property
     def over(self) -> bool:
-        """Whether it was committed or backed out."""
-        return self.state is UnitState.OVER or self.failed is not None
+        """Whether the unit of work has ended."""
+        return self.state is TransactionState.OVER or self.failed is not None
 
     def when_declared(self, job: Callable[[], None]) -> None:
-        """Do something now, or once the unit has its id or has failed."""
-        if self.state is UnitState.DECLARING or (
-            self.state is UnitState.ENDING and not self.txn_id and not self.failed
+        """Run a job now, or when the unit has its id or has failed."""
+        if self.state is TransactionState.DECLARING or (
+            self.state is TransactionState.ENDING and not self.txn_id and not self.failed
         ):
             self._parked.append(job)
         else:
             job()
 
     def declared(self, txn_id: bytes) -> None:
-        """The coordinator has given the unit its id."""
+        """Set the id that the coordinator has given to the unit."""
         self.txn_id = txn_id
-        self._go_on(UnitState.ACTIVE)
+        self._go_on(TransactionState.ACTIVE)
 
     def refuse(self, why: Refused) -> None:
-        """The unit has failed: nothing of it will last."""
+        """Note that the unit has failed, so that it can only be rolled back."""
         self.failed = self.failed or why
-        self._go_on(UnitState.OVER)
+        self._go_on(TransactionState.OVER)
 
     def sending(self) -> None:
-        """A message of the unit is on its way."""
+        """Note that a message of the unit was sent."""
         self._unanswered += 1
 
     def answered(self) -> None:
-        """A message of the unit has been answered."""
+        """Note that a message of the unit has its outcome."""
         self._unanswered -= 1
         self._end_if_ready()
 
     def end(self, discharge: Callable[[], None]) -> bool:
-        """Discharge the unit once nothing of it is open; False when its end was asked for before."""
+        """Discharge the unit when its messages have their outcomes; returns False if its end was requested before."""
         if self.failed is None and self.state not in _ENDABLE:
             return False
         self.state = _ENDABLE.get(self.state, self.state)
@@ -104,14 +104,14 @@ class Unit:
         return True
 
     def give_up(self) -> str:
-        """Its end has taken too long; where the broker was not asked for it yet, it will not be."""
+        """Handle the timeout of its end; if the broker was not asked yet, it will not be."""
         if self._end is None:
             return UNKNOWN
         self._end = None
         return "messages of the unit of work wait for their answers, and the broker was not asked to end it"
 
-    def _go_on(self, state: UnitState) -> None:
-        if self.state is UnitState.DECLARING:
+    def _go_on(self, state: TransactionState) -> None:
+        if self.state is TransactionState.DECLARING:
             self.state = state
         parked, self._parked = self._parked, deque()
         for job in parked:
@@ -120,7 +120,7 @@ class Unit:
     def _end_if_ready(self) -> None:
         if self._end is not None and self._unanswered == 0:
             end, self._end = self._end, None
-            self.state = UnitState.DISCHARGING
+            self.state = TransactionState.DISCHARGING
             end()
 
 
@@ -128,23 +128,23 @@ class Coordinator(RequestLink):
     """A session's link to the transaction coordinator.
 
     Args:
-        context: The connection.
+        context: Connection of the link.
         engine: Proton's link.
-        session: The session that it belongs to.
+        session: Number of the session.
     """
 
-    def __init__(self, context: Context, engine: Sender, *, session: int) -> None:
+    def __init__(self, context: LinkContext, engine: Sender, *, session: int) -> None:
         super().__init__(context, engine, session=session, what="units of work", rejected=_LOST)
 
-    def declare(self, unit: Unit, token: int) -> None:
+    def declare(self, unit: Transaction, token: int) -> None:
         """Begin a unit of work."""
 
         def answer(delivery: Delivery | None, why: Refused | None) -> None:
             if delivery is not None and int(delivery.remote_state) == DECLARED and delivery.remote.data:
                 unit.declared(bytes(delivery.remote.data[0]))
                 self.answers.done(token)
-                if unit.failed is not None:  # it was given up meanwhile
-                    self.ask(EngineDescribed(ulong(_DISCHARGE), [unit.txn_id, True]), _nobody_waits)
+                if unit.failed is not None:  # its begin timed out before
+                    self.ask(EngineDescribed(ulong(_DISCHARGE), [unit.txn_id, True]), _ignore_answer)
                 return
             refusal_ = why or Refused(
                 JmsErrorKind.MESSAGING, "the broker answered the begin of a unit of work with no id"
@@ -159,11 +159,11 @@ class Coordinator(RequestLink):
         self.answers.at_limit(token, give_up)
         self.ask(EngineDescribed(ulong(_DECLARE), [None]), answer)
 
-    def discharge(self, unit: Unit, token: int, *, fail: bool) -> None:
-        """End a unit of work: commit it, or back it out."""
+    def discharge(self, unit: Transaction, token: int, *, fail: bool) -> None:
+        """Commit a unit of work, or roll it back."""
         gone = unit.failed or (None if self.usable else self._why)
         if gone is not None:  # the broker has backed it out already (4.2)
-            unit.state = UnitState.OVER
+            unit.state = TransactionState.OVER
             if fail:
                 self.answers.done(token)
             else:
@@ -171,7 +171,7 @@ class Coordinator(RequestLink):
             return
 
         def answer(delivery: Delivery | None, why: Refused | None) -> None:
-            unit.state = UnitState.OVER
+            unit.state = TransactionState.OVER
             if why is None and delivery is not None and int(delivery.remote_state) == int(Delivery.ACCEPTED):
                 if not fail:
                     for forget in unit.enlisted:
@@ -184,12 +184,12 @@ class Coordinator(RequestLink):
         self.ask(EngineDescribed(ulong(_DISCHARGE), [unit.txn_id, fail]), answer)
 
     def has_terminus(self) -> bool:
-        """The peer's coordinator."""
+        """Whether the peer's attach has a coordinator."""
         return bool(self.engine.remote_target.type == Terminus.COORDINATOR)
 
 
-def _nobody_waits(_delivery: Delivery | None, _why: Refused | None) -> None:
-    """The answer to a discharge that nobody asked for."""
+def _ignore_answer(_delivery: Delivery | None, _why: Refused | None) -> None:
+    """Ignore the answer to a discharge that no command asked for."""
 
 
 _LOST = JmsErrorKind.TRANSACTION_ROLLED_BACK

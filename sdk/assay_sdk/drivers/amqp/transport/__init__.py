@@ -1,1 +1,1 @@
-"""The socket under proton's engine: TLS, SASL, and what the engine cannot say by itself."""
+"""The socket below proton's engine: TLS, SASL, and fields of frames that the engine cannot set."""

@@ -1,9 +1,9 @@
-"""SASL frames of a client (OASIS AMQP 1.0, 5.3), in front of the engine and without it.
+"""The client's side of SASL (OASIS AMQP 1.0, 5.3), independent of proton's engine.
 
-What proton can do depends on how it was compiled; ANONYMOUS (RFC 4505) and PLAIN (RFC 4616) need no library, and
-SCRAM-SHA-256 (RFC 5802, RFC 7677) is scramp's.  SCRAM is taken wherever it is offered: it sends no password, so it may
-go over any line, and it shows that the broker knows the user.  Pure: octets in, octets out.  A proof that takes long is
-left to the caller, who computes it where no other connection waits (`SaslClient.prove`).
+Proton's mechanisms depend on how it was compiled.  ANONYMOUS (RFC 4505) and PLAIN (RFC 4616) need no library;
+SCRAM-SHA-256 (RFC 5802, RFC 7677) uses scramp.  The client prefers SCRAM: it sends no password, so it is safe without
+TLS, and it verifies the broker.  This module only transforms octets.  A slow proof is left to the caller, which
+computes it on a thread where no connection waits (`SaslClient.prove`).
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ _MECHANISMS, _INIT, _CHALLENGE, _RESPONSE, _OUTCOME = 0x40, 0x41, 0x42, 0x43, 0x
 _OK, _AUTH = 0, 1
 
 _MAX_FRAME = 65_536
-"""A SASL frame has at most 512 octets (5.3.1); brokers with many mechanisms have been seen to exceed that."""
+"""Most octets of a SASL frame.  The limit of AMQP is 512 (5.3.1), but brokers with many mechanisms exceed it."""
 
 
 _MAX_ITERATIONS = 1_000_000
-"""How often a broker may have the password hashed: about half a second.  A hostile one could ask for hours."""
+"""Most iterations that the client accepts, about half a second; a hostile broker could request hours."""
 
 _QUICK_ITERATIONS = 20_000
-"""Up to here a proof takes some milliseconds, less than a thread is worth."""
+"""Most iterations without a thread: up to here a proof takes some milliseconds."""
 
 _ANONYMOUS, _PLAIN, _SCRAM = "ANONYMOUS", "PLAIN", "SCRAM-SHA-256"
 
 
 class Phase(StrEnum):
-    """How far the negotiation has come."""
+    """Phase of the negotiation."""
 
     HEADER = "header"
     MECHANISMS = "mechanisms"
     PROVING = "proving"
-    """The caller has to call `SaslClient.prove`, on any thread, and then `SaslClient.proved`."""
+    """The caller has to call `SaslClient.prove` on any thread, and then `SaslClient.proved`."""
     OUTCOME = "outcome"
     DONE = "done"
     REFUSED = "refused"
@@ -52,8 +52,8 @@ class SaslClient:
     """One negotiation.
 
     Args:
-        login: Who logs in, with PLAIN; None logs in with ANONYMOUS.
-        private: Whether nobody can listen in: the connection stays on this machine or is encrypted.
+        login: User and password; None for an anonymous login.
+        private: Whether the connection cannot be overheard: it is on loopback or uses TLS.
     """
 
     def __init__(self, login: Login | None, *, private: bool) -> None:
@@ -63,22 +63,22 @@ class SaslClient:
         self._received = bytearray()
         self.phase = Phase.HEADER
         self.prove: Callable[[], bytes] | None = None
-        """Computes the proof that the broker has asked for, in phase PROVING; takes up to half a second."""
+        """Computes the proof that the broker requested, in phase PROVING; takes up to half a second."""
         self.refused: Refused | None = None
-        """Why it failed, in phase REFUSED."""
+        """Why the negotiation failed, in phase REFUSED."""
         self.rest = b""
-        """What followed the negotiation: AMQP's own octets, in phase DONE."""
+        """Octets after the negotiation, which are AMQP's, in phase DONE."""
 
     def is_done(self) -> bool:
-        """Whether the broker has let the client in."""
+        """Whether the login has succeeded."""
         return self.phase is Phase.DONE
 
     def start(self) -> bytes:
-        """The octets to send first."""
+        """Return the first octets to send."""
         return SASL_HEADER
 
     def receive(self, octets: bytes) -> bytes:
-        """Take octets of the peer; returns what to answer.
+        """Take octets of the peer; returns the octets to answer.
 
         Call it until `phase` is DONE or REFUSED.
         """
@@ -106,9 +106,9 @@ class SaslClient:
         return answer
 
     def proved(self, proof: bytes) -> bytes:
-        """Take what `prove` has computed; returns what to answer.
+        """Take the result of `prove`; returns the octets to answer.
 
-        Does nothing in another phase than PROVING.
+        Does nothing in phases other than PROVING.
         """
         if self.phase is not Phase.PROVING:
             return b""
@@ -117,7 +117,7 @@ class SaslClient:
         return _response(proof) + self.receive(b"")
 
     def _parts(self) -> Iterator[bytes]:
-        """Complete headers and frames, leaving in place what comes after the one in hand."""
+        """Yield complete headers and frames; later octets stay in the buffer."""
         while len(self._received) >= 8:  # noqa: PLR2004  a header's and a frame head's octets
             size = 8 if self._received.startswith(b"AMQP") else int.from_bytes(self._received[:4])
             if size > _MAX_FRAME:
@@ -163,7 +163,7 @@ class SaslClient:
         return frame(types.described(_INIT, init), sasl=True)
 
     def _choose(self, offered: list[str]) -> str | None:
-        """The best mechanism that both know; None for none, which is then `refused`."""
+        """Return the best mechanism that both sides support; None if there is none, and then set `refused`."""
         wanted = (_ANONYMOUS,) if self._login is None else (_SCRAM, _PLAIN) if self._private else (_SCRAM,)
         for mechanism in wanted:
             if mechanism in offered:
@@ -180,7 +180,7 @@ class SaslClient:
         return None
 
     def _first(self, mechanism: str) -> bytes:
-        """The initial response."""
+        """Return the initial response."""
         if self._login is None:
             return b"anonymous"
         if mechanism == _PLAIN:
@@ -223,10 +223,10 @@ class Scram:
     """The client's side of SCRAM-SHA-256.
 
     Args:
-        login: Who logs in.
+        login: User and password.
 
     Raises:
-        ScramException: The name or the password holds what nobody may send (RFC 4013).
+        ScramException: The name or the password has characters that RFC 4013 forbids.
     """
 
     def __init__(self, login: Login) -> None:
@@ -235,22 +235,22 @@ class Scram:
         self._verified = False
 
     def first(self) -> bytes:
-        """The name, and a nonce."""
+        """Return the first message: the name and a nonce."""
         return str(self._client.get_client_first()).encode()
 
     @property
     def iterations(self) -> int:
-        """How often the password is to be hashed, once the broker has said so."""
+        """Number of hash iterations that the broker requested."""
         return int(self._client.iterations)
 
     def challenged(self, challenge: bytes) -> bool:
-        """Take a challenge: the salt, or the broker's proof, where that does not come with the outcome.
+        """Take a challenge: the salt, or the broker's proof if that does not come with the outcome.
 
         Returns:
-            Whether a proof is due.
+            Whether the client has to send a proof.
 
         Raises:
-            ScramException: The challenge is none, or the broker's proof is wrong.
+            ScramException: The challenge is malformed, or the broker's proof is wrong.
         """
         self._rounds += 1
         if self._rounds > 1:
@@ -262,14 +262,14 @@ class Scram:
         return True
 
     def prove(self) -> bytes:
-        """Compute the proof: the password is hashed, outside of the interpreter's lock."""
+        """Compute the proof; the hashing releases the interpreter's lock."""
         return str(self._client.get_client_final()).encode()
 
     def verify(self, proof: bytes | None) -> None:
-        """Check that the broker knows the user; it may say so with the outcome or before.
+        """Check the broker's proof, which comes with the outcome or before it.
 
         Raises:
-            ScramException: It does not.
+            ScramException: The proof is missing or wrong.
         """
         if self._verified and not proof:
             return
@@ -303,7 +303,7 @@ def _descriptor(part: bytes) -> object:
 
 
 def _performative(part: bytes, wanted: int) -> list[object]:
-    """The fields of a SASL performative."""
+    """Return the fields of a SASL performative."""
     if part.startswith(b"AMQP") or part[5] != SASL_FRAME:
         raise DecodeError("no SASL frame")
     value = types.decode(part[part[4] * 4 :])

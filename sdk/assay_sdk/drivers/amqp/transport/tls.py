@@ -1,7 +1,7 @@
-"""TLS in front of SASL and the engine: octets in, octets out, by the standard library.
+"""TLS below SASL and the engine, by the standard library.
 
-Whether proton can do TLS depends on how it was compiled; Python's own always can.  The context is the runner's
-platform's: TLS 1.2 or later, the broker's certificate is checked, and its name as well.
+Proton's TLS depends on how it was compiled; Python's own is always there.  The defaults of the platform apply: TLS 1.2
+or later, and the broker's certificate and name are checked.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
 
 _READ_SIZE = 65_536
 _TLS_RECORDS = frozenset({0x15, 0x16})
-"""Content types of TLS records that answer clear text: alert, handshake."""
+"""Content types of the TLS records that a broker sends in answer to clear text: alert, handshake."""
 
 
 def client_context(ca_file: str | None) -> ssl.SSLContext:
-    """What a client encrypts with.
+    """Make the TLS context of a client.
 
     Args:
-        ca_file: PEM file with the certificates of those who are believed; None for the system's.
+        ca_file: PEM file with the trusted certificates; None for the system's.
 
     Raises:
-        TargetError: The file cannot be read, or holds no certificate.
+        TargetError: The file cannot be read, or contains no certificate.
     """
     try:
         context = ssl.create_default_context(cafile=ca_file)
@@ -36,23 +36,23 @@ def client_context(ca_file: str | None) -> ssl.SSLContext:
 
 
 class TlsClient:
-    """One encrypted line.
+    """TLS of one connection.
 
     Args:
-        context: What is believed.
-        host: The broker's name, as it has to stand in its certificate.
+        context: TLS context with the trusted certificates.
+        host: Name of the broker, which its certificate must have.
     """
 
     def __init__(self, context: ssl.SSLContext, host: str) -> None:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._end = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
         self.ready = False
-        """Whether both ends have agreed: before that there is nothing to say."""
+        """Whether the handshake has ended; before that, no data can be sent."""
         self.refused: Refused | None = None
-        """Why the line cannot be used."""
+        """Why the connection cannot be used; None if it can."""
 
     def start(self) -> bytes:
-        """The octets to send first."""
+        """Return the first octets to send."""
         self._shake_hands()
         return self._outgoing.read()
 
@@ -60,7 +60,7 @@ class TlsClient:
         """Take octets of the peer.
 
         Returns:
-            What they say, and what to answer.  Look at `refused` afterwards.
+            The decrypted octets, and the octets to answer.  Check `refused` afterwards.
         """
         self._incoming.write(octets)
         said = bytearray()
@@ -70,19 +70,19 @@ class TlsClient:
             while self.ready and (part := self._end.read(_READ_SIZE)):
                 said += part
         except (ssl.SSLWantReadError, ssl.SSLZeroReturnError):
-            pass  # all is read; a peer that has said goodbye closes the socket as well
+            pass  # all octets are read; a peer that closes TLS closes the socket as well
         except ssl.SSLError as error:
             self.refused = _broken(error) if self.ready else _refusal(error)
         return bytes(said), self._outgoing.read()
 
     def send(self, octets: bytes) -> bytes:
-        """What to send in place of these octets, once `ready`."""
+        """Encrypt octets; call it when `ready`."""
         self._end.write(octets)
         return self._outgoing.read()
 
     def close(self) -> bytes:
-        """The goodbye."""
-        with suppress(ssl.SSLError):  # the peer's goodbye is not waited for
+        """Return the octets that close TLS."""
+        with suppress(ssl.SSLError):  # the client does not wait for the peer's close
             self._end.unwrap()
         return self._outgoing.read()
 
@@ -95,14 +95,14 @@ class TlsClient:
 
 
 def hint_at_tls(place: object, first: bytes) -> Refused | None:
-    """Tell a broker that expects TLS from the first octets that it answers to clear text.
+    """Detect a broker that expects TLS by its answer to clear text.
 
     Args:
-        place: Host and port, for the sentence.
-        first: The first octets; empty when the broker closed the connection without a word.
+        place: Host and port, for the error.
+        first: First octets of the answer; empty if the broker closed the connection without one.
 
     Returns:
-        A refusal that names ``amqps://``; None when the octets are no TLS alert or handshake (RFC 8446, 5.1).
+        A refusal that suggests ``amqps://``; None if the octets are not a TLS alert or handshake (RFC 8446, 5.1).
     """
     if first and first[0] not in _TLS_RECORDS:
         return None

@@ -1,4 +1,4 @@
-"""What a transfer frame says of its message (OASIS AMQP 1.0, 2.7.5): read from the octets that go out."""
+"""Messages in outgoing transfer frames (OASIS AMQP 1.0, 2.7.5), for tracing."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _DELIVERY_ID, _SETTLED = 1, 4
 
 
 def transfer_in(octets: bytes) -> Transfer | None:
-    """The message that a frame transfers, and whether its sender has forgotten it with that.
+    """Return the message that a frame transfers, and whether the transfer is settled.
 
     Returns:
-        None for any other frame, and for one of several that share a message.
+        None for other frames, and for frames after the first one of a message.
     """
     if octets.startswith(b"AMQP") or octets[5] != AMQP_FRAME:
         return None
@@ -34,5 +34,5 @@ def transfer_in(octets: bytes) -> Transfer | None:
             return None
         message = codec.decode(body[reader.at :]).message
     except DecodeError:
-        return None  # half a message
+        return None  # a further frame of a message
     return Transfer(message, settled=len(fields) > _SETTLED and fields[_SETTLED] is True)

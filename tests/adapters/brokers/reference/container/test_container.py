@@ -14,7 +14,7 @@ from assay_adapters.ports.backend import Unavailable
 from assay_sdk import DeliveryMode, Queue, connect
 from assay_sdk.drivers.amqp import AmqpDriver
 from assay_sdk.errors import JmsError
-from assay_sdk.faces.calling import shared_runner
+from assay_sdk.faces.caller import shared_runner
 
 testcontainers = pytest.importorskip("testcontainers")
 

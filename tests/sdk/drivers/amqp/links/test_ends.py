@@ -5,31 +5,31 @@ from __future__ import annotations
 import pytest
 
 from assay_sdk.drivers.amqp.errors import KINDS, refusal
-from assay_sdk.drivers.amqp.links.ends import TABLE, Input, State
+from assay_sdk.drivers.amqp.links.ends import TABLE, LinkInput, LinkState
 from assay_sdk.model.reasons import REASONS, JmsErrorKind, Mqrc
 
 IMPOSSIBLE = {
-    (State.REFUSING, Input.ATTACHED),
-    (State.REFUSING, Input.ATTACHED_WITHOUT),
-    (State.OPEN, Input.ATTACHED),
-    (State.OPEN, Input.ATTACHED_WITHOUT),
-    (State.CLOSING, Input.CLOSE),
-    *((State.GONE, what) for what in Input),
+    (LinkState.REFUSING, LinkInput.ATTACHED),
+    (LinkState.REFUSING, LinkInput.ATTACHED_WITHOUT),
+    (LinkState.OPEN, LinkInput.ATTACHED),
+    (LinkState.OPEN, LinkInput.ATTACHED_WITHOUT),
+    (LinkState.CLOSING, LinkInput.CLOSE),
+    *((LinkState.GONE, what) for what in LinkInput),
 }
 """A second attach is the engine's to refuse; closing twice is answered before the table; nothing follows the end."""
 
 
-@pytest.mark.parametrize("state", State)
-@pytest.mark.parametrize("what", Input)
-def test_every_state_knows_every_input_that_can_come(state: State, what: Input) -> None:
+@pytest.mark.parametrize("state", LinkState)
+@pytest.mark.parametrize("what", LinkInput)
+def test_every_state_knows_every_input_that_can_come(state: LinkState, what: LinkInput) -> None:
     assert ((state, what) in TABLE) is not ((state, what) in IMPOSSIBLE)
 
 
 def test_every_state_leads_to_the_end() -> None:
-    reachable = {State.GONE}
-    for _ in State:
+    reachable = {LinkState.GONE}
+    for _ in LinkState:
         reachable |= {state for (state, _), (target, _) in TABLE.items() if target in reachable}
-    assert reachable == set(State)
+    assert reachable == set(LinkState)
 
 
 class Condition:

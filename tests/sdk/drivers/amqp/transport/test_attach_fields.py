@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import frame
-from assay_sdk.drivers.amqp.transport.mending import Mend, mend
+from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields, with_attach_fields
 
 
 def attach(name: str, *rest: bytes) -> bytes:
@@ -14,22 +14,22 @@ def attach(name: str, *rest: bytes) -> bytes:
 
 
 def test_an_attach_says_what_the_engine_cannot() -> None:
-    mends = {"a": Mend(desired=("shared", "global"), modified=True)}
-    mended = mend(attach("a"), mends)
-    assert mends == {}
-    assert int.from_bytes(mended[:4]) == len(mended)
-    value = types.decode(mended[8:])
+    attach_fields = {"a": AttachFields(desired=("shared", "global"), modified=True)}
+    completed = with_attach_fields(attach("a"), attach_fields)
+    assert attach_fields == {}
+    assert int.from_bytes(completed[:4]) == len(completed)
+    value = types.decode(completed[8:])
     assert isinstance(value, types.Described)
     assert isinstance(value.value, list)
     assert value.value[12] == ["shared", "global"]
     source = value.value[5]
     assert isinstance(source, types.Described)
     assert source.value == ["Q", *[None] * 7, types.Described(0x27, [True])]
-    assert mended[6:8] == b"\x00\x02"
+    assert completed[6:8] == b"\x00\x02"
 
 
 def test_other_frames_and_other_links_go_out_untouched() -> None:
-    mends = {"a": Mend(desired=("shared",))}
+    attach_fields = {"a": AttachFields(desired=("shared",))}
     for octets in (attach("b"), frame(types.described(0x17, types.fields(()))), frame(b"")):
-        assert mend(octets, mends) == octets
-    assert mends
+        assert with_attach_fields(octets, attach_fields) == octets
+    assert attach_fields

@@ -1,4 +1,4 @@
-"""One end of a local connection: frames in and out of a stream socket, on a runner's loop."""
+"""One end of a local connection: frames over a stream socket, on a runner's loop."""
 
 from __future__ import annotations
 
@@ -6,49 +6,52 @@ import socket
 from collections import deque
 from typing import Protocol
 
-from assay_sdk.local.frames import MAX_FRAME, FrameError, Splitter
+from assay_sdk.local.frames import MAX_FRAME, FrameError, LocalFrameSplitter
 from assay_sdk.runners.real import READ, WRITE, LoopRunner
 
 MAX_UNSENT = 2 * MAX_FRAME
-"""Octets that may wait for a peer who does not read; beyond that, the connection is lost."""
+"""Most octets that wait for a peer that does not read; beyond that, the connection is lost."""
 
 _READ_SIZE = 1 << 18
 
 
-class Owner(Protocol):
-    """Whom a line belongs to."""
+class LocalSocketOwner(Protocol):
+    """The owner of a socket."""
 
     def line_heard(self, body: bytes) -> None:
-        """A frame's body has come.
+        """Take the body of a frame.
 
         Raises:
-            FrameError: It is none of this protocol's; the line is dropped.
+            FrameError: The body is not one of this protocol; the socket is closed.
         """
         ...
 
     def line_gone(self, why: str) -> None:
-        """There is no line any more; called once, and nothing after it."""
+        """Note that the connection has ended; called once, as the last call."""
         ...
 
 
-class Line:
-    """A connected socket.
+class LocalSocket:
+    """A connected socket that carries frames.
 
     Args:
-        end: The socket; the line sets it non-blocking and closes it.
-        owner: Who is told.
-        runner: The loop.
-        max_unsent: Octets that may wait for a peer who does not read.
+        end: The socket; this object sets it non-blocking and closes it.
+        owner: Owner of the socket.
+        runner: Runner that watches the socket.
+        max_unsent: Most octets that wait for a peer that does not read.
     """
 
-    def __init__(self, end: socket.socket, owner: Owner, runner: LoopRunner, max_unsent: int = MAX_UNSENT) -> None:
+    def __init__(
+        self, end: socket.socket, owner: LocalSocketOwner, runner: LoopRunner, max_unsent: int = MAX_UNSENT
+    ) -> None:
         end.setblocking(False)  # noqa: FBT003  the standard library takes it by position
         self._end = end
         self._owner = owner
         self._runner = runner
         self._max_unsent = max_unsent
-        self._splitter = Splitter()
-        self._bodies: deque[bytes] = deque()  # whoever is told of one may turn the crank, and so have the rest told
+        self._splitter = LocalFrameSplitter()
+        # A queue, because the owner may run the loop while it handles one body, and so get the next ones.
+        self._bodies: deque[bytes] = deque()
         self._unsent = bytearray()
         self._watched = 0
         self._finishing = False
@@ -56,7 +59,7 @@ class Line:
         self._watch(READ)
 
     def send(self, frame: bytes) -> None:
-        """Send a frame, as far as the socket takes it now; the rest follows."""
+        """Send a frame, as far as the socket accepts it; the rest follows later."""
         if self._gone or self._finishing:
             return
         self._unsent += frame
@@ -65,15 +68,15 @@ class Line:
             self.drop("the peer does not read what it is sent")
 
     def finish(self) -> None:
-        """Close once everything is sent; nothing is heard any more."""
+        """Close when everything is sent; no more frames are read."""
         self._finishing = True
         self._close_if_done()
 
     def drop(self, why: str) -> None:
-        """Close at once, and tell the owner; does nothing the second time.
+        """Close at once and tell the owner; a second call does nothing.
 
         Args:
-            why: What happened, as the end of a sentence.
+            why: The reason, as the end of a sentence.
         """
         if self._gone:
             return
@@ -95,7 +98,7 @@ class Line:
         try:
             octets = self._end.recv(_READ_SIZE)
         except BlockingIOError:
-            return  # somebody who turned the crank meanwhile has read it
+            return  # a nested run of the loop has read it
         except OSError as error:
             self.drop(error.strerror or "the connection broke")
             return

@@ -1,7 +1,7 @@
-"""Attaches mended on their way out.
+"""Fields of an attach that proton's engine cannot set.
 
-Proton's engine has no way to say two fields of an attach (OASIS AMQP 1.0, 2.7.3): its desired capabilities and a
-source's default outcome.  Both are put into the encoded frame here.
+They are the desired capabilities and a source's default outcome (OASIS AMQP 1.0, 2.7.3, 3.5.3).  This module adds them
+to the encoded frame.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ _OUTCOME_IN_SOURCE = 8
 _MODIFIED = 0x27
 
 
-class Mend(Struct, frozen=True):
-    """What an attach shall say beyond what the engine can say.
+class AttachFields(Struct, frozen=True):
+    """Fields to add to an attach.
 
     Args:
         desired: Desired capabilities of the link.
-        modified: Whether the source's default outcome is modified(delivery-failed), as Qpid JMS asks for.
+        modified: Whether the source's default outcome is modified(delivery-failed), as in Qpid JMS.
     """
 
     desired: tuple[str, ...] = ()
     modified: bool = False
 
 
-def mend(octets: bytes, mends: dict[str, Mend]) -> bytes:
-    """An outgoing frame, with its attach mended if `mends` names its link; the entry is used up.
+def with_attach_fields(octets: bytes, attach_fields: dict[str, AttachFields]) -> bytes:
+    """Return an outgoing frame; if it is an attach named in `attach_fields`, add the fields and remove the entry.
 
     Args:
         octets: Any complete frame.
-        mends: By link name.
+        attach_fields: Fields by link name.
     """
     begin = octets[4] * 4
     if octets[begin : begin + 3] != bytes((0, 0x53, ATTACH)):
         return octets
     items = _items(octets[begin + 3 :])
     name = cast("str", types.decode(items[0]))
-    wanted = mends.pop(name, None)
+    wanted = attach_fields.pop(name, None)
     if wanted is None:
         return octets
     if wanted.modified and items[_SOURCE_IN_ATTACH] != types.null():
@@ -57,7 +57,7 @@ def mend(octets: bytes, mends: dict[str, Mend]) -> bytes:
 
 
 def _with_outcome(source: bytes) -> bytes:
-    """A source with modified(delivery-failed=true) as its default outcome."""
+    """Set modified(delivery-failed=true) as the default outcome of an encoded source."""
     head = len(types.described(0x28, b""))
     items = _items(source[head:])
     items += [types.null()] * (_OUTCOME_IN_SOURCE + 1 - len(items))
@@ -66,7 +66,7 @@ def _with_outcome(source: bytes) -> bytes:
 
 
 def _items(octets: bytes) -> list[bytes]:
-    """The encoded items of an encoded list."""
+    """Return the encoded items of an encoded list."""
     spans: list[bytes] = []
     head = {0x45: 1, 0xC0: 3, 0xD0: 9}[octets[0]]
     reader = types.Reader(octets)

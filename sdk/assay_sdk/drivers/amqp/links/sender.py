@@ -1,4 +1,4 @@
-"""Senders: messages that wait for credit, and messages that wait for the broker's answer."""
+"""Senders: messages that wait for credit or for the broker's outcome."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from proton import Delivery, Described, Sender
 from assay_sdk.amqp import codec
 from assay_sdk.driver import Send
 from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
-from assay_sdk.drivers.amqp.links.ends import Context, LinkEnd, State
-from assay_sdk.drivers.amqp.links.naming import TRANSACTIONAL, has_terminus, peer_properties, set_state_data
-from assay_sdk.drivers.amqp.links.transactions import Unit
+from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd, LinkState
+from assay_sdk.drivers.amqp.links.names import TRANSACTIONAL, has_terminus, peer_properties, set_state_data
+from assay_sdk.drivers.amqp.links.transactions import Transaction
 from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
@@ -23,18 +23,18 @@ class SenderEnd(LinkEnd):
     """One sender.
 
     Args:
-        context: The connection.
+        context: Connection of the link.
         engine: Proton's link.
-        number: The engine's number for it.
-        session: The session that it belongs to.
-        opening: Token of the command that opens it.
-        address: Where it sends; None for a destination in each message.
-        dynamic: Whether the broker is to make the destination, of the address's kind.
+        number: Number of the link in the SDK's engine.
+        session: Number of the session.
+        opening: Token of the command that opens the link.
+        address: Destination; None for a destination in each message.
+        dynamic: Whether the broker creates the destination, of the address's kind.
     """
 
     def __init__(
         self,
-        context: Context,
+        context: LinkContext,
         engine: Sender,
         *,
         number: int,
@@ -49,18 +49,18 @@ class SenderEnd(LinkEnd):
         if address and dynamic:
             what = f"a {address.kind.value.replace('-', ' ')}"
         super().__init__(context, engine, number=number, session=session, opening=opening, what=what, objects=names)
-        self._waiting: deque[tuple[Send, bytes, Unit | None]] = deque()
-        self._sent: dict[str, tuple[int, Unit | None]] = {}
+        self._waiting: deque[tuple[Send, bytes, Transaction | None]] = deque()
+        self._sent: dict[str, tuple[int, Transaction | None]] = {}
         self._last_tag = 0
 
     def has_terminus(self) -> bool:
-        """The peer's target."""
+        """Whether the peer's attach has a target."""
         return has_terminus(self.engine.remote_target)
 
     def opened(self) -> None:
-        """The sender can be used; credit, and what there is to know of the destination, may have come with the attach.
+        """Open the sender; credit and properties of the destination may have come with the attach.
 
-        Of a null target the attach says nothing: each message names its own destination.
+        The attach of a null target tells nothing, because each message has its own destination.
         """
         name = self.engine.remote_target.address if self._dynamic else None
         if self._dynamic and not name and self.opening is not None:
@@ -73,9 +73,9 @@ class SenderEnd(LinkEnd):
             self.answers.done(self.opening, name, properties=told)
         self.flow()
 
-    def send(self, command: Send, unit: Unit | None) -> None:
-        """Send a message as soon as there is credit; its token is answered with the broker's outcome."""
-        if self.state not in {State.ATTACHING, State.OPEN}:
+    def send(self, command: Send, unit: Transaction | None) -> None:
+        """Send a message as soon as credit allows; its token is answered with the broker's outcome."""
+        if self.state not in {LinkState.ATTACHING, LinkState.OPEN}:
             self.answers.fail(command.token, refused(Mqrc.OPTIONS_ERROR, f"{self.what} is closed", *self.objects))
             return
         try:
@@ -95,15 +95,15 @@ class SenderEnd(LinkEnd):
         self.flow()
 
     def flow(self) -> None:
-        """Send what waits, as far as there is credit; give the rest back when the peer drains."""
-        if self.state is State.OPEN:
+        """Send waiting messages, as far as credit allows; give back the rest when the peer drains."""
+        if self.state is LinkState.OPEN:
             while self._waiting and self.engine.credit > 0:
                 self._transfer(*self._waiting.popleft())
             if self.engine.drain_mode and not self._waiting:
                 self.engine.drained()
 
     def delivery(self, delivery: Delivery) -> None:
-        """The broker has answered a message."""
+        """Handle the broker's outcome of a message."""
         if not delivery.updated:
             return
         state, settled = int(delivery.remote_state), bool(delivery.settled)
@@ -123,7 +123,7 @@ class SenderEnd(LinkEnd):
             unit.answered()
 
     def ended(self, why: Refused) -> None:
-        """Messages without an answer are failed: nobody knows what became of those that were sent."""
+        """Refuse messages without an outcome; the fate of those that were sent is unknown."""
         sent, self._sent = self._sent, {}
         waiting, self._waiting = self._waiting, deque()
         gone = why if why.kind is JmsErrorKind.CONNECTION_LOST else lost(f"{why.text}; the broker had not answered yet")
@@ -137,7 +137,7 @@ class SenderEnd(LinkEnd):
                 unit.answered()
 
     def _give_up(self, token: int) -> str:
-        """A message has waited too long: for credit, and then it does not go, or for its outcome."""
+        """Handle the timeout of a message, which waits for credit and is then not sent, or waits for its outcome."""
         for entry in self._waiting:
             command, _, unit = entry
             if command.token == token:
@@ -145,9 +145,9 @@ class SenderEnd(LinkEnd):
                 if unit is not None:
                     unit.answered()
                 return f"it gave {self.what} no credit, and the message was not sent"
-        return "the message was sent, and nobody knows what became of it"
+        return "the message was sent, and its outcome is unknown"
 
-    def _transfer(self, command: Send, octets: bytes, unit: Unit | None) -> None:
+    def _transfer(self, command: Send, octets: bytes, unit: Transaction | None) -> None:
         self._last_tag += 1
         tag = str(self._last_tag)
         delivery = self.engine.delivery(tag)
@@ -165,7 +165,7 @@ class SenderEnd(LinkEnd):
             self._sent[tag] = (command.token, unit)
 
     def _judge(self, delivery: Delivery, state: int) -> Refused | None:
-        """None when the broker took the message."""
+        """Return None if the broker accepted the message, or else why not."""
         condition: Condition | None = delivery.remote.condition
         if state == TRANSACTIONAL:
             state, condition = _outcome_within(delivery)
@@ -182,7 +182,7 @@ class SenderEnd(LinkEnd):
 
 
 class _Inner:
-    """The error of a rejected outcome inside a transactional state, which proton leaves as plain data."""
+    """The error of a rejected outcome inside a transactional state, which proton has as plain data."""
 
     def __init__(self, fields: list[object]) -> None:
         self.name = str(fields[0])
@@ -191,7 +191,7 @@ class _Inner:
 
 
 def _outcome_within(delivery: Delivery) -> tuple[int, Condition | None]:
-    """The outcome inside a transactional state; accepted when it names none (4.4.2)."""
+    """Return the outcome inside a transactional state; accepted if it names none (4.4.2)."""
     data = cast("object", delivery.remote.data)
     if not isinstance(data, list) or len(data) < 2 or not isinstance(data[1], Described):  # noqa: PLR2004  id, outcome
         return int(Delivery.ACCEPTED), None

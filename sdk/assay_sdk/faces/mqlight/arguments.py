@@ -1,6 +1,6 @@
-"""What the calls of the MQ Light face are given: checked, and as the engine wants it.
+"""Checks of the MQ Light face's arguments, and their conversion for the engine.
 
-Each function refuses with one sentence that names the argument.
+Each function raises an error whose sentence names the argument.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import cast
 import msgspec
 
 from assay_sdk.engine.settings import Qos
-from assay_sdk.faces.calling import Caller, Duration
+from assay_sdk.faces.caller import Caller, Duration
 from assay_sdk.model.contents import ContentError, check_contents
 from assay_sdk.model.converters import JSON, OCTETS, TEXT
 from assay_sdk.model.destinations import DestinationError, Topic
@@ -18,70 +18,70 @@ from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 LONGEST_TTL_MS = 2**32 - 1
-"""The longest time to live of a message: AMQP 1.0, 3.2.1, has 32 bits for milliseconds."""
+"""Longest time to live of a message; AMQP 1.0, 3.2.1, has 32 bits for milliseconds."""
 
 LONGEST_SUBSCRIPTION_TTL_MS = (2**32 - 1) * 1_000
-"""The longest time to live of a subscription: AMQP 1.0, 3.5.3, has 32 bits for seconds."""
+"""Longest time to live of a subscription; AMQP 1.0, 3.5.3, has 32 bits for seconds."""
 
 _LONGEST_ID = 256
 _ID_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%/._")
 
 
-def mistake(caller: Caller, text: str) -> Exception:
-    """The error for a wrong argument."""
+def argument_error(caller: Caller, text: str) -> Exception:
+    """Make the error for an invalid argument."""
     return caller.error(Refused(JmsErrorKind.MESSAGING, text))
 
 
-def span_of(caller: Caller, value: Duration, what: str, longest_ms: int) -> int:
-    """A span in milliseconds.
+def ttl_of(caller: Caller, value: Duration, what: str, longest_ms: int) -> int:
+    """Convert a duration to milliseconds.
 
     Raises:
-        JmsError: It is negative, longer than `longest_ms`, or no whole number of milliseconds.
+        JmsError: The duration is negative, longer than `longest_ms`, or not a whole number of milliseconds.
     """
     span_ms = caller.milliseconds(value, what)
     if span_ms > longest_ms:
-        raise mistake(caller, f"{what} is {span_ms} ms; the longest is {longest_ms} ms")
+        raise argument_error(caller, f"{what} is {span_ms} ms; the longest is {longest_ms} ms")
     return span_ms
 
 
 def qos_of(caller: Caller, qos: object) -> Qos:
-    """A quality of service.
+    """Convert a quality of service.
 
     Raises:
-        JmsError: It is neither 0 nor 1.
+        JmsError: The value is neither 0 nor 1.
     """
     if isinstance(qos, int) and not isinstance(qos, bool) and qos in {0, 1}:
         return Qos(qos)
-    raise mistake(caller, f"qos is {qos!r}: give 0 (at most once) or 1 (at least once)")
+    raise argument_error(caller, f"qos is {qos!r}: give 0 (at most once) or 1 (at least once)")
 
 
 def credit_of(caller: Caller, credit: object) -> int:
-    """A credit: AMQP 1.0, 2.7.4, has 32 bits for it.
+    """Check a credit; AMQP 1.0, 2.7.4, has 32 bits for it.
 
     Raises:
-        JmsError: It is negative, too large, or no integer.
+        JmsError: The credit is negative, too large, or not an integer.
     """
     if isinstance(credit, int) and not isinstance(credit, bool) and 0 <= credit < 2**32:
         return credit
-    raise mistake(caller, f"credit is {credit!r}: give an integer from 0 to {2**32 - 1}")
+    raise argument_error(caller, f"credit is {credit!r}: give an integer from 0 to {2**32 - 1}")
 
 
 def share_of(caller: Caller, share: object) -> str:
-    """The name of a share; a colon would end it in the name of the subscription.
+    """Check the name of a share; a colon separates it from the rest of the subscription's name.
 
     Raises:
-        JmsError: It is empty or holds a colon.
+        JmsError: The name is empty or contains a colon.
     """
     if isinstance(share, str) and share and ":" not in share:
         return share
-    raise mistake(caller, f"share is {share!r}: give a name that is not empty and holds no colon")
+    raise argument_error(caller, f"share is {share!r}: give a name that is not empty and contains no colon")
 
 
 def client_id_of(caller: Caller, client_id: object) -> str:
-    """A client id as MQ Light allows it.
+    """Check a client id by MQ Light's rules.
 
     Raises:
-        JmsError: It is too long, or has other characters.
+        JmsError: The client id is empty, too long, or has other characters.
     """
     if isinstance(client_id, str) and 0 < len(client_id) <= _LONGEST_ID and set(client_id) <= _ID_CHARACTERS:
         return client_id
@@ -90,10 +90,10 @@ def client_id_of(caller: Caller, client_id: object) -> str:
 
 
 def topic_of(caller: Caller, name: str) -> Address:
-    """A topic, or a pattern of topics.
+    """Make the address of a topic, or of a pattern of topics.
 
     Raises:
-        JmsError: It cannot name one.
+        JmsError: The name cannot name a topic.
     """
     try:
         return Topic(name).address
@@ -102,10 +102,10 @@ def topic_of(caller: Caller, name: str) -> Address:
 
 
 def body_of(caller: Caller, topic: str, data: object) -> Message:
-    """What is to be sent: text and octets as they are, the rest as JSON.
+    """Make a message: text and bytes unchanged, other values as JSON.
 
     Raises:
-        JmsError: It is neither, and JSON cannot say it.
+        JmsError: The value cannot be written as JSON.
     """
     if isinstance(data, str):
         message = Message(body=data, content_type=TEXT)
@@ -120,5 +120,5 @@ def body_of(caller: Caller, topic: str, data: object) -> Message:
     try:
         return Message(body=msgspec.json.encode(data).decode(), content_type=JSON)
     except (TypeError, ValueError) as error:
-        text = f"data for {topic} is {type(data).__name__}, which JSON cannot say ({error}): give text, bytes or JSON"
+        text = f"data for {topic} is {type(data).__name__}, not a JSON value ({error}): give text, bytes or JSON"
         raise caller.error(Refused(JmsErrorKind.MESSAGE_FORMAT, text, objects=(topic,))) from error

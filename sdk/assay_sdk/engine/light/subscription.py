@@ -1,4 +1,4 @@
-"""A subscription of a client that connects again by itself: one link on each connection, one buffer for all."""
+"""Subscriptions of an MQ Light client: one link on each connection, one buffer for all connections."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from assay_sdk.driver import Arrived, CloseLink, Credit, Done, Drain, Durability, OpenReceiver, Outcome, Settle
 from assay_sdk.engine.calls import Pending, RefusedError
-from assay_sdk.engine.light.reconnecting import Attempt
+from assay_sdk.engine.light.reconnection import ConnectionAttempt
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.settings import Qos
 from assay_sdk.model.message import Address, Message
@@ -18,18 +18,18 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import Handed, SdkEvent, Settled
 
 PRIVATE, SHARE = "private", "share"
-"""How MQ Light clients name the link of a subscription: ``private:PATTERN``, ``share:NAME:PATTERN``."""
+"""Prefixes of the link names of MQ Light subscriptions: ``private:PATTERN``, ``share:NAME:PATTERN``."""
 
 
 class SubscriptionTerms(Struct, frozen=True, kw_only=True):
-    """What is subscribed to.
+    """Terms of a subscription.
 
     Args:
         topic: The pattern.
         share: Name of the share; None for a subscription of this client alone.
         qos: Quality of service.
-        auto_confirm: Whether the client confirms what it receives by itself (at least once only).
-        ttl_ms: How long it outlives its last connection, in milliseconds; 0 not at all.
+        auto_confirm: Whether the client confirms messages on arrival (at least once only).
+        ttl_ms: How long the subscription remains without a connection, in milliseconds; 0 ends it.
     """
 
     topic: Address
@@ -40,23 +40,25 @@ class SubscriptionTerms(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Its name with the broker."""
+        """Name at the broker."""
         return f"{PRIVATE}:{self.topic.name}" if self.share is None else f"{SHARE}:{self.share}:{self.topic.name}"
 
 
 class LightDelivery:
-    """One message on its way to the application.
+    """A delivery of an MQ Light subscription.
 
     Args:
-        subscription: Whose it is.
-        attempt: Over which connection it came.
-        arrived: What the wire said.
-        number: Its number in the client; never used twice.
+        subscription: Subscription of the message.
+        attempt: Connection over which the message came.
+        arrived: Event of the wire.
+        number: Number within the client; each number is used once.
     """
 
     __slots__ = ("attempt", "confirmed", "count", "link", "message", "number", "redelivered", "subscription", "wire")
 
-    def __init__(self, subscription: LightSubscription, attempt: Attempt, arrived: Arrived, number: int) -> None:
+    def __init__(
+        self, subscription: LightSubscription, attempt: ConnectionAttempt, arrived: Arrived, number: int
+    ) -> None:
         self.subscription = subscription
         self.attempt = attempt
         self.link = arrived.link
@@ -68,7 +70,7 @@ class LightDelivery:
         self.confirmed = False
 
     def handed(self) -> Handed:
-        """The delivery as observers are told of it."""
+        """Return the delivery as an observer's events carry it."""
         return Handed(
             consumer=self.subscription.number,
             delivery=self.number,
@@ -83,34 +85,34 @@ OnDelivery = Callable[[LightDelivery], None]
 
 
 class Host(Protocol):
-    """The client, as its subscriptions find it."""
+    """The client of a subscription."""
 
     def observe(self, event: SdkEvent) -> None:
-        """Tell the observer."""
+        """Call the observer."""
         ...
 
     def next_delivery(self) -> int:
-        """A number for a delivery."""
+        """Return a number for a delivery."""
         ...
 
     def due(self, subscription: LightSubscription) -> None:
-        """A subscription has something for its callback, or for who waits for it."""
+        """Note that a subscription has a message for its callback or for a waiting receive call."""
         ...
 
     def ended(self, subscription: LightSubscription, why: Refused | None) -> None:
-        """The broker has ended a subscription."""
+        """Note that the broker has ended a subscription."""
         ...
 
 
 class LightSubscription:
-    """A subscription.
+    """A subscription of an MQ Light client.
 
     Args:
-        host: Whose it is.
-        number: Its number in the client.
-        terms: What is subscribed to.
-        credit: How many messages may be with the client and not confirmed; 0 lets none come unasked.
-        on_delivery: Called with each; None leaves them in the buffer until they are asked for.
+        host: Client of the subscription.
+        number: Number within the client.
+        terms: Terms of the subscription.
+        credit: Most unconfirmed messages at the client; with 0, messages come only for receive calls.
+        on_delivery: Called with each message; None leaves messages in the buffer for receive calls.
     """
 
     def __init__(
@@ -122,22 +124,22 @@ class LightSubscription:
         self.credit = credit
         self.on_delivery = on_delivery
         self.buffer: deque[LightDelivery] = deque()
-        """Received and not handed over, in that order."""
+        """Received messages that the application has not got yet, in their order."""
         self.over = False
-        self._attempt: Attempt | None = None
+        self._attempt: ConnectionAttempt | None = None
         self._link = 0
         self._leaving = False
         self._granted = 0
-        """How many more messages the broker may send."""
+        """Number of messages that the broker may still send."""
         self._unconfirmed: dict[LightDelivery, None] = {}
 
     # -- operations ------------------------------------------------------------------------------------------------
 
-    def attach(self, attempt: Attempt) -> Operation[None]:
-        """Attach it on a connection; what an earlier one left unconfirmed comes again there.
+    def attach(self, attempt: ConnectionAttempt) -> Operation[None]:
+        """Attach on a connection; the broker delivers unconfirmed messages of an earlier one again.
 
         Raises:
-            RefusedError: The broker's answer, or the connection is lost.
+            RefusedError: The broker refuses, or the connection is lost.
         """
         self.lose()
         terms, connection = self.terms, attempt.connection
@@ -167,14 +169,14 @@ class LightSubscription:
         self.replenish()
 
     def allow(self, credit: int) -> Operation[None]:
-        """Let so many messages be with the client from now on; what was allowed beyond that is taken back."""
+        """Change the credit; the broker gives back credit beyond the new value."""
         self.credit = credit
         if self._granted > credit:
             yield from self.withdraw()
         self.replenish()
 
     def withdraw(self) -> Operation[None]:
-        """Have the broker send what it has within the credit, and take the rest of the credit back."""
+        """Have the broker send available messages within the credit, and take back the rest of the credit."""
         attempt, link = self._attempt, self._link
         if attempt is not None and self._granted:
             answer = attempt.connection.post(lambda token: Drain(token, link))
@@ -182,7 +184,7 @@ class LightSubscription:
                 yield Wait(answer)
 
     def detach(self) -> Operation[None]:
-        """Detach it, in order; what it holds unconfirmed goes back to the broker."""
+        """Detach normally; unconfirmed messages go back to the broker."""
         self.over = True
         attempt, link = self._attempt, self._link
         self.lose()
@@ -193,11 +195,11 @@ class LightSubscription:
                 yield Wait(answer)
 
     def confirm(self, delivery: LightDelivery) -> Operation[None]:
-        """Confirm one delivery, and no other (QS-14); confirming it again does nothing.
+        """Confirm one delivery and no other (QS-14); a second call does nothing.
 
         Raises:
-            RefusedError: The client confirms by itself here, the message came over an earlier connection, or the
-                connection is lost before the broker has answered.
+            RefusedError: The client confirms by itself, the message came over an earlier connection, or the connection
+                is lost before the broker answers.
         """
         terms = self.terms
         if terms.qos is Qos.AT_MOST_ONCE or terms.auto_confirm:
@@ -219,22 +221,22 @@ class LightSubscription:
     # -- for the client --------------------------------------------------------------------------------------------
 
     def take(self) -> LightDelivery | None:
-        """The next message of the buffer."""
+        """Return the next message of the buffer."""
         delivery = self.buffer.popleft() if self.buffer else None
         if delivery is not None:
             self.replenish()
         return delivery
 
     def check(self) -> None:
-        """A connection is gone, maybe the one that it is attached on."""
+        """Handle the loss of a connection, which may be the one of this subscription."""
         if self._attempt is not None and not self._attempt.alive:
             self.lose()
 
     def lose(self) -> None:
-        """It is attached nowhere any more.
+        """Handle the loss of this subscription's connection.
 
-        What was confirmed, or needs no confirmation, is the application's all the same; the rest comes again, and is
-        not handed over twice.
+        Messages that are confirmed, or need no confirmation, stay in the buffer.  The broker delivers the others again,
+        so they leave the buffer.
         """
         self._attempt = None
         self._granted = 0
@@ -243,27 +245,27 @@ class LightSubscription:
 
     @property
     def owes(self) -> bool:
-        """Whether its callback is still to have something that the broker has forgotten already."""
+        """Whether the callback has yet to get a message that the broker does not deliver again."""
         return self.on_delivery is not None and any(one not in self._unconfirmed for one in self.buffer)
 
     def listen(self, on_delivery: OnDelivery | None) -> None:
-        """Have a callback called from now on, with what is in the buffer first; None leaves all there."""
+        """Set the callback, which gets the messages of the buffer first; None removes it."""
         self.on_delivery = on_delivery
         for _ in range(len(self.buffer)):
             self.host.due(self)
 
     def ask(self) -> None:
-        """Let one message come, where none may come unasked."""
+        """Allow one message, for a receive call on a subscription without credit."""
         if not self.credit and not self._granted:
             self._grant(1)
 
     def turn_away(self) -> None:
-        """Leave to the broker what is still to come: it is not confirmed, and goes back when the link is closed."""
+        """Stop confirming messages that arrive; they go back to the broker when the link is closed."""
         self.credit = 0
         self._leaving = True
 
     def replenish(self) -> None:
-        """Let the broker send, once no more than half of the credit is used up by what is on its way or here."""
+        """Grant credit when at most half of it is in use by messages on their way or in the buffer."""
         here = max(len(self._unconfirmed), len(self.buffer))
         ahead = self._granted + here
         if self.credit and ahead <= self.credit // 2:
@@ -272,9 +274,9 @@ class LightSubscription:
     # -- events ----------------------------------------------------------------------------------------------------
 
     def arrived(self, event: Arrived) -> None:
-        """A message has come.
+        """Take a message.
 
-        With auto-confirm it is confirmed here: received, and not yet handed to the application (QS-11, AMQP:25-26).
+        With auto-confirm, the client confirms it here, before the application gets it (QS-11, AMQP:25-26).
         """
         if self._attempt is None or (self._leaving and self.terms.qos is Qos.AT_LEAST_ONCE):
             return
@@ -288,11 +290,11 @@ class LightSubscription:
         self.host.due(self)
 
     def drained(self) -> None:
-        """No credit is left."""
+        """Note that no credit is left."""
         self._granted = 0
 
     def peer_closed(self, refused: Refused | None) -> None:
-        """The broker has ended the subscription."""
+        """Note that the broker has ended the subscription."""
         self.over = True
         self.lose()
         self.host.ended(self, refused)

@@ -1,7 +1,7 @@
-"""How links are named and attached: queues, topics and subscriptions as Apache Qpid JMS writes them.
+"""Names and attaches of links for queues, topics and subscriptions, as in Apache Qpid JMS.
 
-Names and terminus fields follow ``AmqpSubscriptionTracker`` and ``AmqpConsumerBuilder`` of Qpid JMS, which brokers take
-as the reference: a durable subscription is found again by its link's name alone.
+Names and terminus fields follow ``AmqpSubscriptionTracker`` and ``AmqpConsumerBuilder`` of Qpid JMS, which brokers are
+written for: a durable subscription is identified by the name of its link.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ from assay_sdk.amqp.terms import (
     VOLATILE,
 )
 from assay_sdk.driver import Durability, OpenReceiver, OpenSender, PeerProperties
-from assay_sdk.drivers.amqp.transport.mending import Mend
+from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 
 _OUTCOMES = ("amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list")
 
 _LIFETIME, _DELETE_ON_CLOSE = "lifetime-policy", 0x2B
-"""How long a node lives that is made on request (3.5.10): as long as the link that asked for it."""
+"""Lifetime of a dynamic node (3.5.10): it ends with the link that created it."""
 
-QPID_DEFAULT_OUTCOME = Mend(modified=True)
-"""What a message becomes whose receiver goes without a word (modified, delivery-failed), as Qpid JMS asks for."""
+QPID_DEFAULT_OUTCOME = AttachFields(modified=True)
+"""Outcome for messages of a receiver that detaches without one (modified, delivery-failed), as in Qpid JMS."""
 
 
 class LinkNames:
-    """The names of this connection's links.
+    """Names of one connection's links.
 
     Args:
-        explicit: Whether the application gave a client id: subscriptions are then its own, else everybody's.
+        explicit: Whether the application gave a client id, which its subscriptions then belong to.
     """
 
     def __init__(self, *, explicit: bool) -> None:
@@ -66,14 +66,14 @@ class LinkNames:
         self._used: set[str] = set()
 
     def plain(self, address: Address | None) -> str:
-        """A name for a link that nobody looks for again."""
+        """Make a unique name for a link."""
         return f"assay:{address.name if address else 'anonymous'}:{uuid.uuid4()}"
 
     def subscription(self, command: OpenReceiver) -> str | Refused:
-        """The name of a receiver's link, in use from now on.
+        """Reserve the name of a receiver's link.
 
         Returns:
-            The name, or why it cannot have one: the subscription is unshared and in use here, or its name is illegal.
+            The name, or a refusal: the subscription is unshared and in use here, or its name is invalid.
         """
         name = command.name
         if name is None:
@@ -97,18 +97,18 @@ class LinkNames:
         return found
 
     def unsubscribing(self, name: str, *, shared: bool, everybodys: bool = False) -> str:
-        """The name under which a subscription is looked up in order to remove it."""
+        """Return the name under which a subscription is looked up for its removal."""
         return f"{name}{DELIMITER}{GLOBAL}" if shared and self.globally(everybodys=everybodys) else name
 
     def release(self, name: str) -> None:
-        """A link is gone; its name may be used again."""
+        """Free the name of a closed link."""
         self._used.discard(name)
 
     def globally(self, *, everybodys: bool) -> bool:
-        """Whether a shared subscription belongs to no client: none of a connection without an id does.
+        """Whether a shared subscription belongs to no client id, as all subscriptions of a connection without one do.
 
         Args:
-            everybodys: Whether the application wants it so.
+            everybodys: Whether the command says so.
         """
         return everybodys or not self._explicit
 
@@ -132,7 +132,7 @@ def _put_symbols(data: Data, names: Iterable[str]) -> None:
 
 
 def make_sender(session: Session, command: OpenSender, names: LinkNames, prefixes: Prefixes) -> Sender:
-    """A sender's link, not opened yet."""
+    """Make a sender's link without opening it."""
     link: Sender = session.sender(names.plain(command.address))
     link.snd_settle_mode = Link.SND_SETTLED if command.settled else Link.SND_UNSETTLED
     link.rcv_settle_mode = Link.RCV_FIRST
@@ -148,18 +148,18 @@ def make_sender(session: Session, command: OpenSender, names: LinkNames, prefixe
 
 
 def make_receiver(session: Session, command: OpenReceiver, name: str, names: LinkNames, prefixes: Prefixes) -> Receiver:
-    """A receiver's link, not opened yet.
+    """Make a receiver's link without opening it.
 
     Args:
         session: The engine's session.
-        command: What is asked for.
-        name: From `LinkNames.subscription`.
-        names: The connection's.
-        prefixes: What the broker wants in front of names.
+        command: Command that opens the link.
+        name: Result of `LinkNames.subscription`.
+        names: Names of the connection's links.
+        prefixes: Prefixes that the broker requires for names.
     """
     link: Receiver = session.receiver(name)
     link.snd_settle_mode = Link.SND_SETTLED if command.settled else Link.SND_UNSETTLED
-    # A broker that honours it settles what has its outcome once it has taken note (2.7.3); others answer with "first".
+    # A broker that supports it settles a message after it has stored the outcome (2.7.3); others answer with "first".
     link.rcv_settle_mode = Link.RCV_FIRST if command.settled else Link.RCV_SECOND
     source = link.source
     source.address = wire_name(command.address, prefixes)
@@ -180,7 +180,7 @@ def make_receiver(session: Session, command: OpenReceiver, name: str, names: Lin
         if command.address.kind in {AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC}:
             source.distribution_mode = Terminus.DIST_MODE_COPY
     if command.timeout_ms is not None:
-        # Whole seconds is all that a terminus has (OASIS AMQP 1.0, 3.5.3); rounded up, so that none ends too early.
+        # A terminus has whole seconds (OASIS AMQP 1.0, 3.5.3); rounded up, so that no subscription ends too early.
         source.timeout = -(-command.timeout_ms // 1000)
         source.expiry_policy = Terminus.EXPIRE_WITH_LINK
     _put_filters(link, command.selector, no_local=command.no_local)
@@ -190,7 +190,7 @@ def make_receiver(session: Session, command: OpenReceiver, name: str, names: Lin
 def make_browser(
     session: Session, address: Address, selector: str | None, names: LinkNames, prefixes: Prefixes
 ) -> Receiver:
-    """A receiver's link that looks and takes nothing: distribution mode copy, pre-settled."""
+    """Make a receiver's link that browses: distribution mode copy, settled by the sender."""
     link: Receiver = session.receiver(names.plain(address))
     link.snd_settle_mode = Link.SND_SETTLED
     link.rcv_settle_mode = Link.RCV_FIRST
@@ -203,7 +203,7 @@ def make_browser(
 
 
 def make_lookup(session: Session, name: str) -> Receiver:
-    """A receiver's link with a null source: asks for the subscription of that name, wherever it is."""
+    """Make a receiver's link with a null source, which looks up the subscription of that name."""
     link: Receiver = session.receiver(name)
     link.source.type = Terminus.UNSPECIFIED
     link.snd_settle_mode = Link.SND_UNSETTLED
@@ -212,7 +212,7 @@ def make_lookup(session: Session, name: str) -> Receiver:
 
 
 def make_coordinator(session: Session) -> Sender:
-    """A sender's link to the transaction coordinator (4.3)."""
+    """Make a sender's link to the transaction coordinator (4.3)."""
     link: Sender = session.sender(f"assay:coordinator:{uuid.uuid4()}")
     link.snd_settle_mode = Link.SND_UNSETTLED
     link.rcv_settle_mode = Link.RCV_FIRST
@@ -223,7 +223,7 @@ def make_coordinator(session: Session) -> Sender:
 
 
 def make_canceller(session: Session) -> Sender:
-    """Make a sender's link to the node at which delayed messages are taken back (`CANCEL_NODE`)."""
+    """Make a sender's link to the node that cancels delayed messages (`CANCEL_NODE`)."""
     link: Sender = session.sender(f"assay:cancel:{uuid.uuid4()}")
     link.snd_settle_mode = Link.SND_UNSETTLED
     link.rcv_settle_mode = Link.RCV_FIRST
@@ -243,7 +243,7 @@ def _put_filters(link: Receiver, selector: str | None, *, no_local: bool) -> Non
 
 
 def missing_filters(link: Receiver, wanted: Iterable[str]) -> tuple[str, ...]:
-    """Filters that were asked for and are not in the peer's attach: it does not apply them (3.5.1)."""
+    """Return the requested filters that the peer's attach lacks, so that the broker does not apply them (3.5.1)."""
     data = link.remote_source.filter
     data.rewind()
     names = {str(name) for name in data.get_dict()} if data.next() is not None else set[str]()
@@ -251,17 +251,17 @@ def missing_filters(link: Receiver, wanted: Iterable[str]) -> tuple[str, ...]:
 
 
 def peer_properties(fields: object) -> PeerProperties:
-    """What the peer said in the properties of its open or attach (2.7.1, 2.7.3); types that are not plain become text.
+    """Read the properties of the peer's open or attach (2.7.1, 2.7.3); values of other types become text.
 
     Args:
-        fields: The map as the engine gives it; None where there is none.
+        fields: Map of the engine; None without one.
     """
     told = cast("dict[object, object]", fields) if isinstance(fields, dict) else {}
     return {str(name): value if isinstance(value, bool | int) else str(value) for name, value in told.items()}
 
 
 def has_terminus(terminus: Terminus) -> bool:
-    """Whether a source or target is there at all."""
+    """Whether a source or target exists."""
     return bool(terminus.type != Terminus.UNSPECIFIED)
 
 

@@ -1,4 +1,4 @@
-"""A consumer as both faces have it."""
+"""What the consumers of the classic and the simplified face share."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from assay_sdk.engine.deliveries.delivery import Delivery
-from assay_sdk.engine.sessions.consumer import Consumer as EngineConsumer
+from assay_sdk.engine.deliveries.delivery import EngineDelivery
+from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.errors import JmsError
-from assay_sdk.faces.calling import Caller, Duration
+from assay_sdk.faces.caller import Caller, Duration
 from assay_sdk.faces.message import Message, received
 from assay_sdk.model.converters import Converter
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -20,7 +20,7 @@ ReceivedT = TypeVar("ReceivedT")
 
 
 class ConsumerBase(Generic[T]):
-    """What the consumers of both faces have in common; made by a session or a context."""
+    """Base of `MessageConsumer` and `Consumer`; created by a session or a context."""
 
     def __init__(
         self, caller: Caller, engine: EngineConsumer, converter: Converter[T], acknowledge: Callable[[], None]
@@ -32,32 +32,32 @@ class ConsumerBase(Generic[T]):
 
     @property
     def number(self) -> int:
-        """Its number on the connection, by which an observer knows it."""
+        """Number of the consumer on its connection, which an observer's events carry."""
         return self._engine.number
 
     @property
     def message_selector(self) -> str | None:
-        """Its selector."""
+        """Message selector; None for none."""
         return self._engine.source.selector
 
     def receive(self, timeout: Duration | None = None) -> Message[T] | None:
         """Wait for a message.
 
         Args:
-            timeout: How long; None waits for ever, 0 takes what is there.
+            timeout: How long to wait; None waits without limit, 0 does not wait.
 
         Returns:
-            The message; None when none came in time, or the consumer was closed meanwhile.
+            The message; None when none came in time or the consumer was closed during the wait.
 
         Raises:
-            JmsError: It has a listener (BT-03), is closed, or the connection is lost.
+            JmsError: The consumer has a listener (BT-03) or is closed, or the connection is lost.
         """
         timeout_ms = self._caller.optional_milliseconds(timeout, "a receive timeout")
         delivery = self._caller(self._engine.receive(timeout_ms))
         return None if delivery is None else self._message(delivery)
 
     def receive_no_wait(self) -> Message[T] | None:
-        """Take a message that is there already; None when there is none.
+        """Return a message if the broker has one; None otherwise.
 
         Raises:
             JmsError: As `receive`.
@@ -65,17 +65,17 @@ class ConsumerBase(Generic[T]):
         return self.receive(0)
 
     def messages(self, timeout: Duration | None = None) -> Iterator[Message[T]]:
-        """Iterate over the messages: each step is a `receive` call, so each message is acknowledged as `receive` says.
+        """Iterate over the messages; each step is a `receive` call.
 
-        The iteration ends when no message came within the timeout, or when the consumer, its session or its connection
-        is closed, by the loop's body or by another thread.
+        The iteration ends when no message comes within the timeout, or when the loop's body or another thread closes
+        the consumer, its session or its connection.
 
         Args:
-            timeout: How long each step waits; None waits for ever, 0 takes what is there.
+            timeout: How long each step waits; None waits without limit, 0 does not wait.
 
         Raises:
-            JmsError: The timeout is none (at once); or as `receive` (at a step).
-            StalledError: In virtual time, a step without a timeout waits for a message that nothing can bring.
+            JmsError: The timeout is invalid (raised by this call), or as `receive` (raised by a step).
+            StalledError: In virtual time, a step without a timeout waits for a message that cannot come.
         """
         self._caller.optional_milliseconds(timeout, "a receive timeout")
         return iterate(lambda: self.receive(timeout), lambda: self._engine.closed)
@@ -85,10 +85,10 @@ class ConsumerBase(Generic[T]):
         return self.messages()
 
     def set_message_listener(self, listener: Callable[[Message[T]], None] | None) -> None:
-        """Have a callback called with each message, one at a time and in order; None takes it away.
+        """Have a listener called with each message, one at a time and in order; None removes the listener.
 
         Raises:
-            JmsError: There is a batch listener (BT-03), a receive call is under way, or it is closed.
+            JmsError: The consumer has a batch listener (BT-03) or is closed, or a receive call is running.
         """
         if listener is None:
             self._caller(self._engine.set_message_listener(None))
@@ -104,18 +104,19 @@ class ConsumerBase(Generic[T]):
         batch_size: int = 1,
         batch_timeout: Duration = 0,
     ) -> None:
-        """Have a callback called with batches of messages; None takes it away (BATCH:26-34).
+        """Have a listener called with batches of messages; None removes the listener (BATCH:26-34).
 
-        Under automatic acknowledgement a batch is acknowledged as a whole after the callback returned; if it raises,
-        the whole batch comes again (BT-08).
+        In automatic acknowledgement the whole batch is acknowledged after the listener has returned.  If the listener
+        raises, the whole batch is delivered again (BT-08).
 
         Args:
             listener: Called with 1 to `batch_size` messages.
-            batch_size: Largest batch.
-            batch_timeout: How long a batch may wait for more, counted from its first message; 0 takes what is there.
+            batch_size: Most messages of a batch.
+            batch_timeout: How long a batch waits for more messages after its first one; 0 does not wait.
 
         Raises:
-            JmsError: BT-14, there is a message listener (BT-03), a receive call is under way, or it is closed.
+            JmsError: The size or the timeout is invalid (BT-14), the consumer has a message listener (BT-03) or is
+                closed, or a receive call is running.
         """
         if listener is None:
             self._caller(self._engine.set_batch_listener(None, 0, 0))
@@ -123,7 +124,7 @@ class ConsumerBase(Generic[T]):
         self._caller.callback(listener, "the batch listener")
         handle = listener
 
-        def hand_over(deliveries: Sequence[Delivery]) -> None:
+        def hand_over(deliveries: Sequence[EngineDelivery]) -> None:
             handle([self._message(delivery) for delivery in deliveries])
 
         self._check_size(batch_size)
@@ -131,7 +132,7 @@ class ConsumerBase(Generic[T]):
         self._caller(self._engine.set_batch_listener(hand_over, batch_size, timeout_ms))
 
     def close(self) -> None:
-        """Close it; what it has handed over can still be acknowledged (JMS 8.8)."""
+        """Close the consumer; messages that it has delivered can still be acknowledged (JMS 8.8)."""
         self._caller(self._engine.close(threading.get_ident()))
 
     def __enter__(self) -> Self:
@@ -142,7 +143,7 @@ class ConsumerBase(Generic[T]):
     ) -> None:
         self.close()
 
-    def _message(self, delivery: Delivery) -> Message[T]:
+    def _message(self, delivery: EngineDelivery) -> Message[T]:
         return received(delivery, self._converter, self._acknowledge)
 
     def _check_size(self, batch_size: object) -> None:
@@ -152,14 +153,14 @@ class ConsumerBase(Generic[T]):
 
 
 def iterate(receive: Callable[[], ReceivedT | None], ended: Callable[[], bool]) -> Iterator[ReceivedT]:
-    """Give what a receiver receives, until it receives nothing or is closed after the first step.
+    """Yield messages until a `receive` call returns none, or the receiver is closed after the first step.
 
     Args:
-        receive: Waits for one message; None when none came.
+        receive: Waits for one message; returns None when none came.
         ended: Whether the application has closed the receiver.
 
     Raises:
-        JmsError: `receive` raised it, unless it says that the application has closed the receiver during the loop.
+        JmsError: As `receive`, except that the loop ends normally when the application closed the receiver.
     """
     received_any = False
     while True:

@@ -13,15 +13,15 @@ from assay_sdk.amqp.terms import NO_LOCAL, SELECTOR
 from assay_sdk.amqp.types import DecodeError
 from assay_sdk.driver import Arrived, Drained, Durability, OpenReceiver, Outcome
 from assay_sdk.drivers.amqp.errors import Condition
-from assay_sdk.drivers.amqp.links.ends import Context, LinkEnd, State
-from assay_sdk.drivers.amqp.links.naming import (
+from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd, LinkState
+from assay_sdk.drivers.amqp.links.names import (
     ACCEPTED_STATE,
     TRANSACTIONAL,
     has_terminus,
     missing_filters,
     set_state_data,
 )
-from assay_sdk.drivers.amqp.links.transactions import Unit
+from assay_sdk.drivers.amqp.links.transactions import Transaction
 from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
@@ -37,20 +37,20 @@ _STATES = {
 
 
 def _propose(delivery: Delivery, outcome: Outcome) -> None:
-    set_state_data(delivery, None)  # of a unit of work that was rolled back
+    set_state_data(delivery, None)  # it may be that of a unit of work that was rolled back
     if outcome is Outcome.MODIFIED:
         delivery.local.failed = True
     delivery.update(_STATES[outcome])
 
 
 def settle_with(delivery: Delivery, outcome: Outcome) -> None:
-    """Give a delivery its outcome, and forget it."""
+    """Set the outcome of a delivery, and settle it."""
     _propose(delivery, outcome)
     delivery.settle()
 
 
 class Incoming(LinkEnd):
-    """What consumers and browsers share: filters, messages, draining."""
+    """Base of consumers and browsers: filters, messages, draining."""
 
     engine: Receiver
     address: Address
@@ -58,11 +58,11 @@ class Incoming(LinkEnd):
     filters: tuple[str, ...]
 
     def has_terminus(self) -> bool:
-        """The peer's source."""
+        """Whether the peer's attach has a source."""
         return has_terminus(self.engine.remote_source)
 
     def opened(self) -> None:
-        """Receive, unless the broker lets a filter of ours aside: then it would give messages that were not wanted."""
+        """Open the receiver, unless the broker ignores one of its filters and so would send unwanted messages."""
         missing = missing_filters(self.engine, self.filters)
         if not missing:
             super().opened()
@@ -73,11 +73,11 @@ class Incoming(LinkEnd):
         self.close(None)
 
     def is_drained(self) -> bool:
-        """Whether the peer has given the credit back, and nothing it sent before is still to be read."""
+        """Whether the peer has given back the credit, and all its messages are read."""
         return not self.engine.draining() and self.engine.queued == 0
 
     def refused(self, condition: Condition | None) -> Refused:
-        """A field that is refused can only be the selector, where there is one."""
+        """Make the refusal; an invalid field must be the selector, if the receiver has one."""
         why = super().refused(condition)
         if (
             self.selector is not None
@@ -89,7 +89,7 @@ class Incoming(LinkEnd):
         return why
 
     def read(self, delivery: Delivery) -> Iterator[Received]:
-        """The message of a delivery that is complete: one, or none."""
+        """Read the message of a complete delivery; yields one message or none."""
         if delivery.aborted:
             delivery.settle()
             return
@@ -100,7 +100,7 @@ class Incoming(LinkEnd):
         try:
             received = codec.decode(octets, self.address, self.context.prefixes, now_ms=self.context.now_ms())
         except DecodeError as error:
-            # Nobody can read it: the broker is told so, and the application gets the next one for its credit.
+            # The message is unreadable: the broker gets the outcome, and one more credit lets the next message come.
             delivery.local.condition = EngineCondition(_DECODE_ERROR, str(error))
             settle_with(delivery, Outcome.REJECTED)
             self.engine.flow(1)
@@ -109,28 +109,28 @@ class Incoming(LinkEnd):
 
 
 class _Settling:
-    """Outcomes of one command that the broker has not settled yet.
+    """Outcomes of one command that the broker has not settled.
 
     Args:
-        token: The command's.
+        token: Token of the command.
     """
 
     def __init__(self, token: int) -> None:
         self.token = token
         self.left = 0
-        """How many."""
+        """Number of outcomes that are not settled."""
 
 
 class ReceiverEnd(Incoming):
-    """One consumer.
+    """The receiver of a consumer.
 
     Args:
-        context: The connection.
+        context: Connection of the link.
         engine: Proton's link.
-        command: The command that opens it.
+        command: Command that opens the link.
     """
 
-    def __init__(self, context: Context, engine: Receiver, command: OpenReceiver) -> None:
+    def __init__(self, context: LinkContext, engine: Receiver, command: OpenReceiver) -> None:
         self.address = command.address
         self.selector = command.selector
         self.filters = (
@@ -139,9 +139,9 @@ class ReceiverEnd(Incoming):
         )
         self._stays = command.durability is Durability.DURABLE
         self._deliveries: dict[int, Delivery] = {}
-        self._enlisted: dict[int, Unit] = {}
+        self._enlisted: dict[int, Transaction] = {}
         self._settling: dict[Delivery, _Settling] = {}
-        """Deliveries whose outcome the broker has not settled yet."""
+        """Deliveries whose outcome the broker has not settled."""
         self._left = False
         self._drains: list[int] = []
         what = (
@@ -161,23 +161,23 @@ class ReceiverEnd(Incoming):
         )
 
     def credit(self, token: int, credit: int) -> None:
-        """Allow this many more deliveries."""
+        """Allow more deliveries."""
         if self._is_usable(token):
             self.engine.flow(credit)
             self.answers.done(token)
 
     def drain(self, token: int) -> None:
-        """Give back what is not used of the credit; the token is answered when that is done."""
+        """Have the peer give back unused credit; the token is answered after that."""
         if self._is_usable(token):
             self._drains.append(token)
             self.engine.drain(0)
             self._look_drained()
 
     def settle(self, token: int, deliveries: tuple[int, ...], outcome: Outcome) -> None:
-        """Settle deliveries; none of them if one is unknown here.
+        """Settle deliveries, or none of them if one is unknown.
 
-        The token is answered when the broker has settled them, where it says that it does that second; where it does
-        not, nobody tells when it has heard of them.
+        The token is answered when the broker has settled them, if its attach says that it settles second.  Otherwise it
+        is answered at once, because nothing tells when the broker has got the outcomes.
         """
         if not self._knows(token, deliveries, returned=True):
             return
@@ -186,7 +186,7 @@ class ReceiverEnd(Incoming):
         for number in deliveries:
             delivery = self._deliveries.pop(number, None)
             if delivery is None:
-                del self._enlisted[number]  # its unit was rolled back: the broker has taken it back by itself
+                del self._enlisted[number]  # the broker has taken it back with the rollback of its unit of work
             elif delivery.settled or not second:
                 settle_with(delivery, outcome)
             else:
@@ -196,21 +196,21 @@ class ReceiverEnd(Incoming):
         if not settling.left:
             self.answers.done(token)
 
-    def enlist(self, token: int, deliveries: tuple[int, ...], unit: Unit) -> None:
-        """Accept deliveries within a unit of work, as soon as the unit has its id.
+    def enlist(self, token: int, deliveries: tuple[int, ...], unit: Transaction) -> None:
+        """Accept deliveries in a unit of work, as soon as the unit has its id.
 
-        The disposition is settled, as Qpid JMS sends it (``AmqpConsumer.acknowledge``): a rollback then gives the
-        messages back to their queue with one more failed delivery.  Left unsettled, Artemis would count the rollback
-        and the later outcome, and so reach its limit of attempts in half the time.
+        The disposition is settled, as in Qpid JMS (``AmqpConsumer.acknowledge``): a rollback then puts the messages
+        back on their queue with one more failed delivery.  With an unsettled disposition, Artemis would count both the
+        rollback and the later outcome, and so reach its limit of deliveries in half the time.
         """
         unit.when_declared(lambda: self._enlist(token, deliveries, unit))
 
     def flow(self) -> None:
-        """Credit was given back."""
+        """Check whether the peer has given back the credit."""
         self._look_drained()
 
     def delivery(self, delivery: Delivery) -> None:
-        """A message has come, or the broker has settled one."""
+        """Take a message, or the peer's settlement of one."""
         if delivery.settled and delivery in self._settling:
             settling = self._settling.pop(delivery)
             settling.left -= 1
@@ -221,7 +221,7 @@ class ReceiverEnd(Incoming):
         for received in self.read(delivery):
             number = self.context.next_delivery()
             if delivery.settled:
-                delivery.settle()  # at most once: it has left the broker already
+                delivery.settle()  # at most once: the broker has forgotten the message
             self._deliveries[number] = delivery
             if self.number is not None:
                 self.answers.emit(
@@ -232,7 +232,7 @@ class ReceiverEnd(Incoming):
         self._look_drained()
 
     def leave(self) -> None:
-        """Give back what is unsettled, and detach from a durable subscription or close any other link."""
+        """Give back unsettled messages, then detach from a durable subscription or close any other link."""
         self._left = True
         for delivery in self._deliveries.values():
             settle_with(delivery, Outcome.MODIFIED)
@@ -243,9 +243,10 @@ class ReceiverEnd(Incoming):
             self.engine.close()
 
     def ended(self, why: Refused) -> None:
-        """The deliveries belong to nobody any more.
+        """Forget all deliveries.
 
-        Of what was not settled nobody knows what became of it, unless the link was left in order, after the outcomes.
+        The fate of unsettled outcomes is unknown, unless the link was detached normally, which comes after the
+        outcomes.
         """
         self._deliveries.clear()
         self._enlisted.clear()
@@ -259,7 +260,7 @@ class ReceiverEnd(Incoming):
         for token in drains:
             self.answers.fail(token, why)
 
-    def _enlist(self, token: int, deliveries: tuple[int, ...], unit: Unit) -> None:
+    def _enlist(self, token: int, deliveries: tuple[int, ...], unit: Transaction) -> None:
         if unit.failed is not None:
             self.answers.fail(token, unit.failed)
         elif self._knows(token, deliveries):
@@ -273,7 +274,7 @@ class ReceiverEnd(Incoming):
             self.answers.done(token)
 
     def _forget(self, deliveries: tuple[int, ...]) -> None:
-        """The unit that accepted them is committed."""
+        """Forget deliveries whose unit of work is committed."""
         for number in deliveries:
             self._enlisted.pop(number, None)
 
@@ -286,13 +287,13 @@ class ReceiverEnd(Incoming):
                 self.answers.done(token)
 
     def _is_usable(self, token: int) -> bool:
-        usable = self.state in {State.ATTACHING, State.OPEN}
+        usable = self.state in {LinkState.ATTACHING, LinkState.OPEN}
         if not usable:
             self.answers.fail(token, refused(Mqrc.OPTIONS_ERROR, f"{self.what} is closed", *self.objects))
         return usable
 
     def _knows(self, token: int, deliveries: tuple[int, ...], *, returned: bool = False) -> bool:
-        """Whether all deliveries are here, or (`returned`) were in a unit of work that is over without a commit."""
+        """Whether all deliveries are known here, or (`returned`) belonged to a unit of work that was rolled back."""
         known = all(
             number in self._deliveries or (returned and number in self._enlisted and self._enlisted[number].over)
             for number in deliveries

@@ -1,21 +1,21 @@
-"""What a classic session and a simplified context have in common."""
+"""What a session of the classic face and a context of the simplified face share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Generic, TypeVar, overload
 
 from assay_sdk.driver import Durability
 from assay_sdk.engine.deliveries.acknowledgement import Settling
-from assay_sdk.engine.deliveries.poison import PoisonPolicy
-from assay_sdk.engine.sessions.consumer import Consumer as EngineConsumer
-from assay_sdk.engine.sessions.producer import Producer as EngineProducer
-from assay_sdk.engine.sessions.session import Session as EngineSession
+from assay_sdk.engine.sessions.consumer import EngineConsumer
+from assay_sdk.engine.sessions.producer import EngineProducer
+from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.engine.settings import Source
-from assay_sdk.faces.calling import Caller, Duration
-from assay_sdk.faces.consuming import ConsumerBase
+from assay_sdk.faces.caller import Caller, Duration
+from assay_sdk.faces.consumer import ConsumerBase
 from assay_sdk.faces.message import Message
-from assay_sdk.faces.producing import ProducerBase
+from assay_sdk.faces.poison import policy_of
+from assay_sdk.faces.producer import ProducerBase
 from assay_sdk.model.converters import ANY, Converter, converter_for
 from assay_sdk.model.destinations import Destination, Queue, TemporaryQueue, TemporaryTopic, Topic
 from assay_sdk.model.message import AddressKind
@@ -26,7 +26,7 @@ U = TypeVar("U")
 
 
 class QueueBrowser(Generic[T]):
-    """Looks at a queue without taking anything; each iteration looks anew."""
+    """Lists the messages of a queue without removing them; each iteration asks the broker again."""
 
     def __init__(self, caller: Caller, engine: EngineSession, queue: Queue[T], selector: str | None) -> None:
         self._caller = caller
@@ -36,26 +36,26 @@ class QueueBrowser(Generic[T]):
 
     @property
     def queue(self) -> Queue[T]:
-        """The queue."""
+        """Queue that is browsed."""
         return self._queue
 
     @property
     def message_selector(self) -> str | None:
-        """The selector."""
+        """Selector of the browser; None for none."""
         return self._selector
 
     def __iter__(self) -> Iterator[Message[T]]:
-        """The messages that are there now, in the queue's order.
+        """Iterate over the messages that are on the queue now, in its order.
 
         Raises:
-            JmsError: The connection cannot browse, or the broker refuses.
+            JmsError: The connection cannot browse, or the broker refuses to.
         """
         messages = self._caller(self._engine.browse(self._queue.address, self._selector))
         return iter([Message.from_wire(message, self._queue.converter) for message in messages])
 
 
 class SessionBase:
-    """What a classic session and a simplified context have in common."""
+    """Base of the classic face's `Session` and the simplified face's `Context`."""
 
     def __init__(self, caller: Caller, engine: EngineSession) -> None:
         self._caller = caller
@@ -65,48 +65,51 @@ class SessionBase:
         """Commit the unit of work (JMS 6.2.7).
 
         Raises:
-            JmsError: It is not transacted, closed or lost; or the unit was rolled back instead.
+            JmsError: The session is not transacted, is closed or lost, or the broker rolled the unit of work back.
         """
         self._caller(self._engine.commit())
 
     def rollback(self) -> None:
-        """Roll the unit of work back; what was received comes again (JMS 6.2.7).
+        """Roll the unit of work back; the broker delivers again what was received in it (JMS 6.2.7).
 
         Raises:
-            JmsError: It is not transacted, closed or lost.
+            JmsError: The session is not transacted, or is closed or lost.
         """
         self._caller(self._engine.rollback())
 
     def recover(self) -> None:
-        """Have everything unacknowledged come again, in its order (JMS 6.2.11).
+        """Have all unacknowledged messages delivered again, in their order (JMS 6.2.11).
 
         Raises:
-            JmsError: It is transacted, closed or lost.
+            JmsError: The session is transacted, closed or lost.
         """
         self._caller(self._engine.recover())
 
     def acknowledge(self) -> None:
-        """Acknowledge everything that was handed over, from all consumers (JMS 8.7); nothing in other modes.
+        """Acknowledge every message that the session's consumers have received (JMS 8.7).
+
+        Does nothing in modes other than client acknowledgement.
 
         Raises:
-            JmsError: It is closed or lost.
+            JmsError: The session is closed or lost.
         """
         self._caller(self._engine.acknowledge())
 
     def cancel(self, handle: str) -> bool:
-        """Take a delayed message back before it is delivered: all copies of a publication, too.
+        """Cancel a delayed message before it is delivered; of a publication, all copies.
 
         Args:
-            handle: The message id that its send gave (`Receipt.message_id`): a string that outlives this process, the
-                connection and, for a persistent message, the broker's restart.
+            handle: The message id that the send returned (`Receipt.message_id`).  It is valid after the connection or
+                this process has ended and, for a persistent message, after the broker has restarted.
 
         Returns:
-            Whether it was taken back.  False when no such message is staged: it was delivered, cancelled or has
-            expired, it had no delay, or its unit of work is not committed yet.
+            Whether the message was cancelled.  False when the broker does not hold such a message back: it was
+            delivered, cancelled or has expired, had no delay, or its unit of work is not committed yet.
 
         Raises:
-            JmsError: The broker cannot take messages back (`JmsErrorKind.UNSUPPORTED`, before anything is sent), the
-                user may neither send to its destination nor administer the staging queue, or the handle is no string.
+            JmsError: The broker cannot cancel messages (`JmsErrorKind.UNSUPPORTED`, raised before anything is sent),
+                the user may neither send to the destination nor administer the staging queue, or the handle is not a
+                message id.
         """
         return self._caller(self._engine.cancel(self._checked_handle(handle)))
 
@@ -114,16 +117,16 @@ class SessionBase:
         """Remove a durable subscription.
 
         Args:
-            name: Its name.
-            shared: Whether it is shared, and so may stand without a client id.
+            name: Name of the subscription.
+            shared: Whether the subscription is shared; a shared one may exist without a client id.
 
         Raises:
-            JmsError: There is none, it is in use, or there is no client id.
+            JmsError: The subscription does not exist or is in use, or the connection has no client id.
         """
         self._caller(self._engine.unsubscribe(name, shared=shared))
 
     def create_browser(self, queue: Queue[T], selector: str | None = None) -> QueueBrowser[T]:
-        """Make a browser; it looks when it is iterated."""
+        """Create a browser; each iteration over it asks the broker."""
         self._caller.address(queue)
         return QueueBrowser(self._caller, self._engine, queue, selector)
 
@@ -138,16 +141,17 @@ class SessionBase:
     def create_temporary_queue(
         self, body_type: Any = str, *, converter: Converter[Any] | None = None
     ) -> TemporaryQueue[Any]:
-        """Make a temporary queue: anybody sends to it, this connection alone receives, and it goes with that.
+        """Create a temporary queue: only this connection receives from it, and it is deleted with the connection.
 
         Args:
             body_type: Type of the bodies.
-            converter: Converts them; by default what the type has.
+            converter: Converts the bodies; by default the type's own converter.
 
         Raises:
-            JmsError: There are none here, or the connection is lost.
+            JmsError: The broker has no temporary destinations, or the connection is lost.
         """
-        shape = TemporaryQueue("made", body_type, converter=converter)  # refused, if at all, before anything is made
+        # A type without a converter is refused here, before the broker creates the queue.
+        shape = TemporaryQueue("made", body_type, converter=converter)
         return TemporaryQueue(self._temporary(AddressKind.TEMPORARY_QUEUE), converter=shape.converter)
 
     @overload
@@ -161,14 +165,14 @@ class SessionBase:
     def create_temporary_topic(
         self, body_type: Any = str, *, converter: Converter[Any] | None = None
     ) -> TemporaryTopic[Any]:
-        """Make a temporary topic: anybody publishes on it, this connection alone subscribes, and it goes with that.
+        """Create a temporary topic: only this connection subscribes to it, and it is deleted with the connection.
 
         Args:
             body_type: Type of the bodies.
-            converter: Converts them; by default what the type has.
+            converter: Converts the bodies; by default the type's own converter.
 
         Raises:
-            JmsError: There are none here, or the connection is lost.
+            JmsError: The broker has no temporary destinations, or the connection is lost.
         """
         shape = TemporaryTopic("made", body_type, converter=converter)
         return TemporaryTopic(self._temporary(AddressKind.TEMPORARY_TOPIC), converter=shape.converter)
@@ -177,7 +181,7 @@ class SessionBase:
         """Delete a temporary destination before its connection ends.
 
         Raises:
-            JmsError: The connection has not made it, or has a consumer of it.
+            JmsError: The connection did not create the destination, or still has a consumer on it.
         """
         self._caller(self._engine.delete_temporary(self._caller.address(destination)))
 
@@ -202,63 +206,63 @@ class SessionBase:
         timeout: Duration | None = None,
         reply_type: type[Any] | None = None,
     ) -> Message[Any] | None:
-        """Send a message with a temporary queue as its reply-to, and wait for the answer there.
+        """Send a message with a temporary queue as its reply-to, and wait for the reply there.
 
-        Each request has a queue of its own, deleted afterwards, so an answer that comes too late is never taken for the
-        answer to another request; whoever sends it is refused.
+        Each request has its own queue, which is deleted afterwards.  A reply that comes too late is refused by the
+        broker, so it is never taken for the reply to another request.
 
         Args:
-            destination: Where the request goes.
+            destination: Destination of the request.
             message: A `Message` without a reply-to, or a body of the destination's type.
-            timeout: How long to wait for the answer; None waits for ever, 0 takes what is there.
-            reply_type: Type of the answer's body; None takes text, bytes and JSON as they come.
+            timeout: How long to wait for the reply; None waits without limit, 0 does not wait.
+            reply_type: Type of the reply's body; None accepts text, bytes and JSON.
 
         Returns:
-            The answer, acknowledged as the session's mode says; None when none came in time.
+            The reply, acknowledged as the session's mode says; None when none came in time.
 
         Raises:
-            JmsError: The session works in units of work (what it sends leaves with the commit), the message has a
-                reply-to of its own, the broker has no temporary queues, or as `send` and `receive`.
+            JmsError: The session is transacted (the broker gets its messages at the commit only), the message has a
+                reply-to already, the broker has no temporary queues, or as `send` and `receive`.
         """
         self._check_request(message)
         queue = self.create_temporary_queue(converter=ANY if reply_type is None else converter_for(reply_type))
         try:
-            return self._ask(destination, message, queue, timeout)
+            return self._request(destination, message, queue, timeout)
         finally:
             self.delete_temporary(queue)
 
-    def _checked_handle(self, given: object) -> str:
-        if isinstance(given, str) and given and given == given.encode(errors="replace").decode():
-            return given  # no id holds a lone surrogate, which "replace" makes another character
-        text = f"the handle is {given!r}: give the message id of a receipt, such as 'ID:414D51…'"
+    def _checked_handle(self, handle: object) -> str:
+        if isinstance(handle, str) and handle and handle == handle.encode(errors="replace").decode():
+            return handle  # "replace" changes an unpaired surrogate, which no message id has
+        text = f"the handle is {handle!r}: give the message id of a receipt, such as 'ID:414D51…'"
         raise self._caller.error(Refused(JmsErrorKind.MESSAGING, text))
 
     def _check_request(self, message: object) -> None:
         if self._engine.behaviour.settling in (Settling.BY_UNIT, Settling.BY_BRANCH):
-            text = "a request in a unit of work waits in vain, because it is sent at the commit: use another session"
+            text = "a transacted session sends only at its commit, so no reply can come: use another session"
             raise self._caller.error(Refused(JmsErrorKind.ILLEGAL_STATE, text))
         if isinstance(message, Message) and message.reply_to is not None:
-            text = "the request has a reply-to, and request makes one of its own: leave it out, or send and receive"
+            text = "the message has a reply-to, and request sets its own: remove it, or call send and receive"
             raise self._caller.error(Refused(JmsErrorKind.INVALID_DESTINATION, text))
 
-    def _ask(
+    def _request(
         self,
         destination: Destination[T],
         message: Message[T] | T,
         queue: TemporaryQueue[Any],
         timeout: Duration | None,
     ) -> Message[Any] | None:
-        asked: Message[T] = message if isinstance(message, Message) else Message(message)
-        asked.reply_to = queue
+        request: Message[T] = message if isinstance(message, Message) else Message(message)
+        request.reply_to = queue
         try:
-            engine = self._consumer(Source(address=queue.address))
+            engine = self._caller(self._engine.create_consumer(Source(address=queue.address)))
             with ConsumerBase(self._caller, engine, queue.converter, self.acknowledge) as consumer:
                 with ProducerBase(self._caller, self._producer(destination), destination) as producer:
-                    producer.send(asked)
+                    producer.send(request)
                 self._caller(self._engine.connection.start())
                 return consumer.receive(timeout)
         finally:
-            asked.reply_to = None
+            request.reply_to = None
 
     def _temporary(self, kind: AddressKind) -> str:
         return self._caller(self._engine.make_temporary(kind)).name
@@ -267,7 +271,15 @@ class SessionBase:
         address = None if destination is None else self._caller.address(destination)
         return self._caller(self._engine.create_producer(address))
 
-    def _consumer(self, source: Source) -> EngineConsumer:
+    def _consumer(
+        self, destination: Destination[Any], selector: str | None, *, no_local: bool, poison: Mapping[str, object]
+    ) -> EngineConsumer:
+        source = Source(
+            address=self._caller.address(destination),
+            selector=selector,
+            no_local=no_local,
+            poison=policy_of(self._caller, poison),
+        )
         return self._caller(self._engine.create_consumer(source))
 
     def _subscription(
@@ -279,18 +291,18 @@ class SessionBase:
         durability: Durability,
         shared: bool,
         no_local: bool = False,
-        poison: PoisonPolicy,
+        poison: Mapping[str, object],
     ) -> EngineConsumer:
+        policy = policy_of(self._caller, poison)
         if not name:
-            raise self._caller.error(refused(Mqrc.SUB_NAME_ERROR, "a subscription of this kind has a name: give one"))
-        return self._consumer(
-            Source(
-                address=self._caller.address(topic),
-                selector=selector,
-                no_local=no_local,
-                durability=durability,
-                name=name,
-                shared=shared,
-                poison=poison,
-            )
+            raise self._caller.error(refused(Mqrc.SUB_NAME_ERROR, "a durable or shared subscription needs a name"))
+        source = Source(
+            address=self._caller.address(topic),
+            selector=selector,
+            no_local=no_local,
+            durability=durability,
+            name=name,
+            shared=shared,
+            poison=policy,
         )
+        return self._caller(self._engine.create_consumer(source))

@@ -1,7 +1,7 @@
-"""One connection after the other: a new one each time that the last is lost, for as long as the client is wanted.
+"""Reconnection: a new connection each time that the last one is lost, until the client stops.
 
-Each attempt is a `Connection` of its own on a wire of its own, and is never used again.  What the client has to do on
-each of them before anybody else may use it (attach its subscriptions) is handed in as `prepare`.
+Each attempt has its own `EngineConnection` on its own wire, and is never used again.  `prepare` is what the client does
+on each connection before other calls may use it: it attaches its subscriptions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from assay_sdk.engine.calls import Pending, RefusedError, lost
-from assay_sdk.engine.connection import Connection
+from assay_sdk.engine.connection import EngineConnection
 from assay_sdk.engine.deliveries.acknowledgement import AckMode
 from assay_sdk.engine.operations import Operation, Wait, spawn
 from assay_sdk.engine.states import SERVICE, Act, Life, Machine, Service, ServiceEvent
@@ -25,25 +25,26 @@ from assay_sdk.time import Runner
 _NS_PER_MS = 1_000_000
 
 UNWANTED = frozenset({JmsErrorKind.SECURITY, JmsErrorKind.UNSUPPORTED})
-"""What a broker refuses with when trying again would change nothing."""
+"""Kinds of refusal after which another attempt is useless."""
 
 TAKEN = frozenset({JmsErrorKind.INVALID_CLIENT_ID})
-"""What an open connection is ended with when another client has taken its id over.  The same answer to an attempt is no
-reason to stop: the broker may not have noticed yet that the earlier connection of this very client is gone."""
+"""Kind with which an open connection is ended when another client takes its id over.  The same refusal of an attempt is
+retried, because the broker may not have noticed yet that this client's earlier connection is lost."""
 
 
 class Backoff(Struct, frozen=True, kw_only=True):
-    """How long a client waits before it tries again: twice as long each time, less a random part.
+    """Waits between attempts to connect: each is twice as long as the last, less a random part.
 
     The factors are those of the public MQ Light clients (``client.js``, ``__process_queued_action``): 1 s, 2 s, 4 s and
-    so on up to a minute, each shortened by up to a quarter so that clients that were lost together come back apart.
+    so on up to a minute.  Each wait is shortened by up to a quarter, so that clients that lost their connections at the
+    same time reconnect at different times.
 
     Args:
-        first_ms: The first wait, in milliseconds; at least 1.
-        longest_ms: The longest wait, in milliseconds.
-        jitter: The random part, from 0 to 1.
-        give_up_ms: How long after a loss the client stops for good, in milliseconds; None never.  A connection that
-            does not even last for `first_ms` is none.  What waits is then refused with what was wrong last.
+        first_ms: First wait, in milliseconds; at least 1.
+        longest_ms: Longest wait, in milliseconds.
+        jitter: Random part, from 0 to 1.
+        give_up_ms: How long after a loss the client gives up, in milliseconds; None never.  A connection that lasts
+            less than `first_ms` does not count.  Waiting calls are then refused with the last reason.
     """
 
     first_ms: int = 1_000
@@ -52,24 +53,24 @@ class Backoff(Struct, frozen=True, kw_only=True):
     give_up_ms: int | None = None
 
     def wait_ns(self, failures: int, chance: random.Random) -> int:
-        """Nanoseconds to wait after so many attempts in a row have failed."""
+        """Return the wait after so many failed attempts in a row, in nanoseconds."""
         whole_ms = min(self.longest_ms, self.first_ms << min(failures, 32))
         return int(whole_ms * _NS_PER_MS * (1 - self.jitter * chance.random()))
 
     def is_enough(self, waited_ns: int) -> bool:
-        """Whether a client that has been without a connection for so many nanoseconds gives up."""
+        """Whether a client gives up after so many nanoseconds without a connection."""
         return self.give_up_ms is not None and waited_ns >= self.give_up_ms * _NS_PER_MS
 
 
-class Attempt:
-    """One connection with its one session; deliveries of one attempt mean nothing on another.
+class ConnectionAttempt:
+    """One connection with one session; deliveries of one attempt are unknown in another.
 
     Args:
         connection: The connection.
-        session: The session's number on it.
+        session: Number of the session on the connection.
     """
 
-    def __init__(self, connection: Connection, session: int) -> None:
+    def __init__(self, connection: EngineConnection, session: int) -> None:
         self.connection = connection
         self.session = session
         self.senders: dict[object, Pending[int]] = {}
@@ -77,81 +78,81 @@ class Attempt:
 
     @property
     def alive(self) -> bool:
-        """Whether it has not been lost, as far as this side knows."""
+        """Whether this side has not noticed a loss of the connection."""
         return self.connection.state is Life.OPEN
 
 
-class Dialler(Protocol):
-    """Makes the connection of an attempt, not opened yet."""
+class ConnectionMaker(Protocol):
+    """Makes the connection of an attempt, without opening it."""
 
-    def __call__(self, url: str, observer: Observer, /) -> Connection:
-        """A connection to this service."""
+    def __call__(self, url: str, observer: Observer, /) -> EngineConnection:
+        """Make a connection to a URL."""
         ...
 
 
 class Reconnecting:
-    """Keeps a connection.
+    """Keeps a client connected.
 
     Args:
         services: URLs, tried in turn at each attempt.
-        dial: Makes a connection to one of them.
-        runner: The crank.
-        observer: Told every event of every connection.
+        make_connection: Makes a connection to one of the URLs.
+        runner: Runs the operations.
+        observer: Called with every event of every connection.
         backoff: How long to wait between attempts.
-        chance: Where the random part of a wait comes from.
-        prepare: Makes a new connection ready; what it refuses as lost ends the attempt.
+        chance: Source of randomness for waits.
+        prepare: Prepares a new connection; if it loses the connection, the attempt has failed.
     """
 
     def __init__(
         self,
         services: Sequence[str],
-        dial: Dialler,
+        make_connection: ConnectionMaker,
         runner: Runner,
         *,
         observer: Observer,
         backoff: Backoff,
         chance: random.Random,
-        prepare: Callable[[Attempt], Operation[None]],
+        prepare: Callable[[ConnectionAttempt], Operation[None]],
     ) -> None:
         self.runner = runner
         self.attempts = 0
-        """How many connections were tried."""
+        """Number of attempts to connect."""
         self.on_change: Callable[[Service, Refused | None], None] = lambda _state, _why: None
         self.on_trouble: Callable[[Refused], None] = lambda _why: None
-        """Told what a connection has to complain of."""
+        """Called with what goes to a connection's exception listener."""
         self._services = tuple(services)
-        self._dial = dial
+        self._make_connection = make_connection
         self._observer = observer
         self._backoff = backoff
         self._chance = chance
         self._prepare = prepare
         self._life: Machine[Service, ServiceEvent] = Machine(SERVICE, Service.STARTING, "the client")
-        self._attempt: Attempt | None = None
-        self._trying: Connection | None = None
+        self._attempt: ConnectionAttempt | None = None
+        self._trying: EngineConnection | None = None
         self._changed: Pending[None] = Pending()
         self._why: Refused | None = None
         self._found_ns = 0
-        """When the last connection was had."""
+        """Time at which the last connection was open."""
         self._lost_ns: int | None = None
-        """When the last connection that lasted was lost, or the first one at all."""
+        """Time at which the last lasting connection was lost, or at which the client had none at first."""
 
     @property
     def state(self) -> Service:
-        """Its state."""
+        """State of the client."""
         return self._life.state
 
     @property
-    def current(self) -> Attempt | None:
-        """The attempt in use; None while there is none."""
+    def current(self) -> ConnectionAttempt | None:
+        """Attempt in use; None while the client has no connection."""
         return self._attempt if self.state is Service.STARTED else None
 
     # -- operations ------------------------------------------------------------------------------------------------
 
     def start(self) -> Operation[None]:
-        """Connect; an application whose first attempt fails is told so, and may try again itself.
+        """Connect; if the first attempt fails, the application may call this again.
 
         Raises:
-            RefusedError: No service could be reached, or one has refused.
+            RefusedError: No service was reachable, or one refused.
         """
         try:
             yield from self._connect()
@@ -159,11 +160,11 @@ class Reconnecting:
             self._stop_for(error.refused)
             raise
 
-    def ready(self) -> Operation[Attempt]:
-        """Wait for a connection that can be used.
+    def ready(self) -> Operation[ConnectionAttempt]:
+        """Wait for an open connection.
 
         Raises:
-            RefusedError: The client is stopped; with the reason, where it was stopped for one.
+            RefusedError: The client is stopped; the error has the reason, if there is one.
         """
         while True:
             attempt = self._attempt
@@ -172,17 +173,17 @@ class Reconnecting:
             yield Wait(self._changed)
 
     def check(self) -> Act:
-        """Whether it can be used now (`Act.GO`) or later (`Act.WAIT`).
+        """Return whether the client can be used now (`Act.GO`) or later (`Act.WAIT`).
 
         Raises:
-            RefusedError: It is stopped; with the reason, where it was stopped for one.
+            RefusedError: The client is stopped; the error has the reason, if there is one.
         """
         if self._why is not None:
             raise RefusedError(self._why)
         return self._life.take(ServiceEvent.USE)
 
     def stop(self) -> Operation[None]:
-        """Close the connection in order, and have no other; what waits for one is refused."""
+        """Close the connection normally and do not reconnect; waiting calls are refused."""
         if self._life.take(ServiceEvent.STOP) is not Act.GO:
             return
         self._tell(None)
@@ -195,7 +196,7 @@ class Reconnecting:
         self._tell(None)
 
     def abandon(self) -> Operation[None]:
-        """Lose the connection as if the client's process had ended: nothing is said, and no other is had."""
+        """Drop the connection without telling the broker, and do not reconnect."""
         if self._life.take(ServiceEvent.STOP) is not Act.GO:
             return
         attempt, self._attempt = self._attempt, None
@@ -208,21 +209,21 @@ class Reconnecting:
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _connect(self) -> Operation[None]:
-        """Try each service once.
+        """Try each URL once.
 
         Raises:
-            RefusedError: None could be had; with the last one's reason.
+            RefusedError: No attempt succeeded; the error has the last reason.
         """
         reason = lost("there is no service to connect to: name one")
         for service in self._services:
             self.attempts += 1
-            connection = self._dial(service, self._observe)
+            connection = self._make_connection(service, self._observe)
             connection.on_exception = self.on_trouble
             self._trying = connection
             try:
                 yield from connection.open()
                 session = yield from connection.session(AckMode.CLIENT)
-                attempt = Attempt(connection, session.number)
+                attempt = ConnectionAttempt(connection, session.number)
                 yield from self._prepare(attempt)
                 self._check(attempt)
             except RefusedError as error:
@@ -241,7 +242,7 @@ class Reconnecting:
                     self._observer(Reconnected())
                 self._tell(None)
             else:
-                yield from connection.close(threading.get_ident())  # stopped meanwhile
+                yield from connection.close(threading.get_ident())  # the client was stopped during the attempt
             return
         raise RefusedError(reason)
 
@@ -251,8 +252,8 @@ class Reconnecting:
             self._lose(event.refused)
 
     @staticmethod
-    def _check(attempt: Attempt) -> None:
-        """Whether the line still stands: its loss may have been noticed while the attempt was being made ready."""
+    def _check(attempt: ConnectionAttempt) -> None:
+        """Check that the connection was not lost while the attempt was being prepared."""
         if not attempt.alive:
             raise RefusedError(lost())
 
@@ -292,7 +293,7 @@ class Reconnecting:
             self._tell(why)
 
     def _tell(self, why: Refused | None) -> None:
-        """Wake who waits for a change, and tell the application."""
+        """Wake waiting calls, and tell the application the new state."""
         changed, self._changed = self._changed, Pending()
         changed.resolve(None)
         self.on_change(self.state, why)

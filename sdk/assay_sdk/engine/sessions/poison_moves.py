@@ -1,4 +1,4 @@
-"""Moving a poison message out of the way (`assay_sdk.engine.deliveries.poison`)."""
+"""Moving poison messages to another queue (`assay_sdk.engine.deliveries.poison`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from assay_sdk.driver import Outcome, Send
 from assay_sdk.engine.calls import RefusedError
-from assay_sdk.engine.deliveries.delivery import Delivery
+from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.deliveries.poison import Unmoved
 from assay_sdk.engine.operations import Operation, all_of, result_of
 from assay_sdk.engine.ports import SessionPort
@@ -16,14 +16,14 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 _NS_PER_MS = 1_000_000
 
 
-def move_away(session: SessionPort, delivery: Delivery) -> Operation[None]:
-    """Move a poison message to the first target that takes it, or do what holds where none does.
+def move_away(session: SessionPort, delivery: EngineDelivery) -> Operation[None]:
+    """Move a poison message to the first target that accepts it; without one, keep, discard or reject it.
 
-    The put is confirmed before the message is acknowledged: a failure in between leaves two copies and never none.
+    The put is confirmed before the message is acknowledged, so a failure between the two can duplicate but not lose it.
 
     Args:
-        session: The session whose consumer it came to.
-        delivery: The message; taken from the buffer, and not handed over.
+        session: Session of the consumer.
+        delivery: The message, taken from the buffer and not delivered to the application.
     """
     consumer = delivery.consumer
     consumer.held += 1  # the link stays until the message is settled
@@ -37,8 +37,8 @@ def move_away(session: SessionPort, delivery: Delivery) -> Operation[None]:
         consumer.let_go()
 
 
-def _moved(session: SessionPort, delivery: Delivery) -> Operation[Refused | None]:
-    """Try the targets; returns why the last one did not take it, or None."""
+def _moved(session: SessionPort, delivery: EngineDelivery) -> Operation[Refused | None]:
+    """Try the targets; return None, or why the last one did not accept the message."""
     why = refused(Mqrc.BACKOUT_THRESHOLD_REACHED, "no queue is named for it")
     for target in delivery.consumer.poison.targets:
         try:
@@ -52,7 +52,7 @@ def _moved(session: SessionPort, delivery: Delivery) -> Operation[Refused | None
     return why
 
 
-def _left(session: SessionPort, delivery: Delivery, why: Refused) -> Operation[None]:
+def _left(session: SessionPort, delivery: EngineDelivery, why: Refused) -> Operation[None]:
     consumer = delivery.consumer
     unmoved, message = consumer.poison.unmoved, delivery.message
     rejected = unmoved is Unmoved.REJECTED or (unmoved is Unmoved.REJECTED_IF_NON_PERSISTENT and not message.durable)
@@ -72,7 +72,7 @@ def _left(session: SessionPort, delivery: Delivery, why: Refused) -> Operation[N
 
 
 def _put(session: SessionPort, target: Address, message: Message) -> Operation[None]:
-    """Put a message on a queue as it is, with ids, properties and body; its delay is over, its time to live runs on."""
+    """Put a message on a queue with its ids, properties and body, without delay and with its remaining time to live."""
     now_ms = session.connection.clock.wall_ns() // _NS_PER_MS
     left_ms = max(message.expiry_ms - now_ms, 1) if message.expiry_ms else None
     copy = replace(message, to=target, delivery_time_ms=None, ttl_ms=left_ms)

@@ -1,6 +1,6 @@
-"""One socket: connecting, SASL in front, then octets between the socket and proton's engine.
+"""The socket of an AMQP connection: connects, runs SASL, then copies octets between the network and proton's engine.
 
-Everything runs on the runner's loop.  `Line` knows no link and no message; what its octets mean is the wire's.
+Everything runs on the runner's loop.  `AmqpSocket` knows no links and messages; the wire interprets the frames.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from assay_sdk.amqp.frames import Splitter, show
 from assay_sdk.amqp.types import DecodeError
 from assay_sdk.driver import Frame, Login
 from assay_sdk.drivers.amqp.errors import lost
-from assay_sdk.drivers.amqp.transport.mending import Mend, mend
+from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields, with_attach_fields
 from assay_sdk.drivers.amqp.transport.sasl import SaslClient
 from assay_sdk.drivers.amqp.transport.tls import TlsClient, hint_at_tls
 from assay_sdk.drivers.amqp.transport.transfers import transfer_in
 from assay_sdk.model.reasons import Mqrc, Refused
 from assay_sdk.runners.real import READ, WRITE, LoopRunner
-from assay_sdk.time import Cancel
+from assay_sdk.time import CancelJob
 
 _READ_SIZE = 65_536
 _MAX_UNSENT = 1 << 20
-"""Octets kept ready for the socket; beyond that, proton keeps what it has until the peer reads."""
+"""Octets that wait for the socket; beyond that, proton keeps its output until the peer reads."""
 
 
 _Addresses = list[tuple[int, tuple[str, int]]]
 
 
 class Place(Struct, frozen=True):
-    """Where the broker listens.
+    """Host and port of a broker.
 
     Args:
-        host: Its name or address.
-        port: Its port.
-        tls: Whether the line is encrypted.
+        host: Name or address.
+        port: Port number.
+        tls: Whether the connection uses TLS.
     """
 
     host: str
@@ -56,59 +56,59 @@ class Place(Struct, frozen=True):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-class Owner(Protocol):
-    """Who the line belongs to: the wire."""
+class SocketOwner(Protocol):
+    """The owner of a socket, which is a wire."""
 
     def line_ready(self) -> None:
-        """The login is over; AMQP may begin."""
+        """Note that the login has succeeded, so that AMQP can begin."""
         ...
 
     def line_fed(self) -> None:
-        """The engine has had octets, or time has passed for it: look at its events."""
+        """Process the engine's events, after it has got octets or time has passed."""
         ...
 
     def line_gone(self, why: Refused | None) -> None:
-        """There is no line any more; called once, and nothing after it."""
+        """Note that the connection has ended; called once, as the last call."""
         ...
 
     def line_frame(self, seen: Frame) -> None:
-        """A frame went over the line (only when traced)."""
+        """Report a frame that was sent or received (only with tracing)."""
         ...
 
 
 def is_loopback(address: str) -> bool:
-    """Whether a numeric address is this machine."""
+    """Whether a numeric address is a loopback address."""
     with suppress(ValueError):
         return ipaddress.ip_address(address.partition("%")[0]).is_loopback
     return False
 
 
-class Line:
-    """One attempt at a connection to one place.
+class AmqpSocket:
+    """One attempt to connect to a broker.
 
     Args:
-        place: Where to.
-        login: Who logs in; None for nobody.
-        owner: Whom to tell.
-        transport: The engine's end.
-        runner: The loop.
-        trace: Whether frames are shown to the owner.
-        context: What encrypts; None for clear text.
+        place: Host and port of the broker.
+        login: User and password; None for an anonymous login.
+        owner: Owner of the socket.
+        transport: Proton's transport.
+        runner: Runner that watches the socket.
+        trace: Whether to report frames to the owner.
+        context: TLS context; None for a connection without TLS.
     """
 
     def __init__(
         self,
         place: Place,
         login: Login | None,
-        owner: Owner,
+        owner: SocketOwner,
         transport: Transport,
         runner: LoopRunner,
         *,
         trace: bool,
         context: ssl.SSLContext | None = None,
     ) -> None:
-        self.mends: dict[str, Mend] = {}
-        """Attaches to mend on their way out, by link name."""
+        self.attach_fields: dict[str, AttachFields] = {}
+        """Fields to add to outgoing attaches, by link name."""
         self._place = place
         self._login = login
         self._owner = owner
@@ -125,14 +125,14 @@ class Line:
         self._unsent = bytearray()
         self._watched = 0
         self._flushing = False
-        self._tick: Cancel | None = None
+        self._tick: CancelJob | None = None
         self._incoming = Splitter() if trace else None
         self._outgoing = Splitter()
 
     def start(self) -> None:
-        """Begin to connect; the owner is told of what comes of it later.
+        """Start connecting; the owner is called later with the result.
 
-        A name is looked up on a thread of its own, because that may take long; a number needs no looking up.
+        A host name is looked up on a separate thread, because that may take long; an address needs no look-up.
         """
         try:
             ipaddress.ip_address(self._place.host)
@@ -142,7 +142,7 @@ class Line:
             self._look_up()
 
     def flush(self) -> None:
-        """Send what the engine has to say, as far as the socket takes it."""
+        """Send the engine's output, as far as the socket accepts it."""
         if self._gone or self._connecting or self._flushing or self._sasl is None or not self._sasl.is_done():
             return
         self._flushing = True
@@ -154,7 +154,7 @@ class Line:
             self._flushing = False
 
     def drop(self, why: Refused | None) -> None:
-        """Close the socket at once and tell the owner why; does nothing the second time."""
+        """Close the socket at once and tell the owner why; a second call does nothing."""
         if self._gone:
             return
         self._gone = True
@@ -178,7 +178,7 @@ class Line:
         self._tell(lambda: self._try_next(addresses, None))
 
     def _tell(self, job: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the runner was closed meanwhile: nobody is left to be told
+        with suppress(RuntimeError):  # the runner is closed, so the owner needs no call
             self._runner.call_soon(job)
 
     def _try_next(self, addresses: _Addresses, error: int | None) -> None:
@@ -220,12 +220,12 @@ class Line:
             self._write()
 
     def _greet(self, sasl: SaslClient) -> None:
-        """Begin the login."""
+        """Start the login."""
         self._say(sasl.start())
         self._write()
 
     def _say(self, part: bytes) -> None:
-        """Something for the peer: shown, encrypted, and kept for the socket."""
+        """Report, encrypt and queue octets for the socket."""
         self._show("out", part)
         self._unsent += part if self._tls is None else self._tls.send(part)
 
@@ -252,7 +252,7 @@ class Line:
         try:
             octets = line.recv(_READ_SIZE)
         except BlockingIOError:
-            return  # somebody who turned the crank meanwhile has read it
+            return  # a nested run of the loop has read it
         first, self._heard = not self._heard, True
         hint = hint_at_tls(self._place, octets) if first and self._tls is None else None
         if hint is not None:
@@ -267,7 +267,7 @@ class Line:
             self._take(sasl, octets)
 
     def _decrypt(self, tls: TlsClient, sasl: SaslClient, octets: bytes) -> bytes:
-        """What the peer says; the login begins once both ends have agreed how to encrypt."""
+        """Decrypt octets; starts the login when the TLS handshake has ended."""
         agreed = tls.ready
         said, answer = tls.receive(octets)
         self._unsent += answer
@@ -289,7 +289,7 @@ class Line:
         self._log_in(sasl, sasl.receive(octets))
 
     def _log_in(self, sasl: SaslClient, answer: bytes) -> None:
-        """Go on as the login says."""
+        """Continue as the login's state requires."""
         if answer:
             self._say(answer)
             self._write()
@@ -303,7 +303,7 @@ class Line:
             threading.Thread(target=self._prove, args=(sasl, sasl.prove), name="assay-login", daemon=True).start()
 
     def _prove(self, sasl: SaslClient, prove: Callable[[], bytes]) -> None:
-        """Compute a proof; on a thread of its own, because other connections do not wait for it."""
+        """Compute a proof on a separate thread, so that other connections do not wait."""
         proof = prove()
         self._tell(lambda: self._proved(sasl, proof))
 
@@ -316,12 +316,12 @@ class Line:
             self._lose(error)
 
     def _feed(self, octets: bytes) -> None:
-        """Hand octets to the engine, never more than it has room for."""
+        """Pass octets to the engine, as far as it has room."""
         view = memoryview(octets)
         while view.nbytes and not self._gone:
             room = self._transport.capacity()
             if room <= 0:
-                break  # the engine has closed its end; its events say why
+                break  # the engine has closed its end; its events have the reason
             try:
                 self._transport.push(bytes(view[:room]))
             except TransportException as error:
@@ -334,7 +334,7 @@ class Line:
     # --- writing
 
     def _pump(self) -> None:
-        """Engine to socket, until one of them has had enough."""
+        """Copy the engine's output to the socket, until the output ends or the socket is full."""
         while not self._gone and len(self._unsent) < _MAX_UNSENT:
             pending = self._transport.pending()
             if pending <= 0:
@@ -342,11 +342,15 @@ class Line:
             octets = self._transport.peek(pending) or b""
             self._transport.pop(len(octets))
             for part in self._outgoing.feed(octets):
-                mended = part if part.startswith(b"AMQP") or not self.mends else mend(part, self.mends)
-                self._say(mended)
+                completed = (
+                    part
+                    if part.startswith(b"AMQP") or not self.attach_fields
+                    else with_attach_fields(part, self.attach_fields)
+                )
+                self._say(completed)
             self._write()
         if not self._gone and self._transport.pending() < 0 and not self._unsent and self._socket is not None:
-            with suppress(OSError):  # the peer may have been faster; the reading side tells
+            with suppress(OSError):  # the peer may have closed the socket; reading reports that
                 if self._tls is not None:
                     self._socket.send(self._tls.close())
                 self._socket.shutdown(socket.SHUT_WR)
@@ -367,9 +371,9 @@ class Line:
             self._watched = events
 
     def beat(self) -> None:
-        """Let the engine send heartbeats and notice a silent peer, now and whenever it says.
+        """Let the engine send heartbeats and notice a silent peer, now and at the times that it requests.
 
-        To be called once the peer has said how long it bears silence.
+        Call it after the peer's open, which has the peer's idle timeout.
         """
         now_ns = self._runner.clock.monotonic_ns()
         due = self._transport.tick(now_ns / 1e9)

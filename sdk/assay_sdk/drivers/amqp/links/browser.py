@@ -7,30 +7,37 @@ from proton import Delivery, Receiver
 from assay_sdk.amqp.terms import SELECTOR
 from assay_sdk.driver import Outcome
 from assay_sdk.drivers.amqp.errors import Condition, refusal
-from assay_sdk.drivers.amqp.links.ends import Context, LinkEnd, State
-from assay_sdk.drivers.amqp.links.naming import has_terminus, missing_filters
-from assay_sdk.drivers.amqp.links.receiving import Incoming, settle_with
+from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd, LinkState
+from assay_sdk.drivers.amqp.links.names import has_terminus, missing_filters
+from assay_sdk.drivers.amqp.links.receiver import Incoming, settle_with
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 _BROWSE_CREDIT = 1_000
-"""Messages that one round of a browse asks for; rounds follow until one is not filled."""
+"""Messages of one round of a browse; rounds follow until one gets fewer."""
 
 
 class BrowserEnd(Incoming):
-    """One look at a queue: rounds of credit, each drained, until a round is not filled.
+    """A browse of a queue: rounds of credit, each drained, until a round gets fewer messages than its credit.
 
     Args:
-        context: The connection.
+        context: Connection of the link.
         engine: Proton's link.
-        session: The session that it belongs to.
-        token: Answered with the messages.
-        address: What is looked at.
-        selector: Which messages.
+        session: Number of the session.
+        token: Token to answer with the messages.
+        address: Queue to browse.
+        selector: JMS message selector; None for all messages.
     """
 
     def __init__(
-        self, context: Context, engine: Receiver, *, session: int, token: int, address: Address, selector: str | None
+        self,
+        context: LinkContext,
+        engine: Receiver,
+        *,
+        session: int,
+        token: int,
+        address: Address,
+        selector: str | None,
     ) -> None:
         self.address = address
         self.selector = selector
@@ -50,18 +57,18 @@ class BrowserEnd(Incoming):
         )
 
     def opened(self) -> None:
-        """Begin to look."""
+        """Start the first round."""
         if missing_filters(self.engine, self.filters):
-            super().opened()  # says that the selector is not applied
+            super().opened()  # refuses, because the broker does not apply the selector
             return
         self._ask()
 
     def flow(self) -> None:
-        """The round may be over."""
+        """Check whether the round has ended."""
         self._look()
 
     def delivery(self, delivery: Delivery) -> None:
-        """A message of the round."""
+        """Take a message of the round."""
         for received in self.read(delivery):
             settle_with(delivery, Outcome.ACCEPTED)
             self._found.append(received.message)
@@ -69,7 +76,7 @@ class BrowserEnd(Incoming):
         self._look()
 
     def ended(self, why: Refused) -> None:
-        """A look that was cut short has no answer."""
+        """Refuse the browse, which has not ended."""
         self.answers.fail(self._token, why)
 
     def _ask(self) -> None:
@@ -77,7 +84,7 @@ class BrowserEnd(Incoming):
         self.engine.drain(_BROWSE_CREDIT)
 
     def _look(self) -> None:
-        if self._over or self.state is not State.OPEN or not self.is_drained():
+        if self._over or self.state is not LinkState.OPEN or not self.is_drained():
             return
         if self._round >= _BROWSE_CREDIT:
             self._ask()
@@ -88,17 +95,17 @@ class BrowserEnd(Incoming):
 
 
 class LookupEnd(LinkEnd):
-    """The removal of a subscription: a link with its name and no source, attached and closed for good.
+    """The removal of a subscription: a link with its name and without a source, attached and then closed.
 
     Args:
-        context: The connection.
+        context: Connection of the link.
         engine: Proton's link.
-        session: The session that it belongs to.
-        token: Answered when the subscription is gone.
-        name: The subscription's name.
+        session: Number of the session.
+        token: Token to answer when the subscription is removed.
+        name: Name of the subscription.
     """
 
-    def __init__(self, context: Context, engine: Receiver, *, session: int, token: int, name: str) -> None:
+    def __init__(self, context: LinkContext, engine: Receiver, *, session: int, token: int, name: str) -> None:
         self._token = token
         super().__init__(
             context,
@@ -111,16 +118,16 @@ class LookupEnd(LinkEnd):
         )
 
     def has_terminus(self) -> bool:
-        """The peer found a source."""
+        """Whether the peer found a source."""
         return has_terminus(self.engine.remote_source)
 
     def opened(self) -> None:
-        """It is there: closing the link for good removes it."""
+        """Close the link, which removes the subscription."""
         self.close(None)
 
     def remote_closed(self, condition: Condition | None) -> None:
-        """It is gone, or the broker says why not."""
-        removed = self.state is State.CLOSING and condition is None
+        """Answer that the subscription is removed, or why not."""
+        removed = self.state is LinkState.CLOSING and condition is None
         why = None if removed else self.refused(condition)
         if why is None:
             self.answers.done(self._token)
@@ -129,15 +136,15 @@ class LookupEnd(LinkEnd):
         super().remote_closed(condition)
 
     def refused(self, condition: Condition | None) -> Refused:
-        """A subscription that is not found is an invalid destination (JMS 10.3)."""
+        """Make the refusal; a subscription that is not found is an invalid destination (JMS 2.0, 10.3)."""
         return refusal(condition, self.what, *self.objects, otherwise=JmsErrorKind.INVALID_DESTINATION)
 
     def flow(self) -> None:
-        """It neither gives credit nor gets any."""
+        """Do nothing: the link has no credit."""
 
     def delivery(self, delivery: Delivery) -> None:
-        """None comes without credit."""
+        """Do nothing: no message comes without credit."""
 
     def ended(self, why: Refused) -> None:
-        """The connection has gone before the answer."""
+        """Refuse the removal, because the connection was lost before the answer."""
         self.answers.fail(self._token, why)

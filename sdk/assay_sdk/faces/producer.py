@@ -1,4 +1,4 @@
-"""A producer as both faces have it."""
+"""What the producers of the classic and the simplified face share."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from assay_sdk.engine.sessions.producer import Producer as EngineProducer
+from assay_sdk.engine.sessions.producer import EngineProducer
 from assay_sdk.engine.settings import DeliveryMode
-from assay_sdk.faces.calling import Caller, Duration
+from assay_sdk.faces.caller import Caller, Duration
 from assay_sdk.faces.message import Message, drafted, show_sent
 from assay_sdk.model.contents import ContentError
 from assay_sdk.model.converters import ConversionError
@@ -24,15 +24,15 @@ U = TypeVar("U")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Receipt:
-    """What a send gives back.
+    """Result of a send.
 
     Args:
         message_id: JMSMessageID.
-        delivery_time: JMSDeliveryTime in milliseconds since the epoch; None when there is no delay.
+        delivery_time: JMSDeliveryTime in milliseconds since the epoch; None without a delay.
         timestamp: JMSTimestamp in milliseconds since the epoch.
-        expiration: JMSExpiration in milliseconds since the epoch; None when it never expires.
-        delivery_mode: The mode used; `DeliveryMode.AS_DESTINATION` where the destination defines it.
-        priority: The priority used, or `AS_DESTINATION`.
+        expiration: JMSExpiration in milliseconds since the epoch; None for no expiry.
+        delivery_mode: Delivery mode of the send, or `DeliveryMode.AS_DESTINATION`.
+        priority: Priority of the send, or `AS_DESTINATION`.
     """
 
     message_id: str
@@ -44,21 +44,21 @@ class Receipt:
     _cancel: Callable[[str], bool] = field(repr=False, compare=False)
 
     def cancel(self) -> bool:
-        """Take the message back while its delay lasts; the same as `cancel` of its session or context.
+        """Cancel the message before its delay ends; the same as `cancel` of its session or context.
 
         Returns:
-            Whether it was taken back.  False when it is not staged: it was delivered, cancelled or has expired, it had
-            no delay, or its unit of work is not committed yet.
+            Whether the message was cancelled.  False when the broker does not hold it back: it was delivered, cancelled
+            or has expired, had no delay, or its unit of work is not committed yet.
 
         Raises:
-            JmsError: The broker cannot take messages back (`JmsErrorKind.UNSUPPORTED`, before anything is sent), the
-                session is closed, or the user has lost the authority.
+            JmsError: The broker cannot cancel messages (`JmsErrorKind.UNSUPPORTED`, raised before anything is sent),
+                the session is closed, or the user has lost the authority.
         """
         return self._cancel(self.message_id)
 
 
 class ProducerBase(Generic[T]):
-    """What the producers of both faces have in common; made by a session or a context."""
+    """Base of `MessageProducer` and `Producer`; created by a session or a context."""
 
     def __init__(self, caller: Caller, engine: EngineProducer, destination: Destination[T] | None) -> None:
         self._caller = caller
@@ -67,12 +67,12 @@ class ProducerBase(Generic[T]):
 
     @property
     def destination(self) -> Destination[T] | None:
-        """Where it sends; None when each send says so."""
+        """Destination of the producer; None when each send gives one."""
         return self._destination
 
     @property
     def delivery_delay(self) -> int:
-        """Delivery delay of what is sent, in milliseconds; settable as a `timedelta` or milliseconds (DD-01)."""
+        """Delivery delay of later sends, in milliseconds; settable as a `timedelta` or milliseconds (DD-01)."""
         return self._engine.settings.delay_ms
 
     @delivery_delay.setter
@@ -81,7 +81,7 @@ class ProducerBase(Generic[T]):
 
     @property
     def time_to_live(self) -> int:
-        """Time to live of what is sent, in milliseconds; 0 never expires; settable as `delivery_delay` is."""
+        """Time to live of later sends, in milliseconds, 0 for no expiry; settable like `delivery_delay`."""
         return self._engine.settings.ttl_ms
 
     @time_to_live.setter
@@ -90,9 +90,9 @@ class ProducerBase(Generic[T]):
 
     @property
     def delivery_mode(self) -> DeliveryMode:
-        """Delivery mode of what is sent; persistent unless it was set (PD-01).
+        """Delivery mode of later sends; persistent by default (PD-01).
 
-        `DeliveryMode.AS_DESTINATION` leaves it to the destination (DEFPSIST).
+        With `DeliveryMode.AS_DESTINATION` the destination decides (DEFPSIST).
         """
         return self._engine.settings.mode
 
@@ -102,7 +102,7 @@ class ProducerBase(Generic[T]):
 
     @property
     def priority(self) -> int:
-        """Priority of what is sent: 0 to 9, or `AS_DESTINATION`, which leaves it to the destination (DEFPRTY)."""
+        """Priority of later sends: 0 to 9, or `AS_DESTINATION` to let the destination decide (DEFPRTY)."""
         return self._engine.settings.priority
 
     @priority.setter
@@ -117,22 +117,22 @@ class ProducerBase(Generic[T]):
         priority: int | None = None,
         time_to_live: Duration | None = None,
     ) -> Receipt:
-        """Send a message, or a body, and wait until the broker has it.
+        """Send a message or a body, and wait until the broker has accepted it.
 
-        What is given with the send applies to this send only (PD-03).
+        The keywords apply to this send only (PD-03).
 
         Args:
-            message: A `Message`, which shows afterwards what was used, or a body of the destination's type.
-            delivery_mode: Persistent, not, or as the destination defines.
+            message: A `Message`, whose headers the send sets, or a body of the destination's type.
+            delivery_mode: Persistent, non-persistent, or as the destination defines.
             priority: 0 to 9, or `AS_DESTINATION`.
-            time_to_live: 0 never expires.
+            time_to_live: Time until the message expires; 0 for no expiry.
 
         Raises:
-            JmsError: A rule (DD-11, DD-14, DD-16, DD-17), something that the connection cannot do, the body, a
-                property, or the broker.
+            JmsError: The send breaks a rule (DD-11, DD-14, DD-16, DD-17), the connection lacks a capability, the body
+                or a property is invalid, or the broker refuses.
         """
         if self._destination is None:
-            text = "this producer has no destination: use send_to, or make a producer with one"
+            text = "the producer has no destination: call send_to, or create a producer with one"
             raise self._caller.error(Refused(JmsErrorKind.INVALID_DESTINATION, text))
         return self._send(
             message, self._destination, delivery_mode=delivery_mode, priority=priority, time_to_live=time_to_live
@@ -147,7 +147,7 @@ class ProducerBase(Generic[T]):
         priority: int | None = None,
         time_to_live: Duration | None = None,
     ) -> Receipt:
-        """Send to a destination named here, on a producer that was made without one; otherwise as `send`.
+        """Send to a destination, on a producer that was created without one; otherwise as `send`.
 
         Raises:
             JmsError: As `send`, or the producer has a destination.
@@ -165,7 +165,7 @@ class ProducerBase(Generic[T]):
         return self._caller(self._engine.cancel(message_id))
 
     def close(self) -> None:
-        """Close it."""
+        """Close the producer."""
         self._caller(self._engine.close())
 
     def __enter__(self) -> Self:

@@ -1,0 +1,287 @@
+"""What all faces share: connecting, running an operation, and raising the face's own error for a refusal."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from types import UnionType
+from typing import TypedDict, TypeVar
+
+from msgspec import Struct
+
+from assay_sdk.driver import Driver, Login, RunnerProvider, Target
+from assay_sdk.drivers import find_driver
+from assay_sdk.engine.calls import RefusedError
+from assay_sdk.engine.connection import EngineConnection
+from assay_sdk.engine.deliveries.batches import WIDEST
+from assay_sdk.engine.identity import fresh_prefix
+from assay_sdk.engine.operations import Operation, perform
+from assay_sdk.engine.settings import LISTENER_WINDOW, ConnectionOptions
+from assay_sdk.errors import JmsError, XAError
+from assay_sdk.model.destinations import DestinationError, address_of
+from assay_sdk.model.durations import DurationError, milliseconds
+from assay_sdk.model.message import Address
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+from assay_sdk.observer import Observer, no_observer
+from assay_sdk.time import Runner
+
+T = TypeVar("T")
+ErrorT = TypeVar("ErrorT", bound=JmsError)
+
+Duration = timedelta | int
+"""A duration: a `timedelta`, or an int of milliseconds as in JMS."""
+
+
+class ConnectKeywords(TypedDict, total=False):
+    """Keywords that `connect`, `ConnectionFactory` and `connect_mqlight` take.
+
+    Attributes:
+        login: User and password; None (the default) for an anonymous login.
+        ca_file: PEM file with the trusted certificates, for ``amqps://``; None (the default) for the system's.
+        runner: What runs the connection's jobs and callbacks.  By default that of the in-process broker to which the
+            URL leads, or else one I/O loop for all connections of the process.
+        driver: The protocol; by default the driver that serves the URL's scheme.
+        observer: Called with every event of the client.
+        trace: Whether the observer is called with every protocol frame, too; False by default.
+        id_prefix: Prefix of message ids; None (the default) generates one for each connection.
+    """
+
+    login: Login | None
+    ca_file: str | None
+    runner: Runner | None
+    driver: Driver | None
+    observer: Observer
+    trace: bool
+    id_prefix: str | None
+
+
+class JmsConnectKeywords(ConnectKeywords, total=False):
+    """Keywords that `connect` and `ConnectionFactory` take: those of `ConnectKeywords`, and these.
+
+    Attributes:
+        client_id: JMS client id; None (the default) for none.
+        checks: Whether the client enforces rules of its own (the default); False lets the broker answer.
+        prefetch: How many messages the broker may send ahead to a consumer that calls `receive`; with 0 (the default)
+            each call requests one message.
+    """
+
+    client_id: str | None
+    checks: bool
+    prefetch: int
+
+
+class ConnectSettings(Struct, frozen=True, kw_only=True):
+    """How to connect: the URL, and the keywords of `JmsConnectKeywords`.
+
+    Args:
+        url: ``amqp://host:port``.
+        listener_window: How many messages the broker may send ahead to a message listener; at least 1.
+    """
+
+    url: str
+    client_id: str | None = None
+    login: Login | None = None
+    ca_file: str | None = None
+    checks: bool = True
+    prefetch: int = 0
+    listener_window: int = LISTENER_WINDOW
+    runner: Runner | None = None
+    driver: Driver | None = None
+    observer: Observer = no_observer
+    trace: bool = False
+    id_prefix: str | None = None
+
+    def connection(self, driver: Driver, runner: Runner) -> EngineConnection:
+        """Make the connection without opening it."""
+        target = Target(
+            url=self.url, client_id=self.client_id, login=self.login, ca_file=self.ca_file, trace=self.trace
+        )
+        options = ConnectionOptions(
+            id_prefix=self.id_prefix or fresh_prefix(),
+            checks=self.checks,
+            prefetch=self.prefetch,
+            listener_window=self.listener_window,
+        )
+        return EngineConnection(driver, target, runner, options, self.observer)
+
+
+class Caller:
+    """Runs operations of the engine for a face.
+
+    Args:
+        runner: What runs the operations.
+        errors: The face's error class for each kind of refusal.
+    """
+
+    def __init__(self, runner: Runner, errors: Mapping[JmsErrorKind, type[JmsError]]) -> None:
+        self.runner = runner
+        self.errors = errors
+
+    def __call__(self, operation: Operation[T]) -> T:
+        """Run an operation, and wait until it has ended.
+
+        Raises:
+            JmsError: The face's own error, for a refusal.
+        """
+        try:
+            return perform(self.runner, operation)
+        except RefusedError as error:
+            raise self.error(error.refused) from error.__cause__
+
+    def error(self, refused: Refused) -> JmsError:
+        """Return the face's error for a refusal."""
+        return error_for(refused, self.errors)
+
+    def milliseconds(self, value: Duration, what: str) -> int:
+        """Convert a duration to milliseconds.
+
+        Raises:
+            JmsError: The duration is negative, too long, or not a whole number of milliseconds.
+        """
+        try:
+            return milliseconds(value, what)
+        except DurationError as error:
+            raise self.error(Refused(JmsErrorKind.MESSAGING, str(error))) from error
+
+    def address(self, destination: object) -> Address:
+        """Return the address of a destination that the application passed to a call.
+
+        Raises:
+            JmsError: The argument is not a destination (`JmsErrorKind.INVALID_DESTINATION`).
+        """
+        try:
+            return address_of(destination, "the destination")
+        except DestinationError as error:
+            raise self.error(Refused(JmsErrorKind.INVALID_DESTINATION, str(error))) from error
+
+    def callback(self, given: object, what: str) -> None:
+        """Check a callback; None is valid.
+
+        Raises:
+            JmsError: The argument is neither callable nor None (`JmsErrorKind.MESSAGING`).
+        """
+        if given is not None and not callable(given):
+            raise self.error(Refused(JmsErrorKind.MESSAGING, f"{what} is {given!r}: give a function, or None"))
+
+    def optional_milliseconds(self, value: Duration | None, what: str) -> int | None:
+        """Convert a duration to milliseconds; None stays None."""
+        return None if value is None else self.milliseconds(value, what)
+
+
+def open_connection(
+    settings: ConnectSettings, errors: Mapping[JmsErrorKind, type[JmsError]]
+) -> tuple[Caller, EngineConnection]:
+    """Connect.
+
+    Returns:
+        What runs the face's operations, and the open connection.
+
+    Raises:
+        JmsError: The face's own error: no driver, an unusable URL or CA file, an unreachable broker, or a refusal.
+    """
+    mistake = _mistake_in(settings)
+    if mistake is not None:
+        raise error_for(Refused(JmsErrorKind.MESSAGING, mistake), errors)
+    try:
+        driver = settings.driver or find_driver(settings.url)
+    except RefusedError as error:
+        raise error_for(error.refused, errors) from error
+    caller = Caller(settings.runner or runner_for(driver, settings.url, errors), errors)
+    connection = settings.connection(driver, caller.runner)
+    caller(connection.open())
+    return caller, connection
+
+
+def _mistake_in(settings: ConnectSettings) -> str | None:
+    """Name the first setting of a wrong type or value, in a sentence; None when all are valid."""
+    given: tuple[tuple[str, object, type | UnionType, str], ...] = (
+        ("url", settings.url, str, "text, such as 'amqp://127.0.0.1:5672'"),
+        ("client_id", settings.client_id, str | None, "text"),
+        ("login", settings.login, Login | None, "Login(user, password)"),
+        ("prefetch", settings.prefetch, int, "an integer from 0"),
+        ("listener_window", settings.listener_window, int, "an integer from 1"),
+    )
+    for name, value, kind, remedy in given:
+        if not isinstance(value, kind):
+            return f"{name} is {value!r}: give {remedy}"
+    if not (0 <= settings.prefetch <= WIDEST and 1 <= settings.listener_window <= WIDEST):
+        return f"prefetch is from 0 and the listener window from 1 to {WIDEST}: give another number"
+    return None
+
+
+def error_for(refused: Refused, errors: Mapping[JmsErrorKind, type[JmsError]]) -> JmsError:
+    """Return a face's error for a refusal.
+
+    Args:
+        refused: The refusal.
+        errors: The face's error class for each kind of refusal.
+    """
+    return XAError(refused) if refused.xa is not None else errors[refused.kind](refused)
+
+
+def refusal_listener(
+    listener: Callable[[ErrorT], None] | None, errors: Mapping[JmsErrorKind, type[ErrorT]]
+) -> Callable[[Refused], None] | None:
+    """Wrap a listener for errors as a listener for refusals, as the engine calls it.
+
+    Args:
+        listener: The application's; None for none.
+        errors: The face's error class for each kind of refusal.
+    """
+    if listener is None:
+        return None
+    call = listener
+    return lambda refused: call(errors[refused.kind](refused))
+
+
+def runner_for(driver: Driver, url: str, errors: Mapping[JmsErrorKind, type[JmsError]]) -> Runner:
+    """Return the runner of a connection for which the application gave none.
+
+    Args:
+        driver: The protocol.
+        url: The broker's URL.
+        errors: The face's error class for each kind of refusal.
+
+    Returns:
+        The runner of the in-process broker at the URL, or else the runner that the process's connections share.
+
+    Raises:
+        JmsError: The face's own error: the driver is for in-process brokers, and none runs at the URL.
+    """
+    if not isinstance(driver, RunnerProvider):
+        return shared_runner()
+    runner = driver.runner_at(url)
+    if runner is None:
+        text = f"no broker runs at {url}: connect while the broker that has this address is running"
+        raise error_for(refused(Mqrc.Q_MGR_NOT_AVAILABLE, text), errors)
+    return runner
+
+
+_shared: list[Runner] = []
+_sharing = threading.Lock()
+
+
+def _forget_shared_runner() -> None:
+    """Forget the shared runner in a forked process, because its thread runs in the parent only."""
+    global _sharing  # noqa: PLW0603  a thread that held the lock at the fork does not exist here
+    _sharing = threading.Lock()
+    _shared.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_shared_runner)
+
+
+def shared_runner() -> Runner:
+    """Return the process's I/O loop.
+
+    The loop is made at the first call, because connections to in-process brokers need no thread.
+    """
+    with _sharing:
+        if not _shared:
+            from assay_sdk.runners.real import RealRunner
+
+            _shared.append(RealRunner())
+        return _shared[0]
