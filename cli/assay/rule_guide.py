@@ -175,6 +175,8 @@ def _invariants() -> dict[str, Examined]:
             match node:
                 case ast.Assign(targets=[ast.Name(id="RULE")], value=ast.Constant(value=str(rule))):
                     found[rule] = Examined(prose.removeprefix(f"{rule}: "), file)
+                case _:
+                    pass
     return found
 
 

@@ -1,4 +1,4 @@
-"""The pytest entry point: options, and a fixture that nothing is imported for until a test asks for it.
+"""The pytest entry point: options, and a fixture that imports the broker only when a test requests it.
 
 The kit itself is inert until one of the options, or our scenario modules, is named.
 """
@@ -56,14 +56,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def asked_for(config: pytest.Config) -> bool:
-    """Whether this pytest run wants the kit."""
+    """Whether an option or an argument of this pytest run names the kit."""
     named = any(config.getoption(name.lstrip("-").replace("-", "_")) is not None for name, _ in OPTIONS)
     return named or any("assay_steps" in argument for argument in config.args)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Bring the kit in when it is asked for."""
+    """Register the kit if it is requested."""
     if _place(config) not in NEEDS:
         raise pytest.UsageError(f"{_NAME}: there is no {_place(config)!r}; there is {', '.join(NEEDS)}.")
     if asked_for(config):
@@ -73,7 +73,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Where a test asks for a broker that cannot be had here, none is begun."""
+    """Stop before the first test if a test requests a broker that cannot run here."""
     wanted = any("reference_broker" in getattr(item, "fixturenames", ()) for item in session.items)
     if wanted and not hasattr(session.config, "workerinput"):  # a worker of xdist has nobody to say it to
         lack = _lack(_place(session.config))

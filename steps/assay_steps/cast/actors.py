@@ -1,4 +1,4 @@
-"""Producers and consumers of a scenario: each leaves evidence of all it does, and a consumer of when it watches."""
+"""Producers and consumers of a scenario, which record all their calls, and when a consumer watches."""
 
 from __future__ import annotations
 
@@ -113,11 +113,11 @@ class Consumer:
 
     @property
     def destination(self) -> str:
-        """What it consumes, for the journal."""
+        """The destination as the journal writes it."""
         return str(self.origin.address)
 
     def start_watching(self) -> None:
-        """From now on it can be handed a message."""
+        """Begin a watch: from now on the consumer can be handed a message."""
         with self._watching:
             self._watch = self._recorder.number("watch")
             self._recorder.journal.write(
@@ -125,12 +125,12 @@ class Consumer:
             )
 
     def stop_watching(self) -> None:
-        """From now on it cannot; twice is once."""
+        """End the watch and forget the listener; a second call does nothing."""
         self.listening = False
         self.pause_watching()
 
     def pause_watching(self) -> None:
-        """From now on it cannot, whether or not it still listens: its session works in no branch."""
+        """End the watch but keep the listener, for example while an XA session works in no branch."""
         with self._watching:
             if self._watch is not None:
                 watch, self._watch = self._watch, None
@@ -139,13 +139,13 @@ class Consumer:
                 )
 
     def interrupt(self) -> None:
-        """Its line is lost: it watches nothing before its client is back."""
+        """End the watch because the connection was lost; `resume` begins one again."""
         listening = self.listening
         self.stop_watching()
         self.listening = listening
 
     def resume(self) -> None:
-        """Its client is back: a listener watches again."""
+        """Begin a watch if a listener is set: the client has reconnected."""
         if self.listening:
             self.start_watching()
 

@@ -1,4 +1,4 @@
-"""Branches of global units of work, and the transaction manager that decides on them; each call leaves evidence."""
+"""Branches of global units of work, and the calls of a transaction manager; each call is recorded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Branch:
         return not self.worker.connection.open
 
     def start(self) -> Answer[None]:
-        """Have its session work in it."""
+        """Start the branch in its session."""
         self.worker.work_in(self.name)
         answer = self._ask(self.worker, "xa-start", lambda xa: xa.start(self._xid))
         if answer.accepted:
@@ -46,27 +46,27 @@ class Branch:
         return answer
 
     def end(self) -> Answer[None]:
-        """Have its session work in it no longer."""
+        """End the branch in its session."""
         answer = self._ask(self.worker, "xa-end", lambda xa: xa.end(self._xid))
         self.worker.work_in(None)
         return answer
 
     def prepare(self, asker: Session) -> Answer[bool]:
-        """Prepare it."""
+        """Prepare the branch."""
         answer = self._ask(asker, "xa-prepare", lambda xa: xa.prepare(self._xid), lambda vote: {"prepared": vote})
         if answer.accepted:
             self._turn("prepare")
         return answer
 
     def commit(self, asker: Session, *, one_phase: bool = False) -> Answer[None]:
-        """Commit it."""
+        """Commit the branch."""
         answer = self._ask(asker, "xa-commit", lambda xa: xa.commit(self._xid, one_phase=one_phase))
         if answer.accepted:
             self._turn("commit")
         return answer
 
     def rollback(self, asker: Session) -> Answer[None]:
-        """Roll it back."""
+        """Roll the branch back."""
         answer = self._ask(asker, "xa-rollback", lambda xa: xa.rollback(self._xid))
         if answer.accepted:
             self._turn("rollback")
@@ -97,7 +97,7 @@ class Branch:
 
 
 def with_resource(session: Session, action: Callable[[XaResource], Outcome[T]]) -> Outcome[T]:
-    """Ask a session's XA resource for something."""
+    """Run an action on a session's XA resource."""
     resource = session.port.xa()
     return resource if isinstance(resource, Refused) else action(resource.value)
 

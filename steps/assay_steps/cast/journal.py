@@ -1,4 +1,4 @@
-"""One scenario's view of the journal: the writer, bound to the scenario's id and to its world's clock."""
+"""The journal of one scenario: the writer with the scenario's id and its clock."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ E = TypeVar("E", bound=Event)
 
 
 def instant(clock: Clock) -> Instant:
-    """Read a clock for the journal."""
+    """The present instant of a clock, as the journal writes it."""
     return Instant(boot=clock.boot, mono_ns=clock.monotonic_ns(), wall_ns=clock.wall_ns(), unc_ns=clock.uncertainty_ns)
 
 

@@ -1,4 +1,4 @@
-"""Messages of a scenario: what a step sends, and what an actor was handed."""
+"""Messages of a scenario: those that steps send, and those that actors receive."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class SentMessage(Struct, frozen=True):
 
     @property
     def kid(self) -> str:
-        """The kit's id of it."""
+        """The message's key."""
         return self.draft.kid
 
     @property
     def body(self) -> str:
-        """What was in it."""
+        """The message's content."""
         return self.draft.text
 
     @property
@@ -36,7 +36,7 @@ class SentMessage(Struct, frozen=True):
 
 
 class Sighting(Struct, frozen=True):
-    """A message that an actor was handed."""
+    """A message that an actor has received."""
 
     actor: str
     kid: str
@@ -46,6 +46,6 @@ class Sighting(Struct, frozen=True):
 
 
 def kid_in(body: str) -> str:
-    """The kit's id with which a body begins; nothing when it is not the kit's."""
+    """The message's key, with which a body begins; empty if the kit did not write the body."""
     head, space, _ = body.partition(" ")
     return head if space and "/" in head else ""

@@ -33,7 +33,7 @@ class Answer(Struct, Generic[T], frozen=True):
 
     @property
     def accepted(self) -> bool:
-        """Whether the call was not refused."""
+        """Whether the call was accepted."""
         return isinstance(self.outcome, Ok)
 
     def needed(self) -> T:
@@ -51,7 +51,7 @@ _LEAVING = frozenset({"close-consumer", "close-session", "close-connection", "ab
 
 
 class SetupRefusedError(Exception):
-    """The pair refused a step that the rule under trial depends on: nothing is known of the rule."""
+    """The pair refused a step that sets up the scenario, so the scenario is inconclusive."""
 
     def __init__(self, refusal: Refused) -> None:
         reason = f" (reason {refusal.mqrc})" if refusal.mqrc else ""
@@ -120,7 +120,7 @@ class Recorder:
         msg: events.MessageRef | None = None,
         show: Callable[[T], dict[str, Any]] = lambda _: {},
     ) -> Answer[T]:
-        """Make a call on the client under test and leave evidence of it.
+        """Make a call on the client under test and record it.
 
         Args:
             actor: Who calls.

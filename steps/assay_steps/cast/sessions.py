@@ -1,6 +1,6 @@
-"""Connections and sessions of a scenario, which leave evidence of all they do.
+"""Connections and sessions of a scenario, which record all their calls.
 
-Each wraps one object of the `Client` port (I-1); what it makes (`assay_steps.cast.actors`) does the same.
+Each wraps one object of the `Client` port (I-1); so do the producers and consumers in `assay_steps.cast.actors`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Watching(Protocol):
 class Connection:
     """A connection of one client in one face, by name; to the queue manager `member`, or to the first one.
 
-    One whose client connects again by itself stays open when the line is lost, and says when it is back.
+    If the client reconnects by itself, the connection stays open when it is lost; the client reports when it is back.
     """
 
     def __init__(
@@ -63,13 +63,13 @@ class Connection:
         self.reconnects = reconnects
         self.open = True
         self.torn = False
-        """Whether the broker was told no goodbye: for a moment it may take its client id for one in use."""
+        """Whether the connection ended without a close: the broker may treat its client id as in use for a moment."""
         self._recorder = recorder
         self._port = port
         self.consumers: list[Watching] = []
 
     def session(self, ack: AckMode, name: str | None = None) -> Session:
-        """Make a session; refused ones end the scenario as inconclusive."""
+        """Make a session; a refusal ends the scenario as inconclusive."""
         port = self._recorder.record(
             self.name, "session", lambda: self._port.session(ack), args={"ack": ack.value}
         ).needed()
@@ -82,7 +82,7 @@ class Connection:
         return answer
 
     def abort(self) -> None:
-        """Lose the connection: as if the line had been cut."""
+        """Drop the connection without a close."""
 
         def cut() -> Outcome[None]:
             self._port.abort()
@@ -93,17 +93,17 @@ class Connection:
         self._over()
 
     def hosts(self, actor: str) -> bool:
-        """Whether it is that actor's."""
+        """Whether the actor works on this connection."""
         return self.name == actor or any(consumer.name == actor for consumer in self.consumers)
 
     def lost(self) -> None:
-        """From here on nobody on this connection watches anything; a client that connects again says so itself."""
+        """Note that the connection is lost: all watches end, unless the client reconnects and reports that itself."""
         self.torn = True
         if not self.reconnects:
             self._over()
 
     def interrupted(self) -> None:
-        """The client says that its line is lost: nobody on it watches anything, or not before it is back."""
+        """Note the client's report that its connection is lost: all watches end, or pause if the client reconnects."""
         self.torn = True
         if not self.reconnects:
             self._over()
@@ -111,7 +111,7 @@ class Connection:
             consumer.interrupt()
 
     def resumed(self) -> None:
-        """The client says that it is back: who had a listener watches again."""
+        """Note the client's report that it has reconnected: consumers with a listener watch again."""
         if self.open:
             for consumer in self.consumers:
                 consumer.resume()
@@ -134,13 +134,13 @@ class Session:
         self.port = port
         self.recorder = recorder
         self.branch: str | None = None
-        """The branch of a global unit of work in which it works; None for none."""
+        """The branch of a global unit of work in which the session works; None for none."""
         self._units = 0
         self._working = False
 
     @property
     def unit(self) -> str | None:
-        """The unit of work that an operation belongs to; a local one is begun by the first that asks."""
+        """The unit of work of the next operation; reading it begins a local one."""
         if self.ack is AckMode.XA:
             return self.branch
         if self.ack is not AckMode.TRANSACTED:
@@ -153,11 +153,11 @@ class Session:
 
     @property
     def hands_over(self) -> bool:
-        """Whether its listeners can be handed anything now: in XA mode within a branch only."""
+        """Whether listeners can be handed messages now: in XA mode, only within a branch."""
         return self.ack is not AckMode.XA or self.branch is not None
 
     def work_in(self, branch: str | None) -> None:
-        """It works in this branch from now on, or in none; its listeners watch accordingly."""
+        """Enter a branch, or leave it (None); listeners watch only within a branch."""
         self.branch = branch
         for consumer in self.connection.consumers:
             if consumer.session is self and consumer.listening:
@@ -183,7 +183,7 @@ class Session:
         return self._end_unit("rollback", self.port.rollback)
 
     def recover(self) -> Answer[None]:
-        """Have what was not acknowledged delivered again."""
+        """Have the unacknowledged messages delivered again."""
         return self.recorder.record(self.name, "recover", self.port.recover)
 
     def acknowledge(self, seen: Seen) -> Answer[None]:
@@ -217,7 +217,7 @@ class Session:
         )
 
     def close(self) -> Answer[None]:
-        """Close the session; its consumers watch nothing from then on."""
+        """Close the session and end the watches of its consumers."""
         answer = self.recorder.record(self.name, "close-session", self.port.close)
         for consumer in self.connection.consumers:
             if consumer.session is self:

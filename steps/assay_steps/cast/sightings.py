@@ -1,4 +1,4 @@
-"""What clients tell of themselves: it goes into the journal as it happens, and stays at hand for the steps."""
+"""The events that clients report: each goes to the journal at once and stays available to the steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay_steps.cast.recording import message_ref
 
 
 class Sightings:
-    """Everything that the actors of a scenario were handed.
+    """All messages that the actors of a scenario have received.
 
     Args:
         journal: The scenario's journal.
@@ -39,7 +39,7 @@ class Sightings:
         self._at_first_sight: dict[str, Callable[[], None]] = {}
 
     def tell(self, event: ClientEvent) -> None:
-        """Write down what a client tells its observer."""
+        """Record an event that a client reports to its observer."""
         if event.what == "lost":
             self._lost(event.actor)
         elif event.what == "back":
@@ -86,15 +86,15 @@ class Sightings:
             self._runner.call_soon(job)
 
     def at_first_sight(self, kid: str, job: Callable[[], None]) -> None:
-        """Do something as soon as anybody is handed a message, before what its callback brings about is settled."""
+        """Run an action as soon as any actor receives a message, before its callback is settled."""
         self._at_first_sight[kid] = job
 
     def of(self, actors: Iterable[str], kids: Iterable[str]) -> list[Sighting]:
-        """What these actors were handed of these messages, in order."""
+        """The receptions of these messages by these actors, in order."""
         who, which = set(actors), set(kids)
         return [sighting for sighting in self.all if sighting.actor in who and sighting.kid in which]
 
     def complete(self, actors: Iterable[str], kids: Iterable[str], times: int) -> bool:
-        """Whether these actors together were handed each of these messages so often."""
+        """Whether these actors together have received each of these messages this many times."""
         who = set(actors)
         return all(sum(self._counts[actor, kid] for actor in who) >= times for kid in kids)

@@ -38,11 +38,11 @@ from assay_steps.words.send_options import SendOptions
 
 PLAIN = SendOptions()
 AGAIN_MS = 100
-"""How long a client whose line was lost waits before it tries its client id again, in milliseconds."""
+"""Milliseconds before a client whose connection was lost tries its client id again."""
 
 
 class Role(Struct, frozen=True):
-    """What a consumer is, so that it can come back as the same."""
+    """The settings of a consumer, with which it can be made again."""
 
     origin: Origin
     ack: AckMode = AckMode.AUTO
@@ -57,7 +57,7 @@ def _taken(outcome: Outcome[ClientConnection]) -> bool:
 
 
 def at_member(name: str, member: str | None) -> str:
-    """What an actor is called at a queue manager that a step names."""
+    """The name of an actor at a queue manager that a step names."""
     return name if member is None else f"{name} at {member}"
 
 
@@ -101,7 +101,7 @@ class World(Waiting):
         self.roles: Cast[Role] = Cast("subscriber")
         self.places: dict[str, Place] = {}
         self.tries: dict[str, Answer[object]] = {}
-        """What the last step that tried several things was answered, by the name of each."""
+        """The answers to the last step that tried several calls, by name."""
         self._last: Answer[object] | None = None
         self._faces = faces
         faces.observe(self.sightings.tell)
@@ -115,11 +115,11 @@ class World(Waiting):
         return Address(AddressKind(place.kind), name)
 
     def kid(self, label: str) -> str:
-        """The kit's id of the message that the scenario calls so."""
+        """The key of the message with this label."""
         return self.names.kid(label)
 
     def kids(self, labels: Iterable[str]) -> tuple[str, ...]:
-        """The kit's ids of several messages."""
+        """The keys of several messages."""
         return self.names.kids(labels)
 
     @property
@@ -254,7 +254,7 @@ class World(Waiting):
         return answer
 
     def browser(self, place: Place) -> Session:
-        """The session that browses a place for everybody."""
+        """The session that browses a place for all actors."""
         return self.session(at_member("browser", place.member), member=place.member)
 
     def subscription(
@@ -349,14 +349,14 @@ class World(Waiting):
                 connection.lost()
 
     def lose_member(self, member: str | None) -> None:
-        """A queue manager is stopped: whoever is connected to it watches nothing any more."""
+        """Note that a queue manager is stopped, which ends the watches of all its consumers."""
         gone = member or self.instance.members[0]
         for connection in self.connections.values():
             if (connection.member or self.instance.members[0]) == gone:
                 connection.lost()
 
     def seen_by(self, actors: Iterable[str], kids: Iterable[str]) -> list[Sighting]:
-        """What these actors were handed of these messages, in order."""
+        """The receptions of these messages by these actors, in order."""
         return self.sightings.of(actors, kids)
 
     # storage ---------------------------------------------------------------------------------------------------------
@@ -384,7 +384,7 @@ class World(Waiting):
         return self.recorder.journal.write(events.Admin, call=call, command=command, answer={"found": found.value}).ref
 
     def dismiss(self) -> None:
-        """Close what is still open; a refusal here is no longer anybody's business."""
+        """Close what is still open; a refusal here has no effect on the verdict."""
         for connection in self.connections.values():
             if connection.open:
                 connection.close()

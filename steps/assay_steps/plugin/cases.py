@@ -1,4 +1,4 @@
-"""A scenario as the kit sees it: its id, the rules it tries, what it asks of the pair.
+"""A scenario with its id, the rules that it tries, and its needs.
 
 Everything is read from tags: a rule's id, ``@must @may @kit`` and ``@judges-client @judges-broker`` where a scenario
 differs from its rule, ``@needs-<capability>``, ``@own-instance`` (implied by every fault), and what kind of queue
@@ -47,7 +47,7 @@ FAULT_CAPABILITIES = frozenset(
         Capability.BLOCK_WRITE,
     }
 )
-"""Capabilities whose use disturbs everybody on the instance."""
+"""Capabilities that disturb all other scenarios on the instance."""
 
 
 class Case(Struct, frozen=True):
@@ -100,13 +100,13 @@ def feature_of(template: ScenarioTemplate) -> str:
 
 
 def is_foreign(template: ScenarioTemplate) -> bool:
-    """Whether a scenario stands in a feature that is none of the kit's own."""
+    """Whether a scenario belongs to a user's feature, not to the kit's."""
     return _place(template.feature.filename)[1]
 
 
 @lru_cache(maxsize=1024)
 def _place(filename: str) -> tuple[str, bool]:
-    """A feature's name in ids, and whether it is foreign: asked of every scenario, and costly to find out."""
+    """A feature's name in ids, and whether it is a user's.  Cached: each scenario asks, and resolving paths is slow."""
     path, here = Path(filename).resolve(), Path.cwd().resolve()
     if path.is_relative_to(feature_root()):
         return path.relative_to(feature_root()).as_posix(), False
@@ -154,7 +154,7 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
 
 
 def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], bool]) -> Case | None:
-    """What the kit knows of a pytest item; None for a test that the kit does not judge.
+    """The case of a pytest item; None for a test that the kit does not judge.
 
     Args:
         item: The test.
@@ -187,7 +187,7 @@ def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], boo
 
 
 def known_tags(catalogue: Catalogue) -> set[str]:
-    """Every tag that means something to the kit."""
+    """Every tag that has a meaning for the kit."""
     needs = (f"{NEEDS_PREFIX}{capability.value}" for capability in Capability)
     rules = (rule.id for rule in catalogue.rules)
     return {*rules, *STRENGTH_TAGS, *JUDGED_TAGS, *needs, *kind_tags(), OWN_INSTANCE}
@@ -207,13 +207,13 @@ def row_of(item: pytest.Item) -> str:
 
 
 def kind_tags() -> tuple[str, ...]:
-    """Every tag that says which kind of queue manager a scenario is about."""
+    """Every tag that names a kind of queue manager."""
     parts = ((PLATFORM_PREFIX, PLATFORMS), (LEVEL_PREFIX, LEVELS), (TOPOLOGY_PREFIX, TOPOLOGIES))
     return tuple(f"{prefix}{value}" for prefix, values in parts for value in values)
 
 
 def needs_of(tags: Iterable[str]) -> Needs:
-    """What the tags ask for; one tag of a sort at most, since two would contradict each other.
+    """The needs that the tags state; at most one tag of each kind, because two would contradict each other.
 
     Raises:
         ValueError: A tag names no capability, platform, level or topology that there is, or two of a sort.

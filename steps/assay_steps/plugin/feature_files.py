@@ -1,4 +1,4 @@
-"""A feature file as an argument of pytest: its scenarios are collected without a module that names them."""
+"""Collecting a feature file that is an argument of pytest, without a module that names its scenarios."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def written_tags(template: ScenarioTemplate) -> set[str]:
 
 
 def mistake_in(path: Path) -> str | None:
-    """Why a file is no feature, in one sentence; None when it is one."""
+    """The reason why a file is not a valid feature, in one sentence; None if it is valid."""
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

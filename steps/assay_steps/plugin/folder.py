@@ -1,4 +1,4 @@
-"""The folder of a run: what belongs there, and making room for the next run.
+"""The output folder of a run: its parts, and removing an earlier run's output.
 
 A run on one backend writes its parts straight into the folder; a run on several gives each a folder of its name, with
 the same parts, and one report above them.
@@ -20,10 +20,10 @@ KNOWN = "known.json"
 DEFECTS = "defects.json"
 EARLIER = ".earlier"
 GROUPS = "groups.json"
-"""Where an earlier run's output waits until the next one has begun in earnest."""
+"""Holds an earlier run's output until the next run has verdicts."""
 PARTS = frozenset({JOURNALS, VERDICTS, JUNIT, REPORT, LOG, KNOWN, DEFECTS, EARLIER, GROUPS})
 KEPT = frozenset({DEFECTS, EARLIER})
-"""Parts that no run writes, so that none takes them away."""
+"""Parts that no run writes and therefore none removes."""
 
 
 class FolderError(ValueError):
@@ -43,7 +43,7 @@ class FolderError(ValueError):
 
 
 def make_room(out: Path) -> None:
-    """Make a folder for a run's output; an earlier run's output goes, anything else is left alone.
+    """Make a folder for a run's output; remove an earlier run's output and nothing else.
 
     Args:
         out: The folder.
@@ -61,7 +61,7 @@ def make_room(out: Path) -> None:
 
 
 def refuse_foreign(out: Path) -> None:
-    """Refuse a folder that cannot be a run's, before there is anything to be written.
+    """Refuse a folder that holds other files than a run's, before anything is written.
 
     Raises:
         FolderError: It is a file, cannot be read, or holds something that no run wrote.
@@ -87,7 +87,7 @@ def write_defects(out: Path, octets: bytes) -> Path:
 
 @contextmanager
 def room(out: Path) -> Generator[None, None, None]:
-    """A folder for one whole call of the command.
+    """Provide the output folder for one call of the command.
 
     A run that does not come about (an error leaves the block, or Ctrl-C before there are verdicts) leaves the folder as
     it found it: an earlier run's output is still there, and a folder that was made for this one is gone.
@@ -118,7 +118,7 @@ def room(out: Path) -> Generator[None, None, None]:
 
 
 def _decided(out: Path) -> bool:
-    """Whether this run has given verdicts, of some backend at least."""
+    """Whether this run has verdicts for at least one backend."""
     return any((folder / VERDICTS).exists() for folder in (out, *_written(out)))
 
 
@@ -142,7 +142,7 @@ def _remove(part: Path) -> None:
 
 
 def _make(out: Path) -> list[Path]:
-    """Make the folder; what had to be made, the innermost first."""
+    """Make the folder; return the folders that were created, innermost first."""
     made: list[Path] = []
     folder = out
     while not folder.exists():
@@ -153,7 +153,7 @@ def _make(out: Path) -> list[Path]:
 
 
 def _written(out: Path) -> list[Path]:
-    """What earlier runs wrote here.
+    """List the output of earlier runs.
 
     Raises:
         FolderError: There is something else.
@@ -175,7 +175,7 @@ def _of_a_backend(entry: Path) -> bool:
 
 @contextmanager
 def _told(out: Path) -> Generator[None, None, None]:
-    """Tell what the operating system refuses as a mistake in the folder's choice."""
+    """Turn the operating system's errors into `FolderError`."""
     try:
         yield
     except FileExistsError as problem:

@@ -1,8 +1,8 @@
-"""The pytest plugin: from collected scenarios to journals and verdicts.
+"""The pytest plugin: runs the collected scenarios, writes their journals and computes the verdicts.
 
-One process is one writer.  It selects, starts a real broker once, runs and concludes; where several run, forked ones
-or xdist's, it leaves the running to them, and concludes from all their journals.  Verdicts come from
-`assay_evidence.judge` alone; pytest's outcome follows them.
+Each process writes one journal.  The main process selects the scenarios, starts a real broker once, runs the scenarios
+and concludes.  If the run uses several processes (forked ones or xdist's workers), they run the scenarios, and the main
+process concludes from all journals.  Verdicts come from `assay_evidence.judge` alone; pytest's outcome follows them.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ CASE = pytest.StashKey[Case]()
 WORLD = pytest.StashKey[World]()
 JOURNAL = pytest.StashKey[ScenarioJournal]()
 LEFT: tuple[pytest.StashKey[Any], ...] = (WORLD, JOURNAL, CURRENT_STEP)
-"""What a scenario leaves behind in its test, which pytest keeps to the end."""
+"""Deleted from a test after its scenario, because pytest keeps its tests to the end of the run."""
 
 
 def register(config: pytest.Config) -> None:
-    """Bring plugin and vocabulary into a pytest run."""
+    """Register the plugin and the vocabulary in a pytest run."""
     if config.pluginmanager.has_plugin(PLUGIN):
         return
     for module in VOCABULARY:
@@ -67,7 +67,7 @@ def register(config: pytest.Config) -> None:
 
 
 class AssayPlugin:
-    """One pytest process's part of a run."""
+    """The part of a run that one pytest process does."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -106,7 +106,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> FaultScheduling:
-        """Keep the scenarios that hurt a broker together."""
+        """Schedule the scenarios that inject faults in groups."""
         return FaultScheduling(config, log, self.run.groups)
 
     # collection ------------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Compare with what Gherkin wrote, mark, select."""
+        """Compare the collected scenarios with the feature files, mark them and select those of the run."""
         self._guard(config, items)
         mistakes = [told for item in items for told in mistakes_of(item, self.run.catalogue, is_ours)]
         mistakes += checks.duplicate_names(
@@ -163,7 +163,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Write down what will be run: a scenario that leaves no trace is then an error."""
+        """Write the plan to the journal, so that a planned scenario without evidence is an error."""
         if self.delegates:
             return
         cases = {item.nodeid: item.stash[CASE] for item in session.items if CASE in item.stash}
@@ -172,7 +172,7 @@ class AssayPlugin:
             write_groups(self.run.groups, {item.nodeid: group for item in session.items if (group := self.group(item))})
 
     def group(self, item: pytest.Item) -> str:
-        """With which others a test is one process's; empty for a test that is anybody's."""
+        """The group of a test, which one process runs; empty for a test that any process may run."""
         case = item.stash.get(CASE, None)
         shares = case is not None and case.needs.own_instance and self.run.backend.reuses_faulted
         return group_of(case.id) if case is not None and shares else ""
@@ -181,7 +181,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Provision what the scenario needs; where that cannot be had, say so and do not run it."""
+        """Provision what the scenario needs; if the backend lacks it, report that and skip the scenario."""
         case = item.stash.get(CASE, None)
         if case is None:
             return
@@ -215,7 +215,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Run a scenario, leave its evidence, and let its verdict be pytest's outcome."""
+        """Run a scenario, write its evidence, and make its verdict pytest's outcome."""
         world = item.stash.get(WORLD, None)
         if world is None:
             return (yield)
@@ -243,7 +243,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
-        """Close what the scenario left open, give its instance back, and keep nothing of it but its journal's lines."""
+        """Close what the scenario left open, release its instance, and drop everything but its journal lines."""
         world = item.stash.get(WORLD, None)
         try:
             if world is not None:
@@ -279,28 +279,28 @@ class AssayPlugin:
     def pytest_bdd_before_step_call(
         self, request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object]
     ) -> None:
-        """Refuse coroutines; give claims the step's sentence."""
+        """Refuse coroutines; tell the claims of this step its sentence."""
         checks.refuse_coroutine(step_func)
         world = request.node.stash.get(WORLD, None)
         if world is not None:
             world.evidence.sentence = step.name
 
     def pytest_bdd_after_step(self, request: pytest.FixtureRequest, step: Step) -> None:
-        """Write down a step that is done."""
+        """Record a finished step in the journal."""
         self._step(request, step, "done", "")
         current = request.node.stash.get(CURRENT_STEP, None)
         if current is not None:
             current.end()
 
     def pytest_bdd_step_error(self, request: pytest.FixtureRequest, step: Step, exception: Exception) -> None:
-        """Write down a step that could not be done, and whose fault that was."""
+        """Record a failed step in the journal, as refused by the pair or as broken."""
         refused = isinstance(exception, SetupRefusedError)
         self._step(request, step, "refused" if refused else "broken", _told(exception, step, request.node))
 
     def pytest_bdd_step_func_lookup_error(
         self, request: pytest.FixtureRequest, feature: Feature, scenario: Scenario, step: Step, exception: Exception
     ) -> None:
-        """A step that nobody defined breaks its scenario."""
+        """Record a step without a definition, which ends its scenario with an error."""
         del feature, scenario
         self._step(request, step, "broken", _told(exception, step, request.node))
 
@@ -317,7 +317,7 @@ class AssayPlugin:
             )
 
     def _outside(self, item: pytest.Item, problem: BaseException) -> None:
-        """Write down what broke outside of a running step: pytest would fail, and the journal alone would not."""
+        """Record an error outside of a step, so that the journal alone gives the same verdict as pytest."""
         journal, step = item.stash[JOURNAL], item.stash[CURRENT_STEP].within
         broken = any(isinstance(event, events.Step) and event.outcome != "done" for event in journal.events)
         if not broken:
@@ -330,18 +330,18 @@ class AssayPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Every line of a journal keeps Ctrl-C off, so that is made cheap."""
+        """Make deferring Ctrl-C cheap for the whole run, because each journal line defers it."""
         with ctrl_c_deferrable():
             return (yield)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        """Close the journal; where this process controls the run, write `verdicts.json`."""
+        """Close the journal; the process that controls the run also writes `verdicts.json`."""
         self.run.finish(concludes=self.controls)
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self, config: pytest.Config) -> None:
-        """Say where the evidence is."""
+        """Print the folder of the evidence."""
         terminal = config.pluginmanager.get_plugin("terminalreporter")
         if self.controls and terminal is not None and self.run.concluded is not None:
             terminal.write_line(f"evidence: {self.run.options.out}")

@@ -1,6 +1,6 @@
-"""The fixture ``reference_broker``: the reference broker as anybody's test double.
+"""The fixture ``reference_broker``: the reference broker as a test double for any test.
 
-In this process it has a clock of its own, which moves only when somebody waits: no port, no thread, and a delay of
+In this process it has a clock of its own, which moves only when a test waits: no port, no thread, and a delay of
 hours passes at once.  As a server it listens on free ports of the loopback address, in real time, for clients of any
 kind; in a container it is the image.  Each test has a fresh one.
 """
@@ -17,7 +17,7 @@ from assay_sdk.driver import Login
 
 
 class ReferenceBroker(Struct, frozen=True, kw_only=True):
-    """The reference broker that a test has.
+    """The reference broker of a test.
 
     Args:
         url: Where clients connect.

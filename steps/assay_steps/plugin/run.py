@@ -46,15 +46,15 @@ from assay_steps.processes.interrupts import Interrupts
 from assay_steps.words.mistakes import NEEDS_PREFIX
 
 VIRTUAL_LIMITS = TimeLimits(expected_ms=60_000, quiet_ms=5_000, late_ms=1_000)
-"""Virtual time costs nothing, so silence is long."""
+"""Limits in virtual time, which costs nothing, so silence may be long."""
 REAL_LIMITS = TimeLimits(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000)
-"""Real brokers wait; a queue that stays silent for a second and a half after its last message is silent."""
+"""Limits in real time: a queue counts as silent 1.5 s after its last message."""
 
 VIRTUAL_ROUNDS, REAL_ROUNDS = 20, 2
-"""How often "many" is: each kill of a real broker takes seconds."""
+"""The number of rounds that "many" means; few on real brokers, because each kill takes seconds."""
 
 PLUGIN = "assay-run"
-"""What pytest calls the plugin that has the run."""
+"""The name under which pytest knows the plugin."""
 MAIN = "main"
 """The writer that controls a run."""
 
@@ -100,7 +100,7 @@ def new_run_id() -> str:
 
 
 class Provided(Struct, frozen=True, eq=False):
-    """What a scenario is tried on.
+    """The instance and clients that run a scenario.
 
     Args:
         instance: The broker.
@@ -112,7 +112,7 @@ class Provided(Struct, frozen=True, eq=False):
 
 
 class Concluded(Struct, frozen=True):
-    """What a run has come to.
+    """The conclusion of a run.
 
     Args:
         journals: What its journals hold, as they were read for the verdicts.
@@ -124,7 +124,7 @@ class Concluded(Struct, frozen=True):
 
 
 class Run:
-    """One process's part of a run.
+    """The part of a run that one process does.
 
     Args:
         options: What was asked.
@@ -153,7 +153,7 @@ class Run:
         self._opening: events.Begin | None = None
         self._plan: events.Plan | None = None
         self.concluded: Concluded | None = None
-        """What this process has written the run's verdicts from; None when it has not."""
+        """The conclusion from which this process wrote the verdicts; None if it wrote none."""
 
     def _open_journal(self) -> JournalWriter:
         options = self.options
@@ -180,16 +180,16 @@ class Run:
 
     @property
     def groups(self) -> Path:
-        """Where xdist's workers tell the controller which scenarios belong together."""
+        """The file in which xdist's workers tell the controller the groups of scenarios."""
         return Path(self.options.out) / GROUPS
 
     def for_worker(self) -> dict[str, Any]:
-        """What a worker must know; builtins only, since it crosses a process boundary."""
+        """The options for a worker; builtins only, because they cross a process boundary."""
         builtins: dict[str, Any] = to_builtins(self.options)
         return builtins
 
     def start_shared(self) -> None:
-        """Start the one broker that everybody shares; a virtual one is made anew for each scenario, in its worker.
+        """Start the broker that all workers share; with virtual time, each scenario makes its own.
 
         Raises:
             BackendError: It cannot be started.
@@ -210,7 +210,7 @@ class Run:
         return not self.selected.isdisjoint(case.rules) or not (case.rules or narrowed)
 
     def plan(self, cases: Sequence[Case], left_out: Sequence[Case] = ()) -> None:
-        """Open the journal with what will be run.
+        """Open the journal and write the plan of the run.
 
         Args:
             cases: What will be run.
@@ -269,7 +269,7 @@ class Run:
         return self.backend.provision(needs)
 
     def _explained(self, case: Case, unsupported: Unsupported) -> Unsupported:
-        """What is missing, for the reason that the catalogue gives where no single server could have it."""
+        """The missing capability, with the catalogue's reason if no single server can have it."""
         if self.backend.environment.ours:
             for rule in case.rules:
                 reason = self.catalogue.rule(rule).beyond_one_server
@@ -310,19 +310,19 @@ class Run:
         return checks.forbid_sleep() if self.virtual else nullcontext()
 
     def heartbeat(self) -> Heartbeat:
-        """What tells how late the harness itself comes."""
+        """The heartbeat, which measures delays of the harness itself."""
         return Heartbeat(beats=not self.virtual)
 
     def waited_ns(self, world: World) -> int:
-        """How long the world's runner has waited for something due."""
+        """The time that the world's runner has waited, on the backend's clock."""
         return world.instance.runner.waited_ns
 
     def release(self, instance: Instance) -> None:
-        """Give an instance back."""
+        """Release an instance."""
         instance.close()
 
     def go_on_as(self, writer: str) -> None:
-        """Be another writer from now on: in a process that was forked from the one that has planned the run.
+        """Become another writer, in a process forked from the one that planned the run.
 
         Raises:
             JournalError: Its journal cannot be made.
@@ -335,7 +335,7 @@ class Run:
         self._begin()
 
     def verdict(self, case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
-        """What follows from the case's events."""
+        """Judge the events of a case."""
         # The plan of this scenario alone: judged with all the others it would cost the square of their number.
         plan = self._journal_plan(case)
         verdicts = judge((self._begin(), plan, *journal.events), self.catalogue)
@@ -347,7 +347,7 @@ class Run:
         return structs.replace(self._plan, scenarios=(case.planned,))
 
     def known(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:
-        """The known outcome that says just this of the case; none of them is about a foreign one."""
+        """The known outcome that matches this verdict of the case; None for a scenario of a user's feature."""
         return None if case.foreign else self._known.find(case.id, verdict.verdict)
 
     # the end ---------------------------------------------------------------------------------------------------------

@@ -51,11 +51,11 @@ class StepLookup:
         self._before = getattr(_SEARCH, _NAME)
 
     def pytest_sessionstart(self) -> None:
-        """From now on steps are found so."""
+        """Replace pytest-bdd's search."""
         setattr(_SEARCH, _NAME, self.find)
 
     def pytest_sessionfinish(self) -> None:
-        """Steps are found as before."""
+        """Restore pytest-bdd's search."""
         setattr(_SEARCH, _NAME, self._before)
 
     def find(self, request: pytest.FixtureRequest, step: Step) -> StepFunctionContext | None:
@@ -117,7 +117,7 @@ def _nearness(one: _Candidate) -> list[str]:
 
 
 def _remember_signature(context: StepFunctionContext) -> None:
-    """Pytest and pytest-bdd ask `inspect` for it at every call of the step; where it is noted, that is one look."""
+    """Cache the signature on the function, because pytest and pytest-bdd call `inspect` at each call of the step."""
     function = context.step_func
     if not hasattr(function, "__signature__"):
         vars(function)["__signature__"] = signature(function)

@@ -1,4 +1,4 @@
-"""The suite as a call: pytest with the kit's own configuration, whatever folder it is started in."""
+"""Running the suite from Python: pytest with the kit's own configuration, in any working folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INI = Path(__file__).parents[1] / "suite.ini"
 PLUGINS = ("pytest_bdd.plugin", "assay_steps.entry")
 XDIST = "xdist.plugin"
 NO_OTHERS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
-"""Plugins that happen to be installed stay out, in xdist's workers too: one that shuffles would make another run."""
+"""Disables installed plugins, also in xdist's workers, because a plugin such as a shuffler would change the run."""
 
 
 class SuiteOptions(RunRequest, frozen=True, kw_only=True):
@@ -60,7 +60,7 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
         return [*plugins, *place, *options, *workers, *self.pytest_args]
 
     def _workers(self) -> list[str]:
-        """Forked processes where that can be; else xdist's, each of which imports and collects everything anew."""
+        """Choose forked processes if possible, else xdist's workers, which each import and collect everything again."""
         if not self.workers:
             return []
         if CAN_FORK and not self.pytest_args:

@@ -1,4 +1,4 @@
-"""Why a step is none of the vocabulary's, and what its writer may have meant.
+"""The error for a step that the vocabulary lacks: the reason, and the nearest steps.
 
 1. The vocabulary has the step under another keyword.
 2. A step has the same words, and one of its fields cannot be read, such as an option of a send: the field is named.
@@ -30,9 +30,9 @@ CLOSE = 0.5
 ALIKE = 0.25
 """How much of what two steps say they must share, rare words weighing more, for one to be named for the other."""
 NEAREST = 3
-"""How many steps are named at most."""
+"""The largest number of steps that an error names."""
 SHOWN = 5
-"""How many examples of a kind of word are named."""
+"""The number of examples that an error shows for a kind of word."""
 SAME_WORD = 0.8
 """How alike two words must be to be the same, one of them mistyped."""
 _QUOTED = re.compile(r'"[^"]*"')

@@ -1,8 +1,8 @@
-"""Several processes for one run: forked once every scenario is collected.
+"""Running the scenarios in several processes, forked after the collection.
 
-What xdist's workers do each for itself - start, import, read every feature - is done once so.  What this process has
-started by then, such as the broker that everybody shares, stays its own: in a forked one its threads are not there, so
-each makes itself a backend anew (`Writer.go_on_as`).
+Starting, importing and reading the features happens once; each of xdist's workers would repeat it.  A forked process
+has none of this process's threads, so it makes its own backend (`Writer.go_on_as`).  The shared broker stays with this
+process.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from assay_steps.processes.garbage_collection import freeze
 from assay_steps.processes.interrupts import Interrupts
 
 CAN_FORK = sys.platform == "linux"
-"""Elsewhere a process that has imported much cannot be forked, or not with safety."""
+"""On other systems, forking a process that has imported many libraries is impossible or unsafe."""
 
 REPLACEMENTS = 4
-"""So many for each process: one that dies is replaced, and a mistake that kills them all comes to an end."""
+"""Replacements for each process; the limit ends a run in which every process dies."""
 JOIN_TIMEOUT_S = 60.0
 """How long the processes may take to end what they are in and have started, once nobody wants to know any more."""
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
-"""What waits until a forked process has a journal of its own: before, it would end the other one's."""
+"""Signals that are blocked until a forked process has its own journal, because a handler would close its parent's."""
 _CODE = "I"
 _OCTETS = array(_CODE).itemsize
 
@@ -48,7 +48,7 @@ class Writer(Protocol):
     """A run's part in one process."""
 
     def go_on_as(self, writer: str) -> None:
-        """Be another writer from now on, in a forked process."""
+        """Become another writer, in a forked process."""
         ...
 
     def finish(self, *, concludes: bool) -> None:
@@ -57,7 +57,7 @@ class Writer(Protocol):
 
 
 class _Said(Struct, frozen=True):
-    """What a process says between two scenarios.
+    """The message of a process between two scenarios.
 
     Args:
         reports: Pytest's reports on the scenario that is over, serialised.
@@ -93,7 +93,7 @@ class _Forked(Struct, eq=False):
 
 
 class _Tickets:
-    """The scenarios that nobody has taken yet: the places of a file that all processes read on in together.
+    """The scenarios that no process has taken: positions in a file whose offset all processes share.
 
     Args:
         portions: What one process takes at a time; each scenario is in one of them.
@@ -106,7 +106,7 @@ class _Tickets:
         self._file.seek(0)
 
     def __iter__(self) -> Iterator[int]:
-        """Take one after the other, until there is none; the operating system gives each to one process only."""
+        """Take the portions one by one; the operating system gives each to one process only."""
         while octets := self._file.read(_OCTETS):
             for number in self._portions[array(_CODE, octets)[0]]:
                 if self._is_torn:
@@ -121,7 +121,7 @@ class _Tickets:
         return ()
 
     def tear_up(self) -> None:
-        """Nobody takes one any more."""
+        """Let no process take another one."""
         self._file.truncate(0)
 
     @property
@@ -129,12 +129,12 @@ class _Tickets:
         return os.fstat(self._file.fileno()).st_size == 0
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self._file.close()
 
 
 class Forks:
-    """A pytest plugin that tries the scenarios in forked processes; what they report, this one says.
+    """A pytest plugin that runs the scenarios in forked processes and reports their results.
 
     Args:
         count: How many.
@@ -162,7 +162,7 @@ class Forks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Try what is collected.
+        """Run the collected scenarios.
 
         Raises:
             pytest.Session.Failed: A scenario failed, and pytest was told to stop there.

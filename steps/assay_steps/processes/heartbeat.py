@@ -1,8 +1,8 @@
-"""How late the harness itself comes: what a busy machine holds up looks like a broker that delivers late, or never.
+"""Measures delays of the harness itself, because on a busy machine they look like a broker that delivers late.
 
-While a scenario runs in real time, a thread that does nothing else wants to wake up every so often; how much later it
-does is the machine's doing.  The scenario's own runner would not tell that: what it waits for may be the broker.  The
-journal keeps the sum, and `assay_evidence.judge` weighs it.
+While a scenario runs in real time, a thread wakes up at a fixed interval; each delay is the machine's.  The scenario's
+own runner cannot measure that, because it may be waiting for the broker.  The journal holds the sum of the delays, and
+`assay_evidence.judge` takes it into account.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import time
 from typing import Self
 
 BEAT_S = 0.05
-"""How far the beats lie apart: little beside the shortest time that a claim rests on."""
+"""The interval between beats; short compared with the shortest time of any claim."""
 USUAL_NS = 20_000_000
-"""How late a beat may be on any machine that also does something else."""
+"""The delay of a beat that is normal on a machine with other work."""
 
 
 class Heartbeat:

@@ -1,4 +1,4 @@
-"""Ctrl-C during a run: it ends the run, whatever becomes of the exception that it raises.
+"""Ctrl-C ends a run, even if the `KeyboardInterrupt` that it raises is lost.
 
 A `KeyboardInterrupt` may strike in a callback whose exceptions Python drops (a finalizer, a weak reference's), or turn
 into another exception on its way out.  The scenario would then go on, with something done by half.  So the handler
@@ -17,11 +17,11 @@ import pytest
 
 
 class Interrupts:
-    """A pytest plugin that answers Ctrl-C from when it is entered until it is left; at first it only notes it."""
+    """A pytest plugin that handles Ctrl-C while it is entered; at first it only notes it."""
 
     def __init__(self) -> None:
         self.asked = False
-        """Whether somebody pressed Ctrl-C."""
+        """Whether Ctrl-C was pressed."""
         self._raises = False
         self._installed = False
 
@@ -38,7 +38,7 @@ class Interrupts:
         return made
 
     def __enter__(self) -> Self:
-        """Answer from now on; where Ctrl-C means something else than Python makes of it, that stays."""
+        """Install the handler, unless the process has replaced Python's own handler of Ctrl-C."""
         on_main = threading.current_thread() is threading.main_thread()
         if on_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, self._strike)
@@ -48,11 +48,11 @@ class Interrupts:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave Ctrl-C as it was."""
+        """Restore the earlier handler."""
         self.leave()
 
     def leave(self) -> None:
-        """Leave Ctrl-C as it was."""
+        """Restore the earlier handler."""
         if self._installed:
             self._installed = False
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -67,7 +67,7 @@ class Interrupts:
         self.check()
 
     def rest(self) -> None:
-        """Only note it from now on: what is left to do is short, and must be done."""
+        """Only note Ctrl-C from now on, because the remaining work is short and must finish."""
         self._raises = False
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""Options and terms that a step names and that do not exist: told with those that exist, and with the closest."""
+"""The error for an unknown option or term in a step; it lists the known ones and the closest."""
 
 from __future__ import annotations
 

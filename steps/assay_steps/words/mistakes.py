@@ -1,4 +1,4 @@
-"""Mistakes in a feature, told to whoever wrote it: what is wrong, where, and what to do, instead of a traceback."""
+"""Mistakes in a feature, reported to its author in a sentence (what, where, what to do) instead of a traceback."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SHAPED_LIKE_OURS = re.compile(rf"{RULE_TAG.pattern}|(?:{NEEDS_PREFIX}|judges-|pl
 
 
 class MistakeError(LookupError):
-    """Something that a feature says makes no sense; the text is one sentence for its writer."""
+    """A mistake in a feature; the text is one sentence for its author."""
 
 
 class Cast(dict[str, T]):
-    """Who or what a scenario's steps have named so far.
+    """The actors or objects that a scenario's steps have named so far.
 
     Args:
         kind: What a step would have made, such as ``session``, for the sentence about a name that nobody bears.

@@ -41,7 +41,7 @@ PLACE = (
     r'|(?:queue|alias|topic) "[^"]+")'
     r'(?: at queue manager "[^"]+")?'
 )
-"""How a step writes a place."""
+"""The form in which a step writes a place."""
 
 _ROLES: Mapping[str, Place] = {
     "the staging queue": Place("queue", STAGING_QUEUE, "staging"),
@@ -51,7 +51,7 @@ _ROLES: Mapping[str, Place] = {
 
 
 def read_place(text: str) -> Place:
-    """The place that a step's words, which fit `PLACE`, stand for."""
+    """Read a place from a step's words, which match `PLACE`."""
     what, _, member = text.partition(" at queue manager ")
     at = member.strip('"') or None
     role = _ROLES.get(what)
@@ -82,19 +82,19 @@ class Names:
         return f"{PREFIX}.{self.token}.{name}"
 
     def identifier(self, name: str) -> str:
-        """The same for client ids and subscriptions, whose names know no dots everywhere."""
+        """The same for client ids and subscriptions, whose names may not contain dots on every broker."""
         return self.own(name).replace(".", "-")
 
     def kid(self, label: str) -> str:
-        """The kit's id of the message that the scenario calls so."""
+        """The key of the message with this label."""
         return f"{self.token}/{label}"
 
     def kids(self, labels: Iterable[str]) -> tuple[str, ...]:
-        """The kit's ids of several messages."""
+        """The keys of several messages."""
         return tuple(self.kid(label) for label in labels)
 
     def label(self, kid: str) -> str:
-        """The scenario's name of the message with this id."""
+        """The label of the message with this key."""
         return kid.partition("/")[2]
 
     def member(self, name: str | None) -> str | None:

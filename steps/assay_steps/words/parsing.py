@@ -32,7 +32,7 @@ RIGHTS = {
     "publish to": "PUB",
     "subscribe to": "SUB",
 }
-"""What a user may be allowed to do to a place, with IBM MQ's authority for it."""
+"""The rights of a user on a place, with IBM MQ's authority for each."""
 
 
 def _pattern(regex: str) -> Callable[[Callable[[str], Any]], Callable[[str], Any]]:
@@ -164,7 +164,7 @@ SCRIPT_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...
     (r"works (\d+ ?\w+) on each", lambda match: {"take_ms": parse_duration(match[1])}),
     (r"commits once (\d+) messages have come", lambda match: {"commit_after": int(match[1])}),
 )
-"""What a listener may do with what it is handed, joined by ``and``."""
+"""The actions of a listener on its messages, joined by ``and``."""
 
 _ONE_SCRIPT = "|".join(pattern.replace("(", "(?:") for pattern, _ in SCRIPT_PHRASES)
 

@@ -1,4 +1,4 @@
-"""The options of a send, as steps write them behind ``with``."""
+"""The options of a send, as steps write them after ``with``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNITS = {"B": 1, "KB": 1024, "MB": 1024 * 1024}
 
 
 class SendOptions(Struct, frozen=True, kw_only=True):
-    """What a step says of a send; None where it says nothing.
+    """The options of a send that a step gives; None for those it does not give.
 
     Args:
         delay_ms: Delivery delay, set on the producer, in milliseconds.

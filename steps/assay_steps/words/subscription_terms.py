@@ -1,4 +1,4 @@
-"""What a subscriber asks for, as steps write it behind ``with``."""
+"""The terms of a subscription, as steps write them after ``with``."""
 
 from __future__ import annotations
 

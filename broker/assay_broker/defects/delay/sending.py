@@ -24,8 +24,8 @@ from assay_broker.core.objects.model import Definition, Kind, Value
 from assay_broker.core.queues.homes import home_of
 from assay_broker.core.records import MessageStored, ObjectDefined, Record
 from assay_broker.core.settings import Settings
-from assay_broker.defects.corners import left_ms
-from assay_broker.defects.knowing import Delayed, Known, cancelled, changes, delayed_puts, knowing, rows
+from assay_broker.defects.delay.timing import left_ms
+from assay_broker.defects.known_objects import Delayed, Known, cancelled, changes, delayed_puts, knowing, rows
 from assay_broker.defects.model import (
     Defect,
     Watch,

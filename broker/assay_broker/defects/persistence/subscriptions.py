@@ -22,7 +22,7 @@ from assay_broker.defects.model import (
     unheard,
     written,
 )
-from assay_broker.defects.queues import non_persistent_twice, without
+from assay_broker.defects.persistence.queues import non_persistent_twice, without
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, Message

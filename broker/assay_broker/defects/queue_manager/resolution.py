@@ -14,7 +14,7 @@ from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.queues.homes import home_of, name_at
 from assay_broker.core.records import MessageStored, ObjectDefined, Record
-from assay_broker.defects.knowing import Delayed, Known, delayed_messages, delayed_puts, elsewhere, knowing, rows
+from assay_broker.defects.known_objects import Delayed, Known, delayed_messages, delayed_puts, elsewhere, knowing, rows
 from assay_broker.defects.model import Defect
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message

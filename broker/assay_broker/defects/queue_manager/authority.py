@@ -16,7 +16,7 @@ from assay_broker.core.administration.changes import (
 from assay_broker.core.commands import Administer, AttachSender, Cancel, Command, Put
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.settings import Settings
-from assay_broker.defects.knowing import Delayed, Known, authority, changes, delayed_puts, elsewhere, knowing
+from assay_broker.defects.known_objects import Delayed, Known, authority, changes, delayed_puts, elsewhere, knowing
 from assay_broker.defects.model import Defect
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind

@@ -19,7 +19,8 @@ from assay_broker.core.effects import Deliver
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.defects.knowing import Delayed, Known, delayed_puts
+from assay_broker.defects.answers import refusing
+from assay_broker.defects.known_objects import Delayed, Known, delayed_puts
 from assay_broker.defects.model import (
     Defect,
     Held,
@@ -31,7 +32,6 @@ from assay_broker.defects.model import (
     read,
 )
 from assay_broker.defects.objects import Objects
-from assay_broker.defects.telling import refusing
 from assay_broker.seams import Seams
 from assay_sdk.driver import Outcome
 from assay_sdk.model.message import Address, Message

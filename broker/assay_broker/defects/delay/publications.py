@@ -11,7 +11,7 @@ from assay_broker.core.commands import Administer, Command, Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
-from assay_broker.defects.knowing import Delayed, Known, changes, delayed_puts, knowing, rows
+from assay_broker.defects.known_objects import Delayed, Known, changes, delayed_puts, knowing, rows
 from assay_broker.defects.model import Defect, handed_in, is_topic
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind

@@ -11,9 +11,9 @@ from assay_broker.core.commands import Administer, Command, Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.settings import Settings
+from assay_broker.defects.answers import answers, refusing
 from assay_broker.defects.model import Defect, Watch, commands, handed_in, is_topic, puts
 from assay_broker.defects.objects import Objects
-from assay_broker.defects.telling import answers, refusing
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.properties import LAST_IN_GROUP, RETAIN

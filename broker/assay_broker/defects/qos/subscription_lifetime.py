@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Command, Connect, Detach, Disconnect, Put
 from assay_broker.defects.model import Defect, Starts, Watch, commands, dropped, handed_in, unheard
-from assay_broker.defects.qos import lasts
+from assay_broker.defects.qos.qualities import lasts
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, Message

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from assay_broker.core.commands import Attach, Browse, Cancel, Command, Put
 from assay_broker.core.effects import Deliver
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.defects.keeping import lost_at_second_restart
 from assay_broker.defects.model import (
     Defect,
     Watch,
@@ -24,6 +23,7 @@ from assay_broker.defects.model import (
     read,
     unheard,
 )
+from assay_broker.defects.persistence.waiting_messages import lost_at_second_restart
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
 

@@ -11,7 +11,7 @@ from assay_broker.core.effects import Answer, Deliver, Effect, Persist
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record, SubscriptionDefined
 from assay_broker.defects.model import Defect, Held, Starts, Watch, commands, deliveries, is_durable
-from assay_broker.defects.qos import lasts, settling
+from assay_broker.defects.qos.qualities import lasts, settling
 from assay_broker.seams import Seams
 from assay_sdk.driver import Outcome
 

@@ -24,7 +24,7 @@ from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME, home_of
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
-from assay_broker.defects.knowing import Known, cancelled, changes, delayed_messages, elsewhere, knowing
+from assay_broker.defects.known_objects import Known, cancelled, changes, delayed_messages, elsewhere, knowing
 from assay_broker.defects.model import (
     Defect,
     Watch,

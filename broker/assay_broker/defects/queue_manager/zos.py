@@ -23,7 +23,7 @@ from assay_broker.core.settings import Settings
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState
 from assay_broker.core.states.tables import Tables
 from assay_broker.defects.model import Defect, Watch, commands
-from assay_broker.defects.processor import with_cells
+from assay_broker.defects.queue_manager.processor import with_cells
 from assay_broker.seams import Seams
 
 _PRESCRIBED = {"INDXTYPE": "NONE", "MSGDLVSQ": "FIFO"}

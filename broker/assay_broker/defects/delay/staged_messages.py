@@ -13,7 +13,7 @@ from assay_broker.core.messages.bodies import opened
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.records import MessageRemoved, Record
-from assay_broker.defects.knowing import Delayed, Known, delayed_messages, knowing, rows
+from assay_broker.defects.known_objects import Delayed, Known, delayed_messages, knowing, rows
 from assay_broker.defects.model import Defect
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Message

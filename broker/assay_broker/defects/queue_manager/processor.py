@@ -13,7 +13,7 @@ from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.settings import Platform
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState, ProcessorTable
 from assay_broker.core.states.tables import Tables
-from assay_broker.defects.knowing import Known, knowing
+from assay_broker.defects.known_objects import Known, knowing
 from assay_broker.defects.model import Defect, handed_in
 from assay_broker.seams import Seams
 

@@ -1,0 +1,1 @@
+"""Defects of batches and units of work: features/assay_features/batch."""

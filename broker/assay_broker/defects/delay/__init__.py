@@ -1,0 +1,1 @@
+"""Defects of delayed delivery: features/assay_features/delay."""

@@ -1,0 +1,1 @@
+"""Defects of persistence and subscriptions: features/assay_features/persistence."""

@@ -1,0 +1,1 @@
+"""Defects of qualities of service: features/assay_features/qos."""

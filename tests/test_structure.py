@@ -1,0 +1,55 @@
+"""The house stays one that a newcomer can read: no module needs itself, and no folder is a heap."""
+
+from __future__ import annotations
+
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import grimp
+import pytest
+
+PACKAGES = (
+    "assay_features",
+    "assay_sdk",
+    "assay_evidence",
+    "assay_broker",
+    "assay_adapters",
+    "assay_steps",
+    "assay_pipeline",
+    "assay_reports",
+    "assay",
+)
+MOST_MODULES = 16
+"""How many modules a folder may hold besides its ``__init__``: about fifteen."""
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def imports() -> dict[str, set[str]]:
+    """What each module imports, for its types only as well."""
+    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+    return {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+
+
+def test_no_module_needs_itself(imports: dict[str, set[str]]) -> None:
+    sorter = TopologicalSorter(imports)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' -> '.join(error.args[1])}")
+
+
+def test_a_circle_would_be_found() -> None:
+    with pytest.raises(CycleError):
+        TopologicalSorter({"a": {"b"}, "b": {"c"}, "c": {"a"}}).prepare()
+
+
+def test_no_folder_is_a_heap() -> None:
+    crowded = {}
+    for package in PACKAGES:
+        (top,) = ROOT.glob(f"*/{package}/__init__.py")
+        for folder in {path.parent for path in top.parent.rglob("*.py")}:
+            modules = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]
+            if len(modules) > MOST_MODULES:
+                crowded[folder.relative_to(ROOT).as_posix()] = len(modules)
+    assert crowded == {}
