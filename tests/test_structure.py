@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import grimp
 import pytest
+from tests.cli.conftest import environment
 
 PACKAGES = (
     "assay_features",
@@ -53,3 +56,8 @@ def test_no_folder_is_a_heap() -> None:
             if len(modules) > MOST_MODULES:
                 crowded[folder.relative_to(ROOT).as_posix()] = len(modules)
     assert crowded == {}
+
+
+def test_a_server_loads_no_defects() -> None:
+    code = "import sys, assay_broker.server.server; sys.exit('assay_broker.defects' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], env=environment(), check=False).returncode == 0  # noqa: S603  this Python

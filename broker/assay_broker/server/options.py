@@ -14,7 +14,6 @@ from msgspec import Struct
 from assay_broker.core.objects.naming import check_queue_manager_name
 from assay_broker.core.refusals import RefusalError
 from assay_broker.core.settings import Opmode, Platform
-from assay_broker.defects import DEFECTS
 from assay_broker.server.addresses import HostPort
 from assay_broker.server.errors import OptionsError
 
@@ -96,6 +95,8 @@ def check(options: ServerOptions) -> None:
     except RefusalError as error:
         raise OptionsError(str(error).partition(": ")[2].rstrip(".")) from error
     if options.defect is not None:
+        from assay_broker.defects import DEFECTS  # only where it is asked for: a server has no use for them
+
         check_word("defect", options.defect, DEFECTS)
     if options.amqp is None and options.http is None:
         raise OptionsError(

@@ -9,8 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from assay_broker.core.effects import Trace
-from assay_broker.defects import DEFECTS
-from assay_broker.seams import NO_SEAMS
+from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.server.addresses import HostPort
 from assay_broker.server.beginning import settings_of
 from assay_broker.server.errors import MachineError, OptionsError
@@ -156,7 +155,7 @@ class BrokerServer:
 
     def _begin(self) -> None:
         settings = settings_of(self.options)
-        seams = NO_SEAMS if self.options.defect is None else DEFECTS[self.options.defect].apply()
+        seams = _seams(self.options.defect)
         self._loop = asyncio.get_running_loop()
         self._runner = AsyncioRunner(self._loop)
         try:
@@ -241,3 +240,12 @@ def _real_parts() -> Parts:
     from assay_broker.server.wiring import Wiring
 
     return Wiring()
+
+
+def _seams(defect: str | None) -> Seams:
+    """The filters of a defect by its name; none for the unbroken broker, which does not load the defects."""
+    if defect is None:
+        return NO_SEAMS
+    from assay_broker.defects import DEFECTS
+
+    return DEFECTS[defect].apply()
