@@ -22,7 +22,7 @@ from assay_sdk.driver import TargetError
 from assay_sdk.drivers import serves
 from assay_sdk.model.converters import OCTETS, TEXT
 from assay_sdk.model.durations import DurationError, parse_duration
-from assay_sdk.model.message import Body
+from assay_sdk.model.message import AddressKind, Body
 
 
 class RefusedMessageError(CommandError):
@@ -33,13 +33,15 @@ class RefusedMessageError(CommandError):
 
 _ENDS: Mapping[JmsErrorKind, type[CommandError]] = {
     JmsErrorKind.CONNECTION_LOST: CannotRunError,
-    JmsErrorKind.SECURITY: CannotRunError,
     JmsErrorKind.UNSUPPORTED: CannotRunError,
     JmsErrorKind.INVALID_SELECTOR: UsageProblem,
 }
 """What does not say that the broker has refused a message."""
 
 _OPTIONS: Mapping[str, str] = {"in ca_file": "with --ca", "give a user and a password": "log in with --user NAME"}
+
+
+_QUEUE, _TOPIC = f"{AddressKind.QUEUE.value}://", f"{AddressKind.TOPIC.value}://"
 
 
 class AsItIs:
@@ -61,11 +63,19 @@ Place = Queue[Body] | Topic[Body]
 
 
 def destination(name: str, *, topic: bool) -> Place:
-    """A destination by its name.
+    """Read a destination: a name, or ``queue://NAME`` or ``topic://NAME`` as links have it.
+
+    Args:
+        name: What was given.
+        topic: Whether --topic was given.
 
     Raises:
-        UsageProblem: The name cannot be one.
+        UsageProblem: The name cannot be one, or --topic contradicts it.
     """
+    if name.startswith(_QUEUE) and topic:
+        raise UsageProblem(f"{name} is a queue, and --topic asks for a topic: leave one of them out.")
+    topic = topic or name.startswith(_TOPIC)
+    name = name.removeprefix(_TOPIC if topic else _QUEUE)
     try:
         return Topic(name, converter=AsItIs()) if topic else Queue(name, converter=AsItIs())
     except DestinationError as error:

@@ -9,7 +9,7 @@ import sys
 from base64 import b64encode
 from getpass import getpass
 from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import BadStatusLine, HTTPConnection, HTTPException, HTTPSConnection, RemoteDisconnected
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Self, TypeVar
@@ -190,9 +190,7 @@ class RemoteManager:
             octets = answer.read(_MOST)
         except (OSError, HTTPException) as error:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise CannotRunError(
-                f"{self._url} does not answer ({_plain(why)}): see that the server runs, and where."
-            ) from error
+            raise CannotRunError(f"{self._url} does not answer ({_plain(why)}): {self._remedy(error)}.") from error
         if answer.status == HTTPStatus.OK:
             return octets
         if answer.status == HTTPStatus.NO_CONTENT:
@@ -201,6 +199,16 @@ class RemoteManager:
         if answer.status == HTTPStatus.UNAUTHORIZED and "Authorization" not in self._headers:
             what = f"{what.removesuffix('.')}; log in with --user NAME."
         raise CannotRunError(what)
+
+    def _remedy(self, error: Exception) -> str:
+        """What to do where nobody answers over HTTP."""
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return "name the certificates that it is checked against with --ca FILE"
+        if isinstance(error, ssl.SSLError):
+            return "the server may speak no TLS there: try http://"
+        if isinstance(error, RemoteDisconnected | BadStatusLine) and self._url.startswith("http://"):
+            return "the server may speak TLS there: try https://"
+        return "see that the server runs, and where"
 
     def _decoded(self, octets: bytes | None, kind: type[T]) -> T:
         try:

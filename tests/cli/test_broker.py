@@ -320,6 +320,7 @@ def test_a_damaged_folder_is_said(assay: Assay, tmp_path: Path) -> None:
         (("--users", "nowhere.toml"), "file of users nowhere.toml cannot be read"),
         (("--tls-certificate", "a.pem"), "without its key"),
         (("--tls-certificate", "a.pem", "--tls-key", "b.pem"), "certificate a.pem cannot be read"),
+        (("--data", ""), "data is empty: name a file or folder, or leave it out"),
         (("--add-user", "alice"), "there is no users' file to write into"),
         (("--data", "pyproject.toml"), "pyproject.toml is no folder; give the queue manager a folder"),
     ],

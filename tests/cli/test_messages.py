@@ -152,6 +152,13 @@ def test_a_url_without_tls_at_a_port_with_tls_is_told_so(assay: Assay, tmp_path:
         assert sent.code is Exit.INCONCLUSIVE
         assert one_sentence(sent.err)
         assert "connect with amqps://" in sent.err
+        http = server.http.replace("https:", "http:")
+        for at, remedy in ((http, "try https://"), (server.http, "--ca FILE")):
+            script = tmp_path / "script.mqsc"
+            script.write_text("DISPLAY QMGR\n", encoding="utf-8")
+            asked = assay("mqsc", "--url", at, script)
+            assert (asked.code, one_sentence(asked.err)) == (Exit.INCONCLUSIVE, True)
+            assert remedy in asked.err
 
 
 @pytest.mark.parametrize(("octets", "shown"), [("grüße".encode(), "text"), (b"\xff\x00", "base64")])
@@ -173,6 +180,25 @@ def test_a_publication_without_subscribers_is_sent(assay: Assay, url: str) -> No
     assert assay("send", "--url", url, "--topic", "sport/football", "goal").code is Exit.AS_EXPECTED
     none = assay("receive", "--url", url, "--topic", "sport/football", "--timeout", "20ms")
     assert none.code is Exit.NOT_AS_EXPECTED
+
+
+def test_a_destination_is_named_as_links_name_it(assay: Assay, url: str) -> None:
+    assert assay("send", "--url", url, "queue://ORDERS", "nails").code is Exit.AS_EXPECTED
+    assert assay("receive", "--url", url, "ORDERS").out == "nails\n"
+    assert assay("send", "--url", url, "topic://news/sport", "goal").code is Exit.AS_EXPECTED
+    none = assay("receive", "--url", url, "queue://topic://news/sport", "--timeout", "20ms")
+    assert (none.code, none.out) == (Exit.NOT_AS_EXPECTED, "")
+    wrong = assay("receive", "--url", url, "--topic", "queue://ORDERS")
+    assert (wrong.code, wrong.err) == (
+        Exit.USAGE,
+        "assay: queue://ORDERS is a queue, and --topic asks for a topic: leave one of them out.\n",
+    )
+
+
+def test_a_refusal_for_lack_of_authority_is_the_brokers(assay: Assay, url: str) -> None:
+    ended = assay("send", "--url", url, "SYSTEM.ADMIN.COMMAND.QUEUE", "x")
+    assert (ended.code, one_sentence(ended.err)) == (Exit.NOT_AS_EXPECTED, True)
+    assert "2035" in ended.err
 
 
 class Full(io.RawIOBase):

@@ -120,9 +120,13 @@ def asked(table: Mapping[str, Any]) -> Asked:
     for key in table:
         check_word("key", key, _NAMES)
     try:
-        return msgspec.convert(dict(table), Asked)
+        found = msgspec.convert(dict(table), Asked)
     except msgspec.ValidationError as error:
         raise OptionsError(_worded(table, error)) from error
+    for key, name in _NAMES.items():
+        if name in _PATHS and getattr(found, name) == "":  # as an unset variable of a shell gives it
+            raise OptionsError(f"{key} is empty: name a file or folder, or leave it out")
+    return found
 
 
 def _worded(table: Mapping[str, Any], error: msgspec.ValidationError) -> str:

@@ -46,8 +46,9 @@ class Snapshot(Collector):
 
 
 async def metrics(request: ApiRequest) -> Response:
-    """Answer with the present metrics, as far as the user may see them."""
+    """Answer with the present metrics, to a user who may display the queue manager, as for the status page."""
     async with request.connected() as asker:
+        await asker.must(DisplayObjects(kinds=(Kind.QMGR,), name=""))
         queues = _definitions(await asker.must(DisplayObjects(kinds=(Kind.QLOCAL,), name="*")))
         subscriptions = _definitions(await asker.must(DisplayObjects(kinds=(Kind.SUB,), name="*")))
     registry = CollectorRegistry(auto_describe=False)

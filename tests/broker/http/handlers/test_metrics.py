@@ -69,6 +69,12 @@ def test_metrics_are_for_users_where_there_are_users(serve: Serve) -> None:
     assert scraped(served, basic("mqm", "secret"))
 
 
+def test_metrics_are_for_users_who_may_see_the_status_page(serve: Serve) -> None:
+    served = serve(KnownUsers(mqm="secret", alice="wonder"))
+    alice = basic("alice", "wonder")
+    assert [served.ask("GET", path, headers=alice).status for path in ("/", "/metrics")] == [403, 403]
+
+
 def test_two_servers_in_one_process_do_not_mix(serve: Serve) -> None:
     one, other = serve(), serve()
     one.put("x")
