@@ -10,17 +10,17 @@ from tools.pages.state_tables import diagram, listing
 
 _HEAD = """# The delivery delay processor
 
-A delayed message stands on the staging queue until its delay is over; then the processor moves it to its target. Two
-tables say everything about that: one for the processor's life, which depends on the platform, and one for what becomes
-of a single message. The core steps through these tables (`assay_broker.core.states.processor`,
+A delayed message stands on the staging queue until its delay is over. The delivery delay processor then moves it to its
+target. One table describes the processor's life, which depends on the platform; another one describes what becomes of a
+single message. The core steps through these tables (`assay_broker.core.states.processor`,
 `assay_broker.core.states.release`); `make pages` draws this page from them.
 
 ## Its life
 
-An input is a condition in which the processor finds its queue (*available*; *put disabled*; *unavailable*: not defined,
-or disabled for gets), a *failure* of its worker or of the store, or its own *restart*. It looks at its queue at the
-start and whenever the queue is changed. An input that a state lacks cannot happen there. At a level below 8.0 there is
-no processor: what is staged stays where it is (DD-43).
+The inputs are the condition of the processor's queue (*available*; *put disabled*; *unavailable*: not defined, or
+disabled for gets), a *failure* of its worker or of the store, and its own *restart*. The processor looks at its queue
+at the start and whenever the queue is changed. An input that a state lacks cannot happen in that state. A queue manager
+below level 8.0 has no processor, so staged messages stay where they are (DD-43).
 """
 
 _PLATFORMS: Mapping[str, str] = {

@@ -8,13 +8,13 @@ from tools.pages.state_tables import diagram, listing
 
 _HEAD = """# Units of work
 
-What is sent in a unit of work is seen by others at its commit, what is received in it is held from the first moment,
-and either happens altogether or not at all. A unit is local to one connection, or a branch of a global one, on which
-a transaction manager decides. Two tables say everything about that (`assay_broker.core.states.units`,
+Others see what a unit of work sends only after its commit. What it receives is held from the first moment. Both happen
+altogether or not at all. A unit is local to one connection, or it is a branch of a global unit, about which a
+transaction manager decides. Each kind has a table (`assay_broker.core.states.units`,
 `assay_broker.core.states.branches`); `make pages` draws this page from them.
 
-An input that a state lacks is refused: in a local unit as an illegal state, in a branch with XAER_PROTO, and nothing
-changes.
+An input that a state lacks is refused and changes nothing: a local unit refuses it as an illegal state, a branch with
+XAER_PROTO.
 
 ## Local units
 
