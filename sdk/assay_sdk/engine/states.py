@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.model.stepper import Stepper
 
 StateT = TypeVar("StateT", bound=StrEnum)
 EventT = TypeVar("EventT", bound=StrEnum)
@@ -354,7 +355,7 @@ SERVICE: Mapping[tuple[Service, ServiceEvent], tuple[Service, Act]] = {
 """Table of an MQ Light client."""
 
 
-class Machine(Generic[StateT, EventT]):
+class Machine(Stepper[StateT, EventT, Act]):
     """State of one object.
 
     Args:
@@ -363,12 +364,9 @@ class Machine(Generic[StateT, EventT]):
         what: The object, as refusals name it.
     """
 
-    __slots__ = ("_table", "_what", "state")
-
     def __init__(self, table: Mapping[tuple[StateT, EventT], tuple[StateT, Act]], state: StateT, what: str) -> None:
-        self._table = table
+        super().__init__(table, state)
         self._what = what
-        self.state = state
 
     def take(self, event: EventT) -> Act:
         """Take an event.
@@ -377,11 +375,10 @@ class Machine(Generic[StateT, EventT]):
             What the caller has to do.
 
         Raises:
-            RefusedError: The table refuses the event in this state.
+            RefusedError: The table refuses the event in this state, which stays.
         """
-        state, act = self._table[self.state, event]
+        act = self.step(event)
         if act in REFUSALS:
             kind, text = REFUSALS[act]
             raise RefusedError(Refused(kind, text.format(what=self._what)))
-        self.state = state
         return act

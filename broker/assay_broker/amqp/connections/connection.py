@@ -36,6 +36,7 @@ from assay_broker.shell import QueueManager
 from assay_sdk.amqp.terms import OWN_UNCOMMITTED, SOLE_CONNECTION
 from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Refused
+from assay_sdk.model.stepper import Stepper
 from assay_sdk.time import Runner
 
 _LOG = logging.getLogger(__name__)
@@ -45,7 +46,7 @@ _OVER = frozenset((ConnectionState.ENDED, ConnectionState.PARTED, ConnectionStat
 """Cached at import: `Enum` attribute lookup is slow in Python 3.11, and this runs for every delivery."""
 
 
-class AmqpConnection:
+class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]):
     """One connection.
 
     Args:
@@ -66,10 +67,10 @@ class AmqpConnection:
         limits: AmqpLimits,
         memory_is_short: Callable[[], bool],
     ) -> None:
+        super().__init__(TABLE, ConnectionState.WAITING)
         self.limits = limits
         self.number = 0
         self.transactions: dict[bytes, Transaction] = {}
-        self.state = ConnectionState.WAITING
         self.container = ""
         self.since_ns = runner.clock.wall_ns()
         self.engine = make_engine(self)
@@ -364,7 +365,7 @@ class AmqpConnection:
     # --- the table
 
     def _step(self, what: ConnectionInput) -> None:
-        self.state, act = TABLE.get((self.state, what), (self.state, _NOTHING))
+        act = self.step(what)
         if self.state is _ENDING:
             self._socket.ending()
         if act is not _NOTHING:

@@ -1,4 +1,9 @@
-"""The states of a connection: opening, refused, closing, expelled (OASIS AMQP 1.0, 2.4)."""
+"""The states of a connection: opening, refused, closing, expelled (OASIS AMQP 1.0, 2.4).
+
+The client opens first; the queue manager admits or refuses it.  Either side closes, the other one answers, and the
+socket ends once both have closed, or when it is lost.  The table holds every pair: inputs that change nothing have rows
+too (`_IGNORED`).
+"""
 
 from __future__ import annotations
 
@@ -51,29 +56,43 @@ class ConnectionAction(StrEnum):
     FORGET = "forget"
 
 
-TABLE: Mapping[tuple[ConnectionState, ConnectionInput], tuple[ConnectionState, ConnectionAction]] = {
-    (ConnectionState.WAITING, ConnectionInput.OPENED): (ConnectionState.ASKING, ConnectionAction.ASK),
-    (ConnectionState.WAITING, ConnectionInput.CLOSED): (ConnectionState.ENDED, ConnectionAction.ANSWER),
-    (ConnectionState.WAITING, ConnectionInput.EXPELLED): (ConnectionState.ENDING, ConnectionAction.EXPEL),
-    (ConnectionState.WAITING, ConnectionInput.BROKEN): (ConnectionState.ENDED, ConnectionAction.EXPEL),
-    (ConnectionState.WAITING, ConnectionInput.LOST): (ConnectionState.GONE, ConnectionAction.FORGET),
-    (ConnectionState.ASKING, ConnectionInput.ADMITTED): (ConnectionState.OPEN, ConnectionAction.OPEN),
-    (ConnectionState.ASKING, ConnectionInput.REFUSED): (ConnectionState.ENDING, ConnectionAction.REFUSE),
-    (ConnectionState.ASKING, ConnectionInput.EXPELLED): (ConnectionState.ENDING, ConnectionAction.REFUSE),
-    (ConnectionState.ASKING, ConnectionInput.BROKEN): (ConnectionState.ENDED, ConnectionAction.EXPEL),
-    (ConnectionState.ASKING, ConnectionInput.LOST): (ConnectionState.GONE, ConnectionAction.FORGET),
-    (ConnectionState.OPEN, ConnectionInput.CLOSED): (ConnectionState.LEAVING, ConnectionAction.LEAVE),
-    (ConnectionState.OPEN, ConnectionInput.EXPELLED): (ConnectionState.ENDING, ConnectionAction.EXPEL),
-    (ConnectionState.OPEN, ConnectionInput.BROKEN): (ConnectionState.ENDED, ConnectionAction.EXPEL),
-    (ConnectionState.OPEN, ConnectionInput.LOST): (ConnectionState.GONE, ConnectionAction.FORGET),
-    (ConnectionState.LEAVING, ConnectionInput.RELEASED): (ConnectionState.PARTED, ConnectionAction.ANSWER),
-    (ConnectionState.LEAVING, ConnectionInput.EXPELLED): (ConnectionState.PARTED, ConnectionAction.ANSWER),
-    (ConnectionState.LEAVING, ConnectionInput.BROKEN): (ConnectionState.ENDED, ConnectionAction.ANSWER),
-    (ConnectionState.LEAVING, ConnectionInput.LOST): (ConnectionState.GONE, ConnectionAction.FORGET),
-    (ConnectionState.ENDING, ConnectionInput.CLOSED): (ConnectionState.PARTED, ConnectionAction.NOTHING),
-    (ConnectionState.ENDING, ConnectionInput.BROKEN): (ConnectionState.ENDED, ConnectionAction.NOTHING),
-    (ConnectionState.ENDING, ConnectionInput.LOST): (ConnectionState.GONE, ConnectionAction.FORGET),
-    (ConnectionState.ENDED, ConnectionInput.LOST): (ConnectionState.GONE, ConnectionAction.FORGET),
-    (ConnectionState.PARTED, ConnectionInput.LOST): (ConnectionState.GONE, ConnectionAction.FORGET),
+_S, _I, _A = ConnectionState, ConnectionInput, ConnectionAction
+
+_IGNORED: Mapping[ConnectionState, tuple[ConnectionInput, ...]] = {
+    _S.WAITING: (_I.ADMITTED, _I.REFUSED, _I.RELEASED),
+    _S.ASKING: (_I.OPENED, _I.CLOSED, _I.RELEASED),
+    _S.OPEN: (_I.OPENED, _I.ADMITTED, _I.REFUSED, _I.RELEASED),
+    _S.LEAVING: (_I.OPENED, _I.ADMITTED, _I.REFUSED, _I.CLOSED),
+    _S.ENDING: (_I.OPENED, _I.ADMITTED, _I.REFUSED, _I.RELEASED, _I.EXPELLED),
+    _S.ENDED: (_I.OPENED, _I.ADMITTED, _I.REFUSED, _I.CLOSED, _I.RELEASED, _I.EXPELLED, _I.BROKEN),
+    _S.PARTED: (_I.OPENED, _I.ADMITTED, _I.REFUSED, _I.CLOSED, _I.RELEASED, _I.EXPELLED, _I.BROKEN),
+    _S.GONE: tuple(_I),
 }
-"""A missing pair changes nothing: the queue manager's answer may arrive after the client has gone."""
+"""Inputs that change nothing: the queue manager's answer may arrive after the client has gone."""
+
+TABLE: Mapping[tuple[ConnectionState, ConnectionInput], tuple[ConnectionState, ConnectionAction]] = {
+    (_S.WAITING, _I.OPENED): (_S.ASKING, _A.ASK),
+    (_S.WAITING, _I.CLOSED): (_S.ENDED, _A.ANSWER),
+    (_S.WAITING, _I.EXPELLED): (_S.ENDING, _A.EXPEL),
+    (_S.WAITING, _I.BROKEN): (_S.ENDED, _A.EXPEL),
+    (_S.WAITING, _I.LOST): (_S.GONE, _A.FORGET),
+    (_S.ASKING, _I.ADMITTED): (_S.OPEN, _A.OPEN),
+    (_S.ASKING, _I.REFUSED): (_S.ENDING, _A.REFUSE),
+    (_S.ASKING, _I.EXPELLED): (_S.ENDING, _A.REFUSE),
+    (_S.ASKING, _I.BROKEN): (_S.ENDED, _A.EXPEL),
+    (_S.ASKING, _I.LOST): (_S.GONE, _A.FORGET),
+    (_S.OPEN, _I.CLOSED): (_S.LEAVING, _A.LEAVE),
+    (_S.OPEN, _I.EXPELLED): (_S.ENDING, _A.EXPEL),
+    (_S.OPEN, _I.BROKEN): (_S.ENDED, _A.EXPEL),
+    (_S.OPEN, _I.LOST): (_S.GONE, _A.FORGET),
+    (_S.LEAVING, _I.RELEASED): (_S.PARTED, _A.ANSWER),
+    (_S.LEAVING, _I.EXPELLED): (_S.PARTED, _A.ANSWER),
+    (_S.LEAVING, _I.BROKEN): (_S.ENDED, _A.ANSWER),
+    (_S.LEAVING, _I.LOST): (_S.GONE, _A.FORGET),
+    (_S.ENDING, _I.CLOSED): (_S.PARTED, _A.NOTHING),
+    (_S.ENDING, _I.BROKEN): (_S.ENDED, _A.NOTHING),
+    (_S.ENDING, _I.LOST): (_S.GONE, _A.FORGET),
+    (_S.ENDED, _I.LOST): (_S.GONE, _A.FORGET),
+    (_S.PARTED, _I.LOST): (_S.GONE, _A.FORGET),
+    **{(state, happened): (state, _A.NOTHING) for state, inputs in _IGNORED.items() for happened in inputs},
+}

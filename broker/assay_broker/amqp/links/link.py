@@ -22,6 +22,7 @@ from assay_broker.core.effects import Answer, Deliver
 from assay_sdk.driver import Outcome
 from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Refused
+from assay_sdk.model.stepper import Stepper
 
 _REJECTED = "amqp:rejected:list"
 _TOO_LONG = Condition(FRAME_TOO_SMALL, "What the server must say of the link is longer than your max-frame-size.")
@@ -106,7 +107,7 @@ class LinkContext(Protocol):
         ...
 
 
-class LinkEnd(ABC):
+class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
     """Our endpoint of one link.
 
     Args:
@@ -120,12 +121,12 @@ class LinkEnd(ABC):
     """Whether the queue manager is told of the link's end even if the whole connection ends."""
 
     def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach, session: int) -> None:
+        super().__init__(TABLE, LinkState.ATTACHING)
         self.context = context
         self.engine = engine
         self.attach = attach
         self.session = session
         self.number = context.next_number()
-        self.state = LinkState.ATTACHING
         self.closes = False
         """Whether the client's detach is a close."""
         self.why: Condition | None = None
@@ -288,8 +289,7 @@ class LinkEnd(ABC):
     # --- the table
 
     def _step(self, what: LinkInput) -> None:
-        self.state, act = TABLE[self.state, what]
-        for do in self._DOES[act]:
+        for do in self._DOES[self.step(what)]:
             do(self)
 
     def _open(self) -> None:

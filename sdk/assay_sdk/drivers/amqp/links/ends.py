@@ -19,6 +19,7 @@ from assay_sdk.drivers.amqp.links.names import peer_properties
 from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.model.stepper import Stepper
 
 
 class LinkContext(Protocol):
@@ -93,7 +94,7 @@ TABLE: Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAct]] = {
 wrong order."""
 
 
-class LinkEnd(ABC):
+class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
     """One link.
 
     Args:
@@ -117,12 +118,12 @@ class LinkEnd(ABC):
         what: str,
         objects: tuple[str, ...] = (),
     ) -> None:
+        super().__init__(TABLE, LinkState.ATTACHING)
         self.context = context
         self.engine = engine
         self.name: str = engine.name
         self.number = number
         self.session = session
-        self.state = LinkState.ATTACHING
         self.what = what
         self.objects = objects
         self.opening = opening
@@ -139,7 +140,7 @@ class LinkEnd(ABC):
 
     def close(self, token: int | None) -> None:
         """Close the link, or detach if it is durable; the token is answered after the peer's detach."""
-        if (self.state, LinkInput.CLOSE) not in TABLE:
+        if not self.knows(LinkInput.CLOSE):
             if token is not None:
                 self.answers.done(token)
             return
@@ -217,8 +218,7 @@ class LinkEnd(ABC):
     # --- the table
 
     def _step(self, what: LinkInput, condition: Condition | None) -> None:
-        self.state, act = TABLE[self.state, what]
-        match act:
+        match self.step(what):
             case LinkAct.NOTHING:
                 pass
             case LinkAct.OPENED:
