@@ -6,6 +6,7 @@ client ids and subscription names, so scenarios never meet.  Waiting goes throug
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -38,7 +39,7 @@ from assay_steps.words.send_options import SendOptions
 
 PLAIN = SendOptions()
 AGAIN_MS = 100
-"""Milliseconds before a client whose connection was lost tries its client id again."""
+"""Milliseconds before a client whose connection has ended tries its client id again."""
 
 
 class Role(Struct, frozen=True):
@@ -95,6 +96,8 @@ class World(Waiting):
         self.faults = ScenarioFaults(instance, journal, self._suffered)
         self.administrator = Administrator(instance, self.recorder, self.names)
         self.connections: Cast[Connection] = Cast("connection")
+        self._by_client_id: defaultdict[str | None, list[str]] = defaultdict(list)
+        """Names of the connections that have had each client id."""
         self.sessions: Cast[Session] = Cast("session")
         self.branches: Cast[Branch] = Cast("branch")
         self.producers: Cast[Producer] = Cast("producer")
@@ -128,6 +131,14 @@ class World(Waiting):
         return self._faces.chosen.identity.face
 
     # cast ------------------------------------------------------------------------------------------------------------
+
+    def _is_given_up(self, client_id: str | None) -> bool:
+        """Whether connections of the scenario had a client id, and all of them have ended.
+
+        Brokers may answer a close before they free the client id; a broker that never frees it is refused in the end.
+        """
+        names = self._by_client_id.get(client_id, []) if client_id else []
+        return bool(names) and not any(self.connections[name].open for name in names)
 
     def connect(
         self,
@@ -165,12 +176,13 @@ class World(Waiting):
             )
 
         answer = attempt()
-        if before is not None and before.torn:
+        if (before is not None and before.torn) or self._is_given_up(own_id):
             deadline_ms = self.now_ms() + self.limits.expected_ms
-            while _taken(answer.outcome) and self.now_ms() < deadline_ms:  # the broker has not noticed the loss yet
+            while _taken(answer.outcome) and self.now_ms() < deadline_ms:  # the broker has not noticed the end yet
                 self.pass_time(AGAIN_MS)
                 answer = attempt()
         if isinstance(answer.outcome, Ok):
+            self._by_client_id[own_id].append(name)
             self.connections[name] = Connection(
                 self.recorder,
                 name,

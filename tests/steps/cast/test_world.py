@@ -10,6 +10,7 @@ import pytest
 from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend, ReferenceInstance
 from assay_adapters.ports.capabilities import Needs
 from assay_adapters.ports.client import Origin, Script
+from assay_adapters.ports.outcome import Ok
 from assay_evidence import events
 from assay_evidence.verdicts import Verdict
 from assay_evidence.writer import JournalWriter
@@ -103,6 +104,19 @@ def test_who_was_lost_tries_its_client_id_again_while_the_broker_takes_it_for_on
     runner, begun_ms = world.instance.runner, world.now_ms()
     runner.call_at(runner.clock.monotonic_ns() + 250_000_000, lambda: void(holder.close()))
     assert world.connect("keeper", client_id="k").accepted
+    assert 250 <= world.now_ms() - begun_ms <= 400
+
+
+def test_a_client_that_has_closed_tries_its_client_id_again_while_the_broker_frees_it(world: World) -> None:
+    world.connect("keeper", client_id="k").needed().close()
+    client = next(iter(world.instance.clients().values()))
+    slow = client.connect(
+        world.instance.endpoint("amqp"), client_id=world.names.identifier("k"), login=None, checks=True
+    )
+    assert isinstance(slow, Ok)
+    runner, begun_ms = world.instance.runner, world.now_ms()
+    runner.call_at(runner.clock.monotonic_ns() + 250_000_000, lambda: void(slow.value.close()))
+    assert world.connect("later", client_id="k").accepted
     assert 250 <= world.now_ms() - begun_ms <= 400
 
 
