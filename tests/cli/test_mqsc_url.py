@@ -150,3 +150,11 @@ def test_another_queue_manager_is_told(assay: Assay, script: Path, served: Serve
     ended = assay("mqsc", script, "--url", url(served), "--name", "QM2")
     assert ended.code is Exit.INCONCLUSIVE
     assert "There is no queue manager 'QM2' here; this is ASSAY." in ended.err
+
+
+def test_a_queue_made_on_use_is_administered_whatever_its_name(assay: Assay, script: Path, served: Served) -> None:
+    served.put("lost and found", "/ibmmq/rest/v2/messaging/qmgr/ASSAY/queue/BAD%20NAME%21/message")
+    script.write_text("DISPLAY QLOCAL('BAD NAME!') CURDEPTH\nCLEAR QLOCAL('BAD NAME!')\n", encoding="utf-8")
+    done = assay("mqsc", script, "--url", url(served))
+    assert (done.code, "CURDEPTH(1)" in done.out) == (Exit.AS_EXPECTED, True)
+    assert "AMQ8022I" in done.out

@@ -37,7 +37,7 @@ from assay_broker.mqsc.reading import (
     unique,
 )
 from assay_broker.mqsc.syntax import Given, MqscFaultError, Parameter, nearest
-from assay_broker.mqsc.words import KINDS, STATUS_KEYWORDS, SYSTEM_KEYWORDS
+from assay_broker.mqsc.words import KINDS, QUEUE_KINDS, STATUS_KEYWORDS, SYSTEM_KEYWORDS
 from assay_sdk.model.command_reasons import Mqrccf
 
 _SUBTYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -118,7 +118,8 @@ def _generic_name(kinds: tuple[Kind, ...], name: Given) -> Given:
                     "AMQ8410E",
                     Mqrccf.OBJECT_NAME_ERROR,
                 )
-    checked_name(kinds[0], Given(stem, name.quoted, name.begin, name.end))
+    if not (name.quoted and stem and kinds[0] in QUEUE_KINDS):  # a queue made on use may have any name
+        checked_name(kinds[0], Given(stem, name.quoted, name.begin, name.end))
     return name
 
 

@@ -232,8 +232,10 @@ def read_delete(reading: Reading) -> Statement:
 
 
 def read_clear(reading: Reading) -> Statement:
-    """CLEAR QLOCAL."""
-    name = checked_name(Kind.QLOCAL, reading.name())
+    """CLEAR QLOCAL; also a queue made on use whose name no command could define."""
+    name = reading.name()
+    if not name.text:
+        name = checked_name(Kind.QLOCAL, name)
     for parameter in reading.rest:
         raise parameter.fault(f"CLEAR QLOCAL takes a name and nothing else, not {parameter.word[:48]}.")
     return reading.statement(ClearQueue(name.text), name)
