@@ -1,4 +1,4 @@
-"""What the core wants done.
+"""Effects: what the core asks of the shell.
 
 `after` names a batch: the shell lets nothing with ``after=n`` out before ``Stored(n)``, and drops it on
 ``StoreFailed(n)``, whose effects replace it.
@@ -21,7 +21,7 @@ from assay_sdk.model.reasons import Refused
 from assay_sdk.model.xa import XaVote
 
 NOTHING_TOLD: PeerProperties = {}
-"""One for all answers that tell nothing; its type lets nobody change it."""
+"""Shared by all answers without properties; read-only by its type."""
 
 
 class Persist(Struct, frozen=True, tag=True):
@@ -52,7 +52,7 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True, gc=False):
 
 
 class Browsed(Struct, frozen=True):
-    """A message as a browser sees it.
+    """A message as a browser gets it.
 
     Args:
         count: Earlier deliveries that failed.
@@ -63,7 +63,7 @@ class Browsed(Struct, frozen=True):
 
 
 Shown = tuple[Definition, ...] | tuple[AuthorityRecord, ...] | tuple[TopicStatus, ...] | tuple[ThreadStatus, ...]
-"""What DISPLAY shows."""
+"""The result of DISPLAY."""
 
 Value = (
     tuple[Browsed, ...] | Shown | tuple[Described, ...] | tuple[bytes, ...] | tuple[Terms, ...] | XaVote | str | None
@@ -76,7 +76,7 @@ class Answer(Struct, frozen=True, tag=True, gc=False):
     """A command is done, or refused.
 
     Args:
-        value: What was asked for, where something was.
+        value: The result, for commands with one.
         properties: To `AttachSender`: what a client should know of the destination (I-6: ``x-opt-mq-defbind``,
             ``x-opt-mq-clustered``).
     """
@@ -110,7 +110,7 @@ class ToMember(Struct, frozen=True, tag=True):
 
 
 class Trace(Struct, frozen=True, tag=True):
-    """Something that no answer tells anybody and that an administrator may want to know; the shell has it logged.
+    """A line for the log about what no answer reports.
 
     Args:
         text: One sentence, without a body or any other content of a message.

@@ -1,4 +1,4 @@
-"""Everything that one queue manager knows."""
+"""The state of one queue manager."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from assay_broker.core.topics.topics import Topics
 
 
 class State:
-    """The parts, and the counters from which numbers are given.
+    """The parts of the state, and the counters for numbers.
 
     Args:
-        settings: What the queue manager is set to.
+        settings: Its settings.
         tables: Its state machines.
-        group: What it has in common with other members of its sharing group; None when it is in none.
+        group: The state that it shares with the members of its queue-sharing group; None outside a group.
     """
 
     def __init__(self, settings: Settings, tables: Tables, group: Group | None = None) -> None:
         group = group or Group()
         self.alone = not (group.several or settings.connected)
-        """Whether no other queue manager has a say in what a name means here."""
+        """Whether names resolve without other queue managers."""
         self.settings = settings
         self.tables = tables
         self.connections = Connections(settings.max_connections, group.connections)
@@ -47,9 +47,9 @@ class State:
         self.processor = Processor(tables.processor[settings.platform])
         self.expiry = Expiry(group.expiry)
         self.endings: Schedule[Subscription] = Schedule()
-        """Subscriptions with a time to live and without a receiver, by when they end."""
+        """Subscriptions with a time to live and without a receiver, by their ends."""
         self.temporary: dict[str, int] = {}
-        """Owning connections of temporary destinations, by address."""
+        """Numbers of the connections that own temporary destinations, by address."""
         self.ledger = group.ledger
         self._group = group
         self._subscription = 0
@@ -60,25 +60,25 @@ class State:
         return self.ledger.newest
 
     def gate(self, batch: int) -> int:
-        """A batch to wait for: the one given or, once that has failed, the newest before it; 0 when none is pending."""
+        """Return the batch to wait for: this one, or after its failure the newest before it; 0 if none is pending."""
         return self.ledger.gate(batch)
 
     def next_key(self) -> int:
-        """A number for a copy; never used again, a restart included."""
+        """Return a new number for a copy, unique across restarts."""
         self._group.keys += 1
         return self._group.keys
 
     def next_order(self) -> int:
-        """A place at the end of a queue."""
+        """Return a new place at the end of a queue."""
         self._group.orders += 1
         return self._group.orders
 
     def next_subscription(self) -> int:
-        """A number for a subscription; never used again, a restart included."""
+        """Return a new number for a subscription, unique across restarts."""
         self._subscription += 1
         return self._subscription
 
     def reserve_numbers(self, key: int, subscription: int) -> None:
-        """Numbers up to these were used before the restart."""
+        """Note that numbers up to these were used before the restart."""
         self._group.keys = max(self._group.keys, key)
         self._subscription = max(self._subscription, subscription)

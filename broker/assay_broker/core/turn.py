@@ -1,7 +1,7 @@
-"""One turn of the core: what one command causes, gathered until its end.
+"""One turn of the core: the effects of one command, collected until its end.
 
-Everything recorded in a turn is one batch, and so happens altogether or not at all.  What leaves the broker because of
-it waits for that batch (PD-20, PD-24).
+All records of a turn form one batch, which the store takes whole or not at all.  Effects that leave the broker wait for
+that batch (PD-20, PD-24).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from assay_sdk.model.reasons import Refused
 
 
 class Batch(Struct, eq=False):
-    """What has to be taken back, or told, when a batch cannot be stored.
+    """A batch of records that is not stored yet, with what to do if the store refuses it.
 
     Args:
-        undo: Takes back what the batch's records say, to be called from the last to the first.
+        undo: Functions that undo the records, to be called from the last to the first.
         answers: Connection and token of the answers that wait for it.
         deliveries: Deliveries that wait for it.
         unit: The unit of work that it commits, prepares or resolves; None for none.
-        asker: Connection and token of the command that it is for.
+        asker: Connection and token of its command.
     """
 
     undo: list[Callable[[Turn], None]]
@@ -39,7 +39,7 @@ class Batch(Struct, eq=False):
 
 
 class Together:
-    """A part of a turn that happens altogether or not at all; every message is put in one, so it is made lightly.
+    """A part of a turn that happens altogether or not at all.  Cheap to make: each message is put in one.
 
     Args:
         turn: The turn.
@@ -60,10 +60,10 @@ class Together:
 
 
 class Turn:
-    """What one command causes.
+    """The effects of one command.
 
     Args:
-        now_ms: When, in milliseconds since the epoch.
+        now_ms: Time, in milliseconds since the epoch.
         number: The number of the batch, if something is recorded.
         pending: The batches that are not stored yet, by their numbers.
     """
@@ -73,7 +73,7 @@ class Turn:
         self.number = number
         self.batch = Batch([], [], [])
         self.looks = False
-        """Whether the delivery delay processor has to look at its queue, once everything is undone."""
+        """Whether the delivery delay processor has to check its queue after the undoing."""
         self._follows: list[Callable[[Turn], None]] = []
         self._pending = pending
         self._records: list[Record] = []
@@ -83,15 +83,15 @@ class Turn:
 
     @property
     def recorded(self) -> bool:
-        """Whether something is to be stored."""
+        """Whether the turn has records."""
         return bool(self._records)
 
     def record(self, record: Record, undo: Callable[[Turn], None]) -> int:
-        """Something is to be stored.
+        """Add a record.
 
         Args:
-            record: What.
-            undo: Takes it back when the store fails.
+            record: The record.
+            undo: Undoes it if the store fails.
 
         Returns:
             The batch that stores it.
@@ -103,7 +103,7 @@ class Turn:
         return self.number
 
     def together(self) -> Together:
-        """What is done meanwhile happens altogether or not at all.
+        """Have everything inside the block happen altogether or not at all.
 
         If anything of it is recorded, the rest, which never reaches the store, waits for that and is taken back with
         it: a unit of work is not half backed out, and a release that the store refuses leaves no copy behind.
@@ -112,22 +112,22 @@ class Turn:
 
     @property
     def is_together(self) -> bool:
-        """Whether what is done now happens altogether or not at all (`together`)."""
+        """Whether the turn is inside a `together` block."""
         return self._unrecorded is not None
 
     def begin_together(self) -> int | None:
-        """What belongs together begins; how much is recorded so far, None for a part of something larger."""
+        """Begin a `together` block; returns the number of records so far, None inside another block."""
         if self._unrecorded is not None:
             return None
         self._unrecorded = []
         return len(self._records)
 
     def end_together(self, before: int, *, done: bool) -> None:
-        """What belongs together has been done, or an error has stopped it.
+        """End a `together` block.
 
         Args:
-            before: How much was recorded when it began.
-            done: Whether it has been done.
+            before: The number of records when it began.
+            done: Whether it ended without an error.
         """
         unrecorded, self._unrecorded = self._unrecorded or (), None
         if done and len(self._records) > before:
@@ -136,11 +136,11 @@ class Turn:
                 self.batch.undo.append(undo)
 
     def unrecorded(self, entry: Entry, undo: Callable[[Turn], None]) -> None:
-        """Something happens to a copy that never reaches the store.
+        """Note a change of a copy that the store does not hold.
 
         Args:
             entry: The copy.
-            undo: Takes it back when the store fails to take what happens together with it.
+            undo: Undoes it if the store refuses the records of the same block.
         """
         if self._unrecorded is not None:
             self._unrecorded.append((entry, undo))
@@ -168,19 +168,19 @@ class Turn:
         self._effects.append(Answer(connection, token, refused, value, after or None, properties or NOTHING_TOLD))
 
     def once_undone(self, job: Callable[[Turn], None]) -> None:
-        """Have something done once every batch that the store refuses is undone (`all_undone`).
+        """Run a job after all refused batches are undone (`all_undone`).
 
-        A link that ends tells the store of its subscription, which an older batch may still take back.
+        Example: a link that ends records a change of its subscription, which an older batch may still undo.
         """
         self._follows.append(job)
 
     def all_undone(self) -> None:
-        """Nothing more is taken back: what follows from it is done."""
+        """Run the jobs that wait for the end of the undoing."""
         for job in self._follows:
             job(self)
 
     def deliver(self, delivery: Delivery, effect: Deliver) -> None:
-        """Hand a message out, once its gate is stored."""
+        """Deliver a message, once its gate is stored."""
         if effect.after is not None:
             self._pending[effect.after].deliveries.append(delivery)
         self._effects.append(effect)
@@ -190,35 +190,35 @@ class Turn:
         self._effects.append(CloseLink(connection, link, refused))
 
     def to_member(self, member: str | None, parcel: Parcel, gate: int = 0) -> None:
-        """Send something to another queue manager, once everything recorded so far, and the gate, is stored.
+        """Send a parcel to another queue manager, once all records so far and the gate are stored.
 
         Args:
             member: Its name; None for all others.
-            parcel: What.
+            parcel: The parcel.
             gate: A batch to wait for besides; 0 for none.
         """
         after = self.number if self._records else gate
         self._effects.append(ToMember(member, parcel, after or None))
 
     def trace(self, text: str, *objects: str) -> None:
-        """Have something logged."""
+        """Write a line to the log."""
         self._effects.append(Trace(text, objects))
 
     def touch(self, queue: Queue) -> None:
-        """A queue may have something for a receiver: to be looked at before the turn ends."""
+        """Have the turn check this queue for deliveries before it ends."""
         self._touched[queue.home] = queue
 
     @property
     def touches(self) -> bool:
-        """Whether a queue is to be looked at before the turn ends."""
+        """Whether a queue waits for its check."""
         return bool(self._touched)
 
     def pop_touched(self) -> Queue | None:
-        """A queue that was touched; None when there is none left."""
+        """Take a queue that waits for its check; None if none is left."""
         return self._touched.pop(next(iter(self._touched))) if self._touched else None
 
     def effects(self) -> tuple[Effect, ...]:
-        """Everything that is to be done, what is to be stored first."""
+        """Return all effects, the records first."""
         if self._records:
             return (Persist(self.number, tuple(self._records)), *self._effects)
         return tuple(self._effects)

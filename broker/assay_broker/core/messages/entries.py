@@ -24,11 +24,11 @@ class UnitOfWork(Protocol):
 
 
 class Place(Enum):
-    """Where a copy is."""
+    """The place of a copy."""
 
     STAGED = auto()
     UNCOMMITTED = auto()
-    """On its queue, but nobody's to get yet except its own unit of work's (DD-25)."""
+    """On its queue; only the session of its unit of work can get it (DD-25)."""
     WAITING = auto()
     HELD = auto()
     GONE = auto()

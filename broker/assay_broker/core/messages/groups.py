@@ -96,22 +96,22 @@ def place_in_group(entry: Entry) -> tuple[int, int]:
 
 
 class Holders(Generic[ReceiverT]):
-    """Who has which group of one queue."""
+    """The receivers that hold the message groups of one queue."""
 
     def __init__(self) -> None:
         self._holders: OrderedDict[str, ReceiverT] = OrderedDict()
 
     def of(self, group: str) -> ReceiverT | None:
-        """Who has a group; None when nobody does."""
+        """Return the holder of a group; None if it has none."""
         return self._holders.get(group)
 
     def allow(self, entry: Entry, receiver: ReceiverT) -> bool:
-        """Whether a receiver may have a message as far as groups go: it is nobody else's."""
+        """Whether the message's group has no other holder."""
         holder = self._holders.get(entry.message.group_id or "")
         return holder is None or holder is receiver or not holder.line.lets_through(entry)
 
     def give(self, group: str, receiver: ReceiverT) -> tuple[str, ...]:
-        """A receiver has a group.
+        """Make a receiver the holder of a group.
 
         Returns:
             The groups whose holder has changed.
@@ -125,15 +125,15 @@ class Holders(Generic[ReceiverT]):
         return changed
 
     def end(self, group: str) -> bool:
-        """A group is over; whether somebody had it."""
+        """End a group; returns whether it had a holder."""
         return self._holders.pop(group, None) is not None
 
     def had_by(self, receiver: ReceiverT) -> tuple[str, ...]:
-        """The groups that a receiver has."""
+        """Return the groups that a receiver holds."""
         return tuple(group for group, holder in self._holders.items() if holder is receiver)
 
     def leave(self, receiver: ReceiverT) -> tuple[str, ...]:
-        """A receiver has gone: the groups that it had, free now."""
+        """Free the groups of a receiver that has gone, and return them."""
         left = self.had_by(receiver)
         for group in left:
             del self._holders[group]
@@ -160,8 +160,8 @@ class Groups(Generic[ReceiverT]):
 
     Args:
         waiting: The queue's waiting messages by key.
-        holders: Who has which group.
-        line: Whose groups they are.
+        holders: The holders of the groups.
+        line: The line that they belong to.
     """
 
     def __init__(self, waiting: dict[int, Entry], holders: Holders[ReceiverT], line: Selecting) -> None:
@@ -172,7 +172,7 @@ class Groups(Generic[ReceiverT]):
         self._heaps: dict[_Key | None, list[_Item]] = {}
 
     def offer(self, entry: Entry) -> None:
-        """A member waits, or waits again."""
+        """Add a member that waits, or waits again."""
         group = str(entry.message.group_id)
         members = self._groups.setdefault(group, _Members())
         if entry.key not in members.present:
@@ -184,14 +184,14 @@ class Groups(Generic[ReceiverT]):
         self.look(group)
 
     def leave_out(self, entry: Entry) -> None:
-        """A member is not for this line any more; its group is to be looked at."""
+        """Remove a member from this line; the caller then checks its group."""
         members = self._groups.get(str(entry.message.group_id))
         if members is not None and entry.key in members.present:
             members.present.discard(entry.key)
             members.heap = sorted(item for item in members.heap if item[2] != entry.key)
 
     def look(self, group: str) -> None:
-        """A group may have another next member, or another holder: see for whom its next member is."""
+        """Check a group for a new next member or holder, and offer the member to its receiver."""
         members = self._groups.get(group)
         if members is None:
             return
@@ -211,12 +211,12 @@ class Groups(Generic[ReceiverT]):
             self._post(offered[1], (-entry.priority, entry.order, entry.key, group))
 
     def first(self, receiver: ReceiverT) -> Entry | None:
-        """The member that is next for a receiver; it stays."""
+        """Return the next member for a receiver; it stays."""
         tops = [top for top in (self._top(None), self._top(receiver.key)) if top is not None]
         return self._waiting[min(tops)[2]] if tops else None
 
     def leave(self, receiver: ReceiverT) -> None:
-        """A receiver has gone, and what it had is looked at anew."""
+        """Forget a receiver that has gone."""
         self._heaps.pop(receiver.key, None)
 
     def _post(self, whose: _Key | None, item: _Item) -> None:

@@ -1,4 +1,4 @@
-"""From queue to receiver and back: handing out, consuming, returning, expiring, releasing."""
+"""Deliveries: to receivers, back to the queue, consumed, expired."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HELD, _COD = Place.HELD, Mqro.COD
 
 
 def pump(state: State, turn: Turn, queue: Queue) -> None:
-    """Hand out everything that has a receiver with credit (PD-21), or is on its way to another queue manager."""
+    """Deliver everything that has a receiver with credit (PD-21), or is on its way to another queue manager."""
     if queue.onward is not None:
         _send_on(state, turn, queue, queue.onward)
     while (pair := queue.next_pair()) is not None:
@@ -41,7 +41,7 @@ def pump(state: State, turn: Turn, queue: Queue) -> None:
 
 
 def _send_on(state: State, turn: Turn, queue: Queue, to: tuple[str, Address]) -> None:
-    """Send everything that waits to another queue manager; it stays, held, until that one has taken it."""
+    """Send all waiting messages to another queue manager; they stay, held, until it has taken them."""
     member, target = to
     for entry in queue.waiting():
         if entry.expired(turn.now_ms):
@@ -86,14 +86,14 @@ def _hand_out(state: State, turn: Turn, queue: Queue, receiver: Receiver, entry:
 
 
 def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool) -> None:
-    """A copy is gone from its queue: consumed or expired.
+    """Remove a copy that was consumed or has expired.
 
     Args:
         state: The queue manager.
         turn: The present turn.
-        queue: Where it stood.
+        queue: Its queue.
         entry: The copy.
-        failed: Whether it counts as a failed delivery if the store cannot say so and it comes back.
+        failed: Whether it counts as a failed delivery if the store refuses the removal and the copy comes back.
     """
     queue.remove(entry)
     if entry.expires_ms is not None:
@@ -106,7 +106,7 @@ def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool
 
 
 def discard_expired(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
-    """A copy's time to live is over: it goes, with a report if it asks for one."""
+    """Remove an expired copy, with a report if it asks for one."""
     with turn.together():
         send_report(state, turn, entry, Mqro.EXPIRATION)
         remove(state, turn, queue, entry, failed=False)
@@ -139,26 +139,26 @@ def _restore(state: State, queue: Queue, entry: Entry, turn: Turn) -> None:
 
 
 def _restore_failed(state: State, queue: Queue, entry: Entry, turn: Turn) -> None:
-    """Undo `remove` of what counts as a failed delivery then."""
+    """Undo `remove`, as a failed delivery."""
     entry.count += 1
     entry.redelivered = True
     _restore(state, queue, entry, turn)
 
 
 def _restore_to(unit: UnitOfWork | None, entry: Entry, restore: Callable[[Turn], None], turn: Turn) -> None:
-    """Undo `remove` of a copy that an open unit of work had put, unless that is over: then the copy went with it."""
+    """Undo `remove` of a copy of an open unit of work, unless the unit is over and took the copy with it."""
     if entry.unit is unit:
         restore(turn)
 
 
 def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> None:
-    """A delivery is over and its message was not consumed: it waits again, at its original place.
+    """End a delivery without consumption: the message waits again at its original place.
 
     Args:
         state: The queue manager.
         turn: The present turn.
         delivery: The delivery.
-        failed: Whether the delivery counts (JMS 3.4.7, 3.5.11).  One that has never left the broker does not.
+        failed: Whether the delivery counts (JMS 3.4.7, 3.5.11).  A delivery that never left the broker does not.
     """
     entry, queue = delivery.entry, delivery.queue
     if entry.place is not Place.HELD:
@@ -176,13 +176,13 @@ def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> 
 
 
 def annotate(delivery: Delivery, annotations: bytes) -> None:
-    """A delivery's message has other annotations from now on, wherever it comes to; a restart forgets them.
+    """Change the annotations of a delivery's message until a restart.
 
-    To store a message anew for a few octets would take room on a disk that may be full.
+    They are not stored, because storing the message anew would need room on a disk that may be full.
 
     Args:
         delivery: The delivery.
-        annotations: Those that are added or take the place of others, as an encoded map.
+        annotations: Annotations to add or replace, as an encoded map.
     """
     entry = delivery.entry
     if entry.place is _HELD:  # else its queue has gone
@@ -191,13 +191,13 @@ def annotate(delivery: Delivery, annotations: bytes) -> None:
 
 
 def _nothing(_turn: Turn) -> None:
-    """A mark that was not stored needs no undoing: it stands in memory, and a restart may forget it."""
+    """Undo nothing: a mark that was not stored stands in memory, and a restart may forget it."""
 
 
 def take_back_unsent(state: State, turn: Turn, delivery: Delivery) -> None:
-    """A delivery that waited for a batch cannot leave: the message waits again, the receiver has its credit back.
+    """Take back a delivery whose batch failed: the message waits again, and the receiver gets its credit back.
 
-    If the receiver has gone before that, the message was given back then, and may be somebody else's by now.
+    If the receiver left before, the message was given back then and may be another receiver's by now.
     """
     receiver, entry = delivery.link, delivery.entry
     if receiver.unsettled.pop(delivery.number, None) is not None and entry.place is Place.HELD:
@@ -210,7 +210,7 @@ def take_back_unsent(state: State, turn: Turn, delivery: Delivery) -> None:
 
 
 def expire_due(state: State, turn: Turn) -> None:
-    """Let everything go whose time to live is over (DD-56), staged or waiting; what is held is left to its holder."""
+    """Remove all expired messages, staged or waiting (DD-56); held ones are left to their holders."""
     while (entry := state.expiry.pop_due(turn.now_ms)) is not None:
         if entry.place is Place.STAGED:
             release(state, turn, entry)

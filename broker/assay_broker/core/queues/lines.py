@@ -15,24 +15,24 @@ _SLACK = 64  # dead heap items tolerated before the heap is rebuilt
 
 
 class Line(Generic[ReceiverT]):
-    """Priority first, then arrival (JMS 3.4.10); receivers in turn: who was served longest ago comes first.
+    """Orders messages by priority, then arrival (JMS 3.4.10), and receivers by their last delivery, oldest first.
 
     All receivers with the same selector share one line, so a message costs as many selector evaluations as there are
     different selectors, however many receivers and messages there are.
 
-    Members of message groups are kept apart (`Groups`): what is next depends on who asks.
+    `Groups` keeps the members of message groups, because the next member depends on the receiver.
 
     Args:
-        waiting: The queue's waiting messages by key: what is not in there is skipped.
-        selector: What lets a message through; None lets all through.
-        holders: Who has which message group.
+        waiting: The queue's waiting messages by key; other messages are skipped.
+        selector: Selects messages; None selects all.
+        holders: The receivers that hold message groups.
     """
 
     def __init__(self, waiting: dict[int, Entry], selector: Selector | None, holders: Holders[ReceiverT]) -> None:
         self.selector = selector
         self.receivers = 0
         self.ready: OrderedDict[tuple[int, int], ReceiverT] = OrderedDict()
-        """The receivers with credit: who was served, or came, longest ago is first."""
+        """The receivers with credit; the one with the oldest delivery, or attach, comes first."""
         self._waiting = waiting
         self._heap: list[tuple[int, int, int]] = []
         self._present: set[int] = set()
@@ -46,7 +46,7 @@ class Line(Generic[ReceiverT]):
         return self.selector is None or self.selector.matches(entry.message)
 
     def offer(self, entry: Entry) -> None:
-        """A message waits, or waits again at its old place."""
+        """Add a message that waits, or waits again at its old place."""
         if entry.key in self._present or not self.lets_through(entry):
             return
         if is_member(entry.message):
@@ -62,12 +62,12 @@ class Line(Generic[ReceiverT]):
         heappush(self._heap, (-entry.priority, entry.order, entry.key))
 
     def look(self, group: str) -> None:
-        """A message group may have another next member, or another holder."""
+        """Check a message group for a new next member or holder."""
         if self._groups is not None:
             self._groups.look(group)
 
     def line_up(self, receiver: ReceiverT) -> None:
-        """A receiver has credit: it comes before those that were served after it, however long it had none."""
+        """Add a receiver that has credit now, before those with newer deliveries."""
         after: list[ReceiverT] = []
         for other in reversed(self.ready.values()):
             if other.served <= receiver.served:
@@ -78,14 +78,14 @@ class Line(Generic[ReceiverT]):
             self.ready.move_to_end(other.key)
 
     def leave(self, receiver: ReceiverT) -> None:
-        """A receiver goes."""
+        """Remove a receiver."""
         self.receivers -= 1
         self.ready.pop(receiver.key, None)
         if self._groups is not None:
             self._groups.leave(receiver)
 
     def next_pair(self) -> tuple[ReceiverT, Entry] | None:
-        """The ready receiver whose turn it is, of those for which there is a message, and its message, which stays."""
+        """Return the first ready receiver that has a message, with the message, which stays."""
         for receiver in self.ready.values():
             entry = self.first(receiver)
             if entry is not None:
@@ -95,7 +95,7 @@ class Line(Generic[ReceiverT]):
         return None
 
     def first(self, receiver: ReceiverT) -> Entry | None:
-        """The message that is next for a receiver of the line; it stays."""
+        """Return the next message for a receiver of the line; it stays."""
         plain = self._first_plain()
         member = None if self._groups is None else self._groups.first(receiver)
         if plain is None or member is None:
@@ -114,18 +114,18 @@ class Line(Generic[ReceiverT]):
 
 
 class OwnLine(Line[ReceiverT]):
-    """The line of one receiver that has given messages back which are never to come to it again."""
+    """The line of one receiver that gave messages back as undeliverable to it."""
 
     def __init__(self, waiting: dict[int, Entry], selector: Selector | None, holders: Holders[ReceiverT]) -> None:
         self._left_out: set[int] = set()
         super().__init__(waiting, selector, holders)
 
     def leave_out(self, entry: Entry, present: Mapping[int, Entry]) -> None:
-        """One more.
+        """Leave out one more message.
 
         Args:
             entry: The message, which does not wait now.
-            present: What the queue holds: nothing else needs to be remembered.
+            present: The messages of the queue; only these need to be remembered.
         """
         self._left_out.add(entry.key)
         if len(self._left_out) > 2 * len(present) + _SLACK:
@@ -134,13 +134,13 @@ class OwnLine(Line[ReceiverT]):
             self._groups.leave_out(entry)
 
     def renumbered(self, before: int, now: int) -> None:
-        """A message has another number."""
+        """Note a message's new number."""
         if before in self._left_out:
             self._left_out.remove(before)
             self._left_out.add(now)
 
     def lets_through(self, entry: Entry) -> bool:
-        """Whether the selector lets a message through, and the receiver has not given it back for good."""
+        """Whether the selector lets a message through and the receiver has not given it back as undeliverable."""
         return entry.key not in self._left_out and super().lets_through(entry)
 
     def _first_plain(self) -> Entry | None:

@@ -32,13 +32,13 @@ def rank(entry: Entry) -> tuple[int, int]:
 
 
 class Delivery(Struct, eq=False):
-    """One delivery, from the moment it is decided until it is settled.
+    """One delivery, from the core's decision to its settlement.
 
     Args:
         number: Its number on the connection.
-        gate: The batch it waits for; 0 for none.
-        unit: The unit of work that has settled it; None for none.
-        settled_by: How that has; None for none.
+        gate: The batch that it waits for; 0 for none.
+        unit: The unit of work that settled it; None for none.
+        settled_by: The settlement in that unit; None for none.
     """
 
     number: int
@@ -85,57 +85,57 @@ class Receiver(Link):
         self.settled = settled
         self.credit = 0
         self.served = 0
-        """Which turn of its queue it had last; before its first, which there was last when it came."""
+        """The queue's turn of its last delivery; before the first, the queue's turn at its attach."""
         self.gate = 0
         self.unsettled: dict[int, Delivery] = {}
 
     def grant(self, credit: int) -> None:
-        """Give credit; with it the receiver is ready."""
+        """Add credit, which makes the receiver ready."""
         self.credit += credit
         if self.credit > 0 and self.key not in self.line.ready:
             self.line.line_up(self)
 
     def withdraw(self, credit: int) -> None:
-        """Take credit back, as far as it has not been used."""
+        """Take back credit that is not used."""
         self.credit = max(0, self.credit - credit)
         if self.credit == 0:
             self.line.ready.pop(self.key, None)
 
     def exhaust(self) -> None:
-        """Take what credit is left."""
+        """Take back all credit."""
         self.credit = 0
         self.line.ready.pop(self.key, None)
 
 
 class Queue:
-    """Messages, those waiting and those held by receivers and units of work.
+    """Messages that wait, and messages that receivers and units of work hold.
 
     Args:
         home: Its unique name in records.
         name: Its name in refusals.
-        definition: What it is set to; the model's for a queue that the queue manager made by itself.
+        definition: Its attributes; those of the model for a queue that the queue manager made itself.
         recorded: Whether persistent messages on it are on disk; not for non-durable subscriptions (PD-26, PD-27) and
             temporary queues.
-        on_use: Whether it is a queue of an application: its messages and users are forgotten as soon as there are none.
+        on_use: Whether it is an application's queue, which is dropped as soon as it has neither messages nor users.
     """
 
     def __init__(self, home: str, name: str, definition: Definition, *, recorded: bool, on_use: bool = False) -> None:
         self.home = home
         self.onward = onward(home)
-        """The queue manager and the destination that its messages are on the way to; None for a queue that is here."""
+        """The queue manager and destination that its messages are on their way to; None for a local queue."""
         self.name = name
         self.definition = definition
         self.recorded = recorded
         self.on_use = on_use
         self.gone = False
         self.lossy = False
-        """Whether whatever comes is non-persistent from then on: at most once and non-durable (QS-30)."""
+        """Whether it makes its messages non-persistent: at most once and non-durable (QS-30)."""
         self.reserved = 0
         self.senders: set[tuple[int, int]] = set()
         """Connections and numbers of the links that send to it."""
         self.entries = Copies()
         self.lines: dict[str | tuple[int, int] | None, Line[Receiver]] = {}
-        """By selector, or by the receiver whose own it is."""
+        """By selector, or by the key of the receiver that has a line of its own."""
         self._waiting: dict[int, Entry] = {}
         self._own: defaultdict[Owner, dict[int, Entry]] = defaultdict(dict)
         self._holders: Holders[Receiver] = Holders()
@@ -143,16 +143,16 @@ class Queue:
 
     @property
     def full(self) -> bool:
-        """Whether it takes no further message; uncommitted ones and places reserved by open units of work count."""
+        """Whether it is full, uncommitted messages and places reserved by open units of work included."""
         return len(self.entries) + self.reserved >= self.definition.number("MAXDEPTH")
 
     def fills(self, further: int) -> bool:
-        """Whether so many further messages are more than it takes."""
+        """Whether this many further messages do not fit."""
         return len(self.entries) + self.reserved + further > self.definition.number("MAXDEPTH")
 
     @property
     def idle(self) -> bool:
-        """Whether nothing would be missed if it were not there."""
+        """Whether it has neither messages nor users."""
         return not (self.entries or self.lines or self.reserved or self.senders)
 
     @property
@@ -161,12 +161,12 @@ class Queue:
         return any(entry.place is Place.HELD for entry in self.entries.values())
 
     def enter(self, entry: Entry) -> None:
-        """A message comes to stand here; `Entry.order` is set."""
+        """Add a message whose `Entry.order` is set."""
         self.entries.add(entry)
         self.put_back(entry)
 
     def put_back(self, entry: Entry) -> None:
-        """A message waits, again at its original place; for its own unit of work alone, while that is open (DD-25)."""
+        """Make a message wait at its original place; only for its own unit of work while that is open (DD-25)."""
         if entry.unit is not None:
             entry.place = Place.UNCOMMITTED
             return
@@ -176,18 +176,18 @@ class Queue:
             line.offer(entry)
 
     def enter_uncommitted(self, entry: Entry, owner: Owner) -> None:
-        """A message of an open unit of work comes: only the unit's own session can get it (DD-25)."""
+        """Add a message of an open unit of work; only the unit's session can get it (DD-25)."""
         self.entries.add(entry)
         entry.place = Place.UNCOMMITTED
         self._own[owner][entry.key] = entry
 
     def enter_unseen(self, entry: Entry) -> None:
-        """A message of a unit of work that is in doubt comes, or stays: it has its place, and nobody can get it."""
+        """Add a message of a unit of work that is in doubt: it has its place, and no receiver can get it."""
         self.entries.add(entry)
         entry.place = Place.UNCOMMITTED
 
     def renumber(self, entry: Entry, key: int) -> None:
-        """A message is to come in anew, under another number."""
+        """Remove a message and give it another number, before it enters again."""
         self.entries.discard(entry.key)
         for line in self.lines.values():
             if isinstance(line, OwnLine):
@@ -195,7 +195,7 @@ class Queue:
         entry.key = key
 
     def disown(self, entry: Entry, owner: Owner) -> None:
-        """A unit of work is over: its message is no longer its own."""
+        """Note that the unit of work of a message is over."""
         own = self._own.get(owner)
         if own is not None:
             own.pop(entry.key, None)
@@ -203,20 +203,20 @@ class Queue:
                 del self._own[owner]
 
     def take(self, entry: Entry) -> None:
-        """A message is handed out: it is held, not waiting."""
+        """Mark a message as held by a receiver."""
         entry.place = _HELD
         self._waiting.pop(entry.key, None)
         if entry.message.group_id:
             self._look(entry.message.group_id)
 
     def remove(self, entry: Entry) -> None:
-        """A message is gone, and with the last member its group."""
+        """Remove a message, and its group with the last member."""
         if entry.message.group_id and is_last(entry.message):
             self._holders.end(entry.message.group_id)
         self.withdraw(entry)
 
     def withdraw(self, entry: Entry) -> None:
-        """A message has never been here: it was backed out, or the store has refused it."""
+        """Remove a message that was backed out or that the store refused."""
         entry.place = _GONE
         self._waiting.pop(entry.key, None)
         self.entries.discard(entry.key)
@@ -224,22 +224,22 @@ class Queue:
             self._look(entry.message.group_id)
 
     def clear(self) -> None:
-        """All messages are gone."""
+        """Remove all messages."""
         self.entries.clear()
         self._waiting.clear()
         self._own.clear()
 
     def waiting(self) -> list[Entry]:
-        """The messages that wait, in the order of delivery."""
+        """Return the waiting messages in the order of delivery."""
         return sorted(self._waiting.values(), key=rank)
 
     def join(
         self, receiver: Receiver, text: str | None, selector: Selector | None, max_selectors: int
     ) -> Line[Receiver]:
-        """A receiver takes its place in the line of its selector.
+        """Add a receiver to the line of its selector.
 
         Raises:
-            RefusalError: When the queue has too many different selectors.
+            RefusalError: The queue has too many different selectors.
         """
         line = self.lines.get(text)
         if line is None:
@@ -256,7 +256,7 @@ class Queue:
         return line
 
     def leave(self, receiver: Receiver, text: str | None) -> None:
-        """A receiver goes; the last one takes its line with it."""
+        """Remove a receiver, and its line with the last one."""
         self._step_out(receiver, text)
         self._look(*self._holders.leave(receiver))
 
@@ -267,9 +267,9 @@ class Queue:
             del self.lines[receiver.key if isinstance(line, OwnLine) else text]
 
     def leave_out(self, receiver: Receiver, entry: Entry) -> None:
-        """A receiver is never to get a message again that it is about to give back (AMQP 1.0, 3.4.5).
+        """Never deliver a message to this receiver again, which is about to give it back (AMQP 1.0, 3.4.5).
 
-        From then on it stands in a line of its own, which goes with it.
+        From now on the receiver has a line of its own.
         """
         line = receiver.line
         if not isinstance(line, OwnLine):
@@ -283,10 +283,9 @@ class Queue:
         self._look(entry.message.group_id)
 
     def next_pair(self) -> tuple[Receiver, Entry] | None:
-        """The receiver whose turn it is and the message that is next for it; None when no pair fits.
+        """Return the next receiver and its message; None if no pair fits.
 
-        Of several ready receivers with a message, in one line or in several, the one that was served longest ago comes
-        first.
+        Of all ready receivers with a message, in whichever line, the one with the oldest delivery comes first.
         """
         if self.definition.says("GET", "DISABLED"):
             return None
@@ -298,7 +297,7 @@ class Queue:
         return best
 
     def _next_own(self) -> tuple[Receiver, Entry] | None:
-        """A receiver and a message that its own open unit of work has put (DD-25); None when no pair fits."""
+        """Return a receiver and a message that its own open unit of work put (DD-25); None if no pair fits."""
         for line in self.lines.values():
             for receiver in line.ready.values():
                 own = [
@@ -322,9 +321,9 @@ class Queue:
                     line.look(group)
 
     def served(self, receiver: Receiver, entry: Entry) -> None:
-        """A receiver has had its turn: it goes to the end of its line, or out of it when its credit is used up.
+        """Move a receiver to the end of its line after a delivery, or out of it if its credit is used up.
 
-        It has the message group of what it was handed from now on, unless that was the end of the group.
+        It holds the message group of the message from now on, unless that was the last member.
         """
         group = entry.message.group_id
         if group and not (entry.place is Place.GONE and is_last(entry.message)):

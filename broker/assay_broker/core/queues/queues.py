@@ -15,7 +15,7 @@ class Queues:
     """All queues by their homes.
 
     Args:
-        max_queues: How many there may be.
+        max_queues: The limit.
         shared: The queues of the sharing group.
     """
 
@@ -31,15 +31,15 @@ class Queues:
 
     @property
     def octets(self) -> int:
-        """About how much memory the messages on all queues take."""
+        """Octets of memory, roughly, that the messages on all queues take."""
         return sum(queue.entries.octets for queue in self)
 
     def find(self, home: str) -> Queue | None:
-        """A queue by its home; None when there is none."""
+        """Find a queue by its home; None if there is none."""
         return self._at(home).get(home)
 
     def named(self, name: str) -> Queue | None:
-        """An application's queue by its name, its own or a shared one; None when there is none."""
+        """Find an application's queue by its name, local or shared; None if there is none."""
         return self._own.get(home_of(name)) or self._shared.get(shared_home(name))
 
     def _at(self, home: str) -> dict[str, Queue]:
@@ -55,18 +55,18 @@ class Queues:
         on_use: bool = False,
         limited: bool = True,
     ) -> Queue:
-        """The queue of that home; made when it is not there.
+        """Return the queue of this home, made if it is not there.
 
         Args:
             home: Its home.
             name: Its name in refusals.
-            definition: What it is set to.
+            definition: Its attributes.
             recorded: Whether persistent messages on it are on disk.
             on_use: Whether it is a queue of an application.
-            limited: Whether there may be too many; not at a start from records.
+            limited: Whether the limit holds; it does not at a start from records.
 
         Raises:
-            RefusalError: When there are too many queues.
+            RefusalError: There are too many queues.
         """
         queues = self._at(home)
         queue = queues.get(home)
@@ -81,18 +81,18 @@ class Queues:
         return queue
 
     def forget_if_idle(self, queue: Queue) -> None:
-        """Let a queue go that was made on use and that nobody uses."""
+        """Drop a queue that was made on use and has no messages and no users."""
         if queue.on_use and queue.idle:
             self.forget(queue)
 
     def forget_unused(self) -> None:
-        """Let those go that were made since the last time for a look, or for something that was refused."""
+        """Drop the queues that were made since the last call and are not used, for example for a refused command."""
         for queue in self._new:
             self.forget_if_idle(queue)
         self._new.clear()
 
     def restored(self, queue: Queue) -> Queue:
-        """The queue at this one's home, this one if there is none."""
+        """Return the queue at the home of this one; bring this one back if there is none."""
         present = self.find(queue.home)
         if present is None:
             self.revive(queue)
@@ -104,7 +104,7 @@ class Queues:
         self._at(queue.home)[queue.home] = queue
 
     def forget(self, queue: Queue) -> None:
-        """Let a queue go; whoever still knows it sees that it has gone."""
+        """Drop a queue, and mark it as gone for links that still have it."""
         queue.gone = True
         if self.find(queue.home) is queue:
             del self._at(queue.home)[queue.home]
