@@ -23,7 +23,7 @@ _BLOCK = re.compile(
 )
 """A block of code with the paragraph before it."""
 _CREATE = re.compile(r"Create `(?P<file>[^`]+)`:\s*$")
-_APPEND = re.compile(r"Append to `(?P<file>[^`]+)`:\s*$")
+_APPEND = re.compile(r"Append to `(?P<file>[^`]+)`(?: \([^)]*\))?:\s*$")
 _AFTER = re.compile(r"After `(?P<line>[^\n]+)` in\s+`(?P<file>[^`]+)`:\s*$")
 
 
