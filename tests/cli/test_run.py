@@ -396,6 +396,27 @@ Feature: Own
 """
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        'the queue does not hold "m2"',
+        'the queue holds "m2"',
+        'the receiver sees "m" and "m2" exactly once',
+        '"m2" on the queue is persistent',
+        'browsing the queue does not show "m2"',
+        'the staging queue does not show "m2"',
+        'the receiver sees "m2" exactly once',
+    ],
+)
+def test_a_message_that_no_step_has_sent_is_a_mistake_and_no_verdict(assay: Assay, tmp_path: Path, claim: str) -> None:
+    text = OWN.replace("the receiver {sees}", claim).format(what="is mistyped")
+    (tmp_path / "own.feature").write_text(text, encoding="utf-8")
+    done = assay("run", "--out", str(tmp_path / "out"), "--", str(tmp_path / "own.feature"))
+    assert done.code == Exit.INCONCLUSIVE
+    assert "no message in this scenario is called m2; there are m" in done.out
+    assert "1 scenario of your own (1 error)" in done.out
+
+
 def test_a_folder_of_features_is_tried_and_a_failure_is_in_table_report_junit_and_exit_code(
     assay: Assay, tmp_path: Path
 ) -> None:

@@ -96,6 +96,8 @@ class World(Waiting):
         self.faults = ScenarioFaults(instance, journal, self._suffered)
         self.administrator = Administrator(instance, self.recorder, self.names)
         self.connections: Cast[Connection] = Cast("connection")
+        self._drafted: set[str] = set()
+        """The labels of the messages that steps have sent or tried to send."""
         self._by_client_id: defaultdict[str | None, list[str]] = defaultdict(list)
         """Names of the connections that have had each client id."""
         self.sessions: Cast[Session] = Cast("session")
@@ -118,12 +120,24 @@ class World(Waiting):
         return Address(AddressKind(place.kind), name)
 
     def kid(self, label: str) -> str:
-        """The key of the message with this label."""
-        return self.names.kid(label)
+        """The key of the message with this label, which a step before has sent or tried to send.
+
+        Raises:
+            MistakeError: No step has named such a message; names those that were sent.
+        """
+        return self.names.kid(label) if label in self._drafted else self.messages[label].kid
 
     def kids(self, labels: Iterable[str]) -> tuple[str, ...]:
-        """The keys of several messages."""
-        return self.names.kids(labels)
+        """The keys of several messages, as `kid`.
+
+        Raises:
+            MistakeError: No step has named one of them.
+        """
+        return tuple(self.kid(label) for label in labels)
+
+    def coming_kid(self, label: str) -> str:
+        """The key of a message that a later step may send."""
+        return self.names.kid(label)
 
     @property
     def face(self) -> str:
@@ -306,7 +320,8 @@ class World(Waiting):
 
     def draft(self, label: str, options: SendOptions = PLAIN) -> Draft:
         """A message with the kit's id in its body, and with what a send's options say of the message itself."""
-        kid = self.kid(label)
+        kid = self.coming_kid(label)
+        self._drafted.add(label)
         return Draft(
             kid=kid,
             body=BODY.format(kid=kid),

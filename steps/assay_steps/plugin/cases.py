@@ -7,7 +7,8 @@ manager it is about: ``@platform-zos``, ``@level-7.5``, ``@topology-cluster``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import get_args
@@ -141,6 +142,7 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
     place = f"{feature_of(template)}:{template.line_number}"
     tags = {marker.name for marker in item.iter_markers()}
     found = list(of_tags(template, tags, catalogue, foreign=is_foreign(template)))
+    found += _misspelt(template, tags)
     if len(template.steps) == len(template.all_background_steps):
         found.append(
             f"scenario {template.name!r} has no steps of its own, so it tries nothing; write them, or delete it."
@@ -151,6 +153,16 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
         except ValueError as problem:
             found = [str(problem)]
     return [f"{place}: {sentence}" for sentence in found]
+
+
+def _misspelt(template: ScenarioTemplate, tags: set[str]) -> Iterator[str]:
+    """Name tags that look like the kit's and are none, a sentence each: they would have no effect."""
+    known = (*JUDGED_TAGS, OWN_INSTANCE)
+    for tag in sorted(tags - set(known)):
+        close = get_close_matches(tag, known, n=1, cutoff=0.85)
+        if tag.startswith("judges-") or close:
+            hint = f"did you mean @{close[0]}?" if close else f"there are {', '.join(f'@{one}' for one in known)}."
+            yield f"scenario {template.name!r} is tagged @{tag}, which the kit does not know; {hint}"
 
 
 def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], bool]) -> Case | None:

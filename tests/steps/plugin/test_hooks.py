@@ -113,6 +113,7 @@ def test_a_row_of_an_outline_is_a_scenario_of_its_own(pytester: pytest.Pytester)
         ("@DD-999", 5, "is tagged @DD-999, which is no rule of the catalogue; "),
         ("@needs-telport", 5, "there is no capability telport; "),
         ("@needs-restat", 5, "there is no capability restat; the nearest is restart; docs/vocabulary.md lists them"),
+        ("@judges-nobody", 5, "is tagged @judges-nobody, which the kit does not know; there are @judges-client"),
         ("@level-1.0", 5, "@level-1.0 is unknown: after 'level-' stands one of 7.0"),
     ],
 )
@@ -125,6 +126,13 @@ def test_a_tag_that_names_nothing_stops_the_run_with_a_sentence(
     assert f"own.feature:{line}: " in result.stderr.str()
     assert says in result.stderr.str()
     assert "Traceback" not in result.stderr.str()
+
+
+def test_a_misspelt_tag_of_the_kit_is_no_tag_of_a_teams_own(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".feature", own=KEPT.replace("@PD-34", "@own-instnce"))
+    result = run(pytester, "own.feature", "--assay-out=out")
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    assert "which the kit does not know; did you mean @own-instance?" in result.stderr.str()
 
 
 def test_a_teams_scenario_needs_no_rule_and_may_bear_ids_of_the_teams_own(pytester: pytest.Pytester) -> None:

@@ -92,7 +92,7 @@ def _(world: World, count: int, size: int, place: Place, name: str, other: str) 
 def _lose_with_batch(world: World, origin: Origin, name: str, labels: tuple[str, ...]) -> None:
     consumer = world.consumer(name, origin).needed()
     connection = consumer.session.connection
-    world.sightings.at_first_sight(world.kid(labels[-1]), connection.abort)
+    world.sightings.at_first_sight(world.coming_kid(labels[-1]), connection.abort)
     consumer.listen_batch(Script(take_ms=LOST_WITHIN_MS), len(labels), FILL_MS).needed()
     world.wait_until(lambda: not connection.open, world.limits.expected_ms)
 

@@ -73,7 +73,7 @@ def _(world: World, name: str, span: int, ttl: int | None = None) -> None:
 @when(phrase("subscriber {name:Name} comes back, to be lost when {label:Name} is first seen"))
 def _(world: World, name: str, label: str) -> None:
     consumer = world.play(name, world.roles[name]).needed()
-    world.sightings.at_first_sight(world.kid(label), consumer.session.connection.abort)
+    world.sightings.at_first_sight(world.coming_kid(label), consumer.session.connection.abort)
     consumer.listen(Script()).needed()
 
 
@@ -131,6 +131,6 @@ def _(world: World, label: str, place: Place, options: SendOptions, queue: Place
 )
 def _(world: World, label: str, place: Place, options: SendOptions) -> None:
     producer = producer_for(world, place, options)
-    injection = world.faults.arm(Cut(), BeforeAnswer(world.kid(label)))
+    injection = world.faults.arm(Cut(), BeforeAnswer(world.coming_kid(label)))
     send(world, producer, label, place, options)
     world.faults.wait_for(Cut(), injection)

@@ -60,12 +60,12 @@ def _(world: World) -> None:
 
 @given(phrase("the broker will be killed when {label:Name} is first seen"))
 def _(world: World, label: str) -> None:
-    world.faults.arm_for_later(Kill(), FirstSight(world.kid(label)))
+    world.faults.arm_for_later(Kill(), FirstSight(world.coming_kid(label)))
 
 
 @given(phrase("every connection will be cut when {label:Name} is first seen"))
 def _(world: World, label: str) -> None:
-    world.faults.arm_for_later(Cut(), FirstSight(world.kid(label)))
+    world.faults.arm_for_later(Cut(), FirstSight(world.coming_kid(label)))
 
 
 @given(phrase("the broker will be killed {span:Duration} after {label:Name} is first seen"))
@@ -84,12 +84,12 @@ def _arm_behind_first_sight(world: World, fault: Kill | Cut, span_ms: int, label
         world.faults.arm_for_later(fault, At(due_ns))
 
     world.faults.announce()
-    world.sightings.at_first_sight(world.kid(label), arm)
+    world.sightings.at_first_sight(world.coming_kid(label), arm)
 
 
 @given(phrase("the connection of {name:Name} will be lost when {label:Name} is first seen"))
 def _(world: World, name: str, label: str) -> None:
-    world.sightings.at_first_sight(world.kid(label), world.consumers[name].session.connection.abort)
+    world.sightings.at_first_sight(world.coming_kid(label), world.consumers[name].session.connection.abort)
 
 
 @when("the broker has been killed and is back")
@@ -113,7 +113,7 @@ def _(world: World, name: str) -> None:
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
     producer = producer_for(world, place, options)
-    injection = world.faults.arm(Kill(), AfterAnswer(world.kid(label)))
+    injection = world.faults.arm(Kill(), AfterAnswer(world.coming_kid(label)))
     send(world, producer, label, place, options)
     world.faults.wait_for(Kill(), injection)
 
@@ -127,7 +127,7 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
     producer = producer_for(world, place, options)
-    injection = world.faults.arm(Kill(), BeforeAnswer(world.kid(label)))
+    injection = world.faults.arm(Kill(), BeforeAnswer(world.coming_kid(label)))
     send(world, producer, label, place, options)
     world.faults.wait_for(Kill(), injection)
 
@@ -141,7 +141,7 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
     producer = producer_for(world, place, options)
-    injection = world.faults.arm(Kill(), FirstSight(world.kid(label)))
+    injection = world.faults.arm(Kill(), FirstSight(world.coming_kid(label)))
     send(world, producer, label, place, options)
     world.faults.wait_for(Kill(), injection)
 
@@ -151,6 +151,6 @@ def _(world: World, place: Place) -> None:
     world.many = tuple(f"many{number}" for number in range(1, world.rounds + 1))
     for label in world.many:
         producer = world.producer(place)
-        injection = world.faults.arm(Kill(), AfterAnswer(world.kid(label)))
+        injection = world.faults.arm(Kill(), AfterAnswer(world.coming_kid(label)))
         send(world, producer, label, place)
         world.faults.wait_for(Kill(), injection)

@@ -46,6 +46,7 @@ def _(world: World, user: str, label: str, place: Place, options: SendOptions = 
     if answer.accepted:
         send(world, prepared(answer.needed(), options), label, place, options)
     else:
+        world.draft(label, options)  # later steps may claim that it is nowhere
         world.last = Answer(answer.ref, answer.outcome)
 
 
