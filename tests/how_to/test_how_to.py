@@ -41,14 +41,13 @@ def test_there_are_pages() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_does_what_it_says(page: Path, copy: Path) -> None:
-    applied = ran = 0
+    ran = 0
     for block in _BLOCK.finditer(page.read_text(encoding="utf-8")):
         text = dedent(block["text"]) if block["kind"] != "python" else _outdented(block["text"], block["indent"])
         if block["kind"] == "console":
             ran += _run(text, copy)
         else:
-            applied += _apply(block["before"], text, copy)
-    assert applied
+            _apply(block["before"], text, copy)
     assert ran
 
 
@@ -56,8 +55,8 @@ def _outdented(text: str, indent: str) -> str:
     return "".join(line.removeprefix(indent) for line in text.splitlines(keepends=True))
 
 
-def _apply(before: str, text: str, copy: Path) -> bool:
-    """Do what the line above a block says; False where it says nothing of a file."""
+def _apply(before: str, text: str, copy: Path) -> None:
+    """Do what the line above a block says; a block without such a line would be shown and never tried."""
     if created := _CREATE.search(before):
         file = copy / created["file"]
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -72,8 +71,7 @@ def _apply(before: str, text: str, copy: Path) -> bool:
         assert whole.count(f"{after['line']}\n") == 1, after["line"]
         file.write_text(whole.replace(f"{after['line']}\n", f"{after['line']}\n{text}"), encoding="utf-8")
     else:
-        return False
-    return True
+        pytest.fail(f"no line above this block says what to do with it:\n{text}")
 
 
 def _run(text: str, copy: Path) -> int:

@@ -41,7 +41,7 @@ class Unavailable(Struct, frozen=True):
 
 
 class Environment(Struct, frozen=True):
-    """What was tested, for the report.
+    """The tested product, for the report.
 
     Args:
         product: Broker's name.
@@ -63,17 +63,17 @@ class Instance(Protocol):
 
     @property
     def environment(self) -> Environment:
-        """What it is."""
+        """The tested product."""
         ...
 
     @property
     def clock(self) -> Clock:
-        """Its world's clock."""
+        """The instance's clock."""
         ...
 
     @property
     def runner(self) -> Runner:
-        """Its world's crank: how the steps wait."""
+        """The runner: steps wait by it."""
         ...
 
     @property
@@ -122,7 +122,7 @@ class Backend(Protocol):
 
     @property
     def capabilities(self) -> Mapping[Capability, Source]:
-        """What broker and adapter can do, and how we know; what is absent here is unsupported."""
+        """The capabilities of broker and adapter, each with its source; an absent one is unsupported."""
         ...
 
     @property
@@ -132,11 +132,11 @@ class Backend(Protocol):
 
     @property
     def environment(self) -> Environment:
-        """What its instances are, as far as that is known without asking one."""
+        """The tested product, as far as it is known before an instance starts."""
         ...
 
     def identity(self, face: str | None = None) -> ClientIdentity:
-        """Who the client of its instances is, in a face by name or in the default one.
+        """Identify the client of its instances, in a face by name or in the default one.
 
         Raises:
             LookupError: There is no such face; names the ones there are.

@@ -1,4 +1,4 @@
-"""What a scenario needs of a backend, and what a backend says where it cannot give it."""
+"""Needs of a scenario, and the answer of a backend that cannot meet them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Opmode = Literal["COMPAT", "NEWFUNC"]
 
 
 class Needs(Struct, frozen=True, kw_only=True):
-    """What a scenario asks for.
+    """The needs of a scenario.
 
     Args:
         platform: The platform of its queue managers.

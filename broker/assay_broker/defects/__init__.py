@@ -9,36 +9,36 @@ from collections.abc import Mapping
 
 from assay_broker.defects.batch.acknowledgement import BATCH_DEFECTS
 from assay_broker.defects.batch.branches import BRANCH_DEFECTS
-from assay_broker.defects.batch.several_branches import BRANCH_AGAIN_DEFECTS
+from assay_broker.defects.batch.several_branches import SEVERAL_BRANCHES_DEFECTS
 from assay_broker.defects.delay.delivery import DELAY_DEFECTS
 from assay_broker.defects.delay.failures import FAILURE_DEFECTS
-from assay_broker.defects.delay.publications import FAN_OUT_DEFECTS
-from assay_broker.defects.delay.release import CORNER_RELEASE_DEFECTS
-from assay_broker.defects.delay.reports import REPORTING_DEFECTS
-from assay_broker.defects.delay.send_checks import CHECK_DEFECTS
-from assay_broker.defects.delay.sending import CORNER_STAGING_DEFECTS
-from assay_broker.defects.delay.staged_messages import STAGED_DEFECTS
+from assay_broker.defects.delay.publications import PUBLICATION_DEFECTS
+from assay_broker.defects.delay.release import RELEASE_DEFECTS
+from assay_broker.defects.delay.reports import REPORT_DEFECTS
+from assay_broker.defects.delay.send_checks import SEND_CHECK_DEFECTS
+from assay_broker.defects.delay.sending import SENDING_DEFECTS
+from assay_broker.defects.delay.staged_messages import STAGED_MESSAGE_DEFECTS
 from assay_broker.defects.delay.staging_queue import STAGING_QUEUE_DEFECTS
 from assay_broker.defects.delay.storage import STAGING_DEFECTS
-from assay_broker.defects.delay.timing import CORNER_DEFECTS
+from assay_broker.defects.delay.timing import TIMING_DEFECTS
 from assay_broker.defects.delay.uncommitted import UNCOMMITTED_DEFECTS
 from assay_broker.defects.delay.units_of_work import UNIT_DEFECTS
 from assay_broker.defects.model import Defect, by_name
 from assay_broker.defects.persistence.backlog import BACKLOG_DEFECTS
 from assay_broker.defects.persistence.consumers import CONSUMER_DEFECTS
 from assay_broker.defects.persistence.queues import QUEUE_DEFECTS
-from assay_broker.defects.persistence.store import STORING_DEFECTS
+from assay_broker.defects.persistence.store import STORE_DEFECTS
 from assay_broker.defects.persistence.subscribers import SUBSCRIBER_DEFECTS
 from assay_broker.defects.persistence.subscriptions import SUBSCRIPTION_DEFECTS
-from assay_broker.defects.persistence.waiting_messages import KEEPING_DEFECTS
+from assay_broker.defects.persistence.waiting_messages import WAITING_MESSAGE_DEFECTS
 from assay_broker.defects.qos.persistence import QOS_PERSISTENCE_DEFECTS
 from assay_broker.defects.qos.qualities import QOS_DEFECTS
-from assay_broker.defects.qos.repetition import QOS_AGAIN_DEFECTS
-from assay_broker.defects.qos.subscription_lifetime import LASTING_DEFECTS
+from assay_broker.defects.qos.repetition import REPETITION_DEFECTS
+from assay_broker.defects.qos.subscription_lifetime import SUBSCRIPTION_LIFETIME_DEFECTS
 from assay_broker.defects.queue_manager.authority import AUTHORITY_DEFECTS
 from assay_broker.defects.queue_manager.processor import PROCESSOR_DEFECTS
-from assay_broker.defects.queue_manager.resolution import RESOLVING_DEFECTS
-from assay_broker.defects.queue_manager.several import MEMBER_DEFECTS
+from assay_broker.defects.queue_manager.queue_managers import QUEUE_MANAGERS_DEFECTS
+from assay_broker.defects.queue_manager.resolution import RESOLUTION_DEFECTS
 from assay_broker.defects.queue_manager.zos import ZOS_DEFECTS
 
 __all__ = ["DEFECTS", "Defect"]
@@ -47,35 +47,35 @@ DEFECTS: Mapping[str, Defect] = by_name(
     (
         *DELAY_DEFECTS,
         *STAGING_DEFECTS,
-        *CHECK_DEFECTS,
+        *SEND_CHECK_DEFECTS,
         *UNIT_DEFECTS,
         *UNCOMMITTED_DEFECTS,
         *QUEUE_DEFECTS,
         *CONSUMER_DEFECTS,
-        *KEEPING_DEFECTS,
-        *STORING_DEFECTS,
+        *WAITING_MESSAGE_DEFECTS,
+        *STORE_DEFECTS,
         *SUBSCRIPTION_DEFECTS,
         *SUBSCRIBER_DEFECTS,
         *BACKLOG_DEFECTS,
         *BATCH_DEFECTS,
         *BRANCH_DEFECTS,
-        *BRANCH_AGAIN_DEFECTS,
+        *SEVERAL_BRANCHES_DEFECTS,
         *FAILURE_DEFECTS,
-        *REPORTING_DEFECTS,
+        *REPORT_DEFECTS,
         *STAGING_QUEUE_DEFECTS,
-        *STAGED_DEFECTS,
+        *STAGED_MESSAGE_DEFECTS,
         *AUTHORITY_DEFECTS,
-        *RESOLVING_DEFECTS,
-        *FAN_OUT_DEFECTS,
+        *RESOLUTION_DEFECTS,
+        *PUBLICATION_DEFECTS,
         *PROCESSOR_DEFECTS,
         *ZOS_DEFECTS,
-        *MEMBER_DEFECTS,
-        *CORNER_DEFECTS,
-        *CORNER_STAGING_DEFECTS,
-        *CORNER_RELEASE_DEFECTS,
+        *QUEUE_MANAGERS_DEFECTS,
+        *TIMING_DEFECTS,
+        *SENDING_DEFECTS,
+        *RELEASE_DEFECTS,
         *QOS_DEFECTS,
-        *QOS_AGAIN_DEFECTS,
-        *LASTING_DEFECTS,
+        *REPETITION_DEFECTS,
+        *SUBSCRIPTION_LIFETIME_DEFECTS,
         *QOS_PERSISTENCE_DEFECTS,
     )
 )

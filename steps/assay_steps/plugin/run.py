@@ -20,7 +20,7 @@ from msgspec import Struct, convert, structs, to_builtins
 from assay_adapters.interrupts import ctrl_c_deferred
 from assay_adapters.known import KnownOutcome, known_outcomes
 from assay_adapters.ports.backend import Backend, Instance
-from assay_adapters.ports.capabilities import Needs, Unsupported
+from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Client, Endpoint, Source
 from assay_evidence import events
 from assay_evidence.judge import judge
@@ -262,11 +262,8 @@ class Run:
         return Provided(instance, faces)
 
     def _instance(self, needs: Needs) -> Instance | Unsupported:
-        for capability in sorted(needs.capabilities):
-            if capability not in self.backend.capabilities:
-                missing = Source(f"{self.options.backend} lacks {capability.value}.")
-                return Unsupported(capability.value, self.backend.lacks.get(capability, missing))
-        return self.backend.provision(needs)
+        unmet = missing(needs, self.backend.capabilities, self.backend.lacks, self.options.backend)
+        return unmet or self.backend.provision(needs)
 
     def _explained(self, case: Case, unsupported: Unsupported) -> Unsupported:
         """The missing capability, with the catalogue's reason if no single server can have it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -88,10 +88,6 @@ class Names:
     def kid(self, label: str) -> str:
         """The key of the message with this label."""
         return f"{self.token}/{label}"
-
-    def kids(self, labels: Iterable[str]) -> tuple[str, ...]:
-        """The keys of several messages."""
-        return tuple(self.kid(label) for label in labels)
 
     def label(self, kid: str) -> str:
         """The label of the message with this key."""

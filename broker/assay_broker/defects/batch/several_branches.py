@@ -181,7 +181,7 @@ def _defect(name: str, text: str, apply: Callable[[], Seams]) -> Defect:
     return Defect(name=name, rules=("BT-13",), text=text, apply=apply)
 
 
-BRANCH_AGAIN_DEFECTS = (
+SEVERAL_BRANCHES_DEFECTS = (
     _defect(
         "newest-in-doubt-kept",
         "Of several branches in doubt only the newest is when the broker is back.",

@@ -105,7 +105,7 @@ def _undelayed_too(command: Command, now_ms: int, known: Known) -> tuple[Command
     return (replace(command, message=refused),)
 
 
-FAN_OUT_DEFECTS = (
+PUBLICATION_DEFECTS = (
     Defect(
         name="one-staged-for-all",
         rules=("DD-80",),

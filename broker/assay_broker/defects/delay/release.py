@@ -268,7 +268,7 @@ def _waits_again() -> Seams:
     return commands(rewrite)
 
 
-CORNER_RELEASE_DEFECTS = (
+RELEASE_DEFECTS = (
     Defect(
         name="publication-matched-at-commit",
         rules=("DD-51",),

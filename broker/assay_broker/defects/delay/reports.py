@@ -102,7 +102,7 @@ def _mortal(put: Put, _target: Address, now_ms: int, _watch: Watch) -> tuple[Com
     return (replace(put, message=replace(put.message, expiry_ms=(put.message.delivery_time_ms or now_ms) + _DAY_MS)),)
 
 
-REPORTING_DEFECTS = (
+REPORT_DEFECTS = (
     Defect(
         name="expiry-in-milliseconds",
         rules=("DD-55", "DD-85"),

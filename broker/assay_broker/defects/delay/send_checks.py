@@ -219,7 +219,7 @@ def _native_put(*, delayed: bool) -> Callable[[Command, int, Watch], tuple[Comma
     return put
 
 
-CHECK_DEFECTS = (
+SEND_CHECK_DEFECTS = (
     Defect(
         name="old-level-delays",
         rules=("DD-10",),

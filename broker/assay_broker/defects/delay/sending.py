@@ -300,7 +300,7 @@ def _unsaid_is_persistent(put: Put, sent: Delayed, _known: Known) -> tuple[Comma
     return (replace(put, message=replace(put.message, durable=True)),)
 
 
-CORNER_STAGING_DEFECTS = (
+SENDING_DEFECTS = (
     Defect(
         name="staging-header-blank-after-restart",
         rules=("DD-05",),

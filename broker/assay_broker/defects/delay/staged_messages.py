@@ -141,7 +141,7 @@ def _cut(message: Message) -> Message:
     return message if message.body is None else replace(message, body=message.body[:_LONGEST])
 
 
-STAGED_DEFECTS = (
+STAGED_MESSAGE_DEFECTS = (
     Defect(
         name="take-only-shows",
         rules=("DD-38",),

@@ -228,7 +228,7 @@ def _needs_staging(put: Put, target: Address, now_ms: int, objects: Objects) -> 
     return Mqrc.Q_FULL if shut and target.name != STAGING_QUEUE and not left_ms(put.message, now_ms) else None
 
 
-CORNER_DEFECTS = (
+TIMING_DEFECTS = (
     Defect(
         name="non-persistent-early",
         rules=("DD-02",),

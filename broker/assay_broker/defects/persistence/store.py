@@ -63,7 +63,7 @@ class _Swapped(_Unflushed):
         self._store.drop()
 
 
-STORING_DEFECTS = (
+STORE_DEFECTS = (
     Defect(
         name="flush-forgotten",
         rules=("PD-20", "PD-23"),

@@ -179,7 +179,7 @@ def _parked_altered(put: Put, target: Address, _now_ms: int, watch: Watch) -> tu
     return (replace(put, message=_altered(put.message)),)
 
 
-KEEPING_DEFECTS = (
+WAITING_MESSAGE_DEFECTS = (
     Defect(
         name="second-unwatched-dropped",
         rules=("PD-18",),

@@ -176,7 +176,7 @@ def _shared_keeps(command: Command, _now_ms: int, _watch: Watch) -> tuple[Comman
     return None
 
 
-QOS_AGAIN_DEFECTS = (
+REPETITION_DEFECTS = (
     Defect(
         name="later-publication-not-awaited",
         rules=("QS-04",),

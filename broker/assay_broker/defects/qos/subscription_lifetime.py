@@ -291,7 +291,7 @@ def _missed_twice() -> Seams:
     return commands(twice)
 
 
-LASTING_DEFECTS = (
+SUBSCRIPTION_LIFETIME_DEFECTS = (
     Defect(
         name="ttl-ignored",
         rules=("QS-20", "QS-22"),

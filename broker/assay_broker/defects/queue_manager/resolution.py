@@ -117,7 +117,7 @@ def _jms_defaults(message: Message) -> Message:
     )
 
 
-RESOLVING_DEFECTS = (
+RESOLUTION_DEFECTS = (
     Defect(
         name="alias-resolved-once",
         rules=("DD-50",),

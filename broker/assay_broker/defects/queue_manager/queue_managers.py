@@ -137,7 +137,7 @@ def _interested_in_everything(command: Command, _now_ms: int, _watch: Watch) -> 
     return (replace(command, parcel=replace(parcel, interests=(*parcel.interests, everything))),)
 
 
-MEMBER_DEFECTS = (
+QUEUE_MANAGERS_DEFECTS = (
     Defect(
         name="shared-queue-undelayed",
         rules=("DD-45",),
