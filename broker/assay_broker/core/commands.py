@@ -108,6 +108,7 @@ class Flow(Struct, frozen=True, tag=True):
     Args:
         credit: How many more; a negative number takes back what is not used of that many.
         drain: Send what is there and take the rest of the credit back; the answer says that it is done.
+        settled: Whether deliveries are settled as they leave, from now on; None for as before.
     """
 
     connection: int
@@ -115,6 +116,7 @@ class Flow(Struct, frozen=True, tag=True):
     link: int
     credit: int
     drain: bool = False
+    settled: bool | None = None
 
 
 class Put(Struct, frozen=True, tag=True):

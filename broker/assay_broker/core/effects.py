@@ -39,6 +39,7 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True, gc=False):
         delivery: The delivery's number on this connection.
         count: Earlier deliveries that failed.
         redelivered: Whether it may have been delivered before.
+        settled: Whether the queue manager has forgotten it already.
     """
 
     connection: int
@@ -49,6 +50,7 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True, gc=False):
     count: int
     redelivered: bool
     after: int | None
+    settled: bool = False
 
 
 class Browsed(Struct, frozen=True):

@@ -96,6 +96,8 @@ def _detach(state: State, turn: Turn, command: commands.Detach) -> None:
 def _flow(state: State, turn: Turn, command: commands.Flow) -> None:
     connection = state.connections.get(command.connection)
     receiver, action = connection.receiving(command.link, LinkInput.DRAIN if command.drain else LinkInput.FLOW)
+    if command.settled is not None:
+        receiver.settled = command.settled
     if command.credit < 0:
         receiver.withdraw(-command.credit)
     else:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 import pytest
 from tests.broker.amqp.serving import (
     ACCEPTED,
@@ -26,7 +24,6 @@ from tests.broker.amqp.serving import (
     browse,
     message,
     performative,
-    put,
     raw,
     source,
     target,
@@ -311,26 +308,3 @@ def test_the_coordinator_says_what_it_can(client: Raw) -> None:
     seen = attach(client, *link, performative(COORDINATOR, types.symbols(asked)), b"", b"", types.uint(0))
     assert seen.at(6).descriptor == COORDINATOR
     assert {str(one) for one in seen.at(6).value[0]} == {"amqp:local-transactions", "amqp:multi-ssns-per-txn"}
-
-
-@pytest.mark.parametrize("settled", [True, False], ids=["settled", "unsettled"])
-@pytest.mark.parametrize("mode", [b"", types.symbol("copy")], ids=["taken", "looked-at"])
-@pytest.mark.parametrize("at_once", [True, False], ids=["with-the-attach", "later"])
-def test_who_wants_to_acquire_in_a_unit_of_work_loses_the_link_and_gets_nothing_outside_one(
-    server: Serving, settled: bool, mode: bytes, at_once: bool
-) -> None:
-    queue = f"ACQUIRED.{settled}.{len(mode)}.{at_once}"
-    properties = types.mapping({types.symbol("txn-id"): types.binary(b"t")})
-    here = (types.uint(0), types.uint(9), types.uint(0), types.uint(9))
-    wanted = source(queue, *(b"",) * 5, mode)
-    with raw(server) as client:
-        put(client, queue, "one")
-        with client.in_one_piece() if at_once else nullcontext():
-            client.attach("r", RECEIVER, 0, source=wanted, settled=settled, wait=not at_once)
-            client.say(FLOW, *here, types.uint(0), types.uint(0), types.uint(1), b"", b"", b"", properties)
-        while (seen := client.read()) is not None and seen.code != DETACH:
-            assert seen.code != TRANSFER
-        assert seen is not None
-        assert seen.error(2)[0] == "amqp:not-implemented"
-        client.attach("other", SENDER, 1, target=target(queue))
-    assert browse(server, queue) == 1

@@ -71,11 +71,33 @@ def accept(delivery: Delivery) -> None:
     settle(delivery)
 
 
+def release(delivery: Delivery) -> None:
+    """Release and settle."""
+    _update(delivery, DeliveryState.RELEASED)
+    settle(delivery)
+
+
 def reject(delivery: Delivery, problem: Problem) -> None:
     """Reject and settle."""
     set_condition(lib.pn_disposition_condition(lib.pn_delivery_local(delivery)), problem)
     lib.pn_delivery_update(delivery, DeliveryState.REJECTED)
     lib.pn_delivery_settle(delivery)
+
+
+def set_transactional(delivery: Delivery, fields: bytes) -> None:
+    """Give a delivery a transactional state, which leaves with its transfer (4.5.8).
+
+    Args:
+        delivery: The delivery.
+        fields: The state's fields, an encoded list.
+    """
+    set_data(lib.pn_disposition_data(lib.pn_delivery_local(delivery)), fields)
+    _update(delivery, DeliveryState.TRANSACTIONAL)
+
+
+def clear_state(delivery: Delivery) -> None:
+    """Take back the transactional state of a delivery that has left, so that its settlement does not repeat it."""
+    _update(delivery, DeliveryState.NONE)
 
 
 def answer(delivery: Delivery, state: DeliveryState, fields: bytes) -> None:

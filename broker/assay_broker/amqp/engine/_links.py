@@ -9,7 +9,7 @@ from cproton import ffi, lib
 from msgspec import Struct
 
 from assay_broker.amqp.engine._data import NO_OCTETS, Problem, fresh, set_condition, text
-from assay_broker.amqp.engine._deliveries import Delivery
+from assay_broker.amqp.engine._deliveries import Delivery, set_transactional
 from assay_broker.amqp.frames.attaches import AttachReply
 
 _new_delivery, _send, _advance = lib.pn_delivery, lib.pn_link_send, lib.pn_link_advance
@@ -293,13 +293,14 @@ class EngineLink:
 
     # --- sending
 
-    def send(self, number: int, octets: bytes, *, settled: bool) -> Delivery | None:
+    def send(self, number: int, octets: bytes, *, settled: bool, state: bytes = NO_OCTETS) -> Delivery | None:
         """Send a message of up to `SHORT` octets.
 
         Args:
             number: The number from which its tag is made.
             octets: The message, of no more than `SHORT` octets.
             settled: Whether it is sent settled.
+            state: The fields of its transactional state, an encoded list; empty for no state.
 
         Returns:
             The delivery; None when it is settled with that, or the link is gone.
@@ -308,6 +309,8 @@ class EngineLink:
             return None
         pointer = self.pointer
         delivery: Delivery = _new_delivery(pointer, self.tag.of(number))
+        if state:
+            set_transactional(delivery, state)
         _send(pointer, octets, len(octets))
         _advance(pointer)
         self.sent += 1
@@ -316,7 +319,9 @@ class EngineLink:
             return None
         return delivery
 
-    def send_long(self, number: int, head: bytes, rest: memoryview, *, settled: bool) -> Delivery | None:
+    def send_long(
+        self, number: int, head: bytes, rest: memoryview, *, settled: bool, state: bytes = NO_OCTETS
+    ) -> Delivery | None:
         """Send the beginning of a message, or all of it. While `unfinished`, `send_on` continues it.
 
         Args:
@@ -324,6 +329,7 @@ class EngineLink:
             head: Its first octets: sections before the bare message.
             rest: All others.
             settled: Whether it is sent settled.
+            state: The fields of its transactional state, an encoded list; empty for no state.
 
         Returns:
             The delivery; None when the link is gone.
@@ -331,6 +337,8 @@ class EngineLink:
         if not self.alive:
             return None
         delivery: Delivery = _new_delivery(self.pointer, self.tag.of(number))
+        if state:
+            set_transactional(delivery, state)
         _send(self.pointer, head, len(head))
         self._sending = _Sending(delivery, rest, settled)
         self._give(self._sending)
@@ -350,14 +358,20 @@ class EngineLink:
 
     def give_up(self, delivery: Delivery) -> bool:
         """Abort a delivery if it was sent in part, which settles it. Return whether it was."""
-        sending = self._sending
-        if sending is None or sending.delivery != delivery:
+        if self._sending is None or self._sending.delivery != delivery:
             return False
-        self._sending = None
+        self.abort()
+        return True
+
+    def abort(self) -> Delivery | None:
+        """Abort the delivery that was sent in part, which settles it. Return it, to be forgotten; None for none."""
+        sending, self._sending = self._sending, None
+        if sending is None:
+            return None
         if self.alive:
             self.sent += 1
-            lib.pn_delivery_abort(delivery)
-        return True
+            lib.pn_delivery_abort(sending.delivery)
+        return sending.delivery
 
     def _give(self, sending: _Sending) -> None:
         size = self.engine.portion

@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 
 from msgspec import Struct, field
 
+from assay_broker.amqp.frames.fields import Acquires
 from assay_broker.amqp.frames.transfers import DeliveryStart
 from assay_sdk.amqp.types import DecodeError, Described
 
@@ -80,8 +81,8 @@ class UnreportedFields:
     __slots__ = ("acquires", "begun", "drain", "echo", "flawed", "marked")
 
     def __init__(self) -> None:
-        self.acquires = False
-        """Whether deliveries are to be acquired in a transaction from now on (4.4.3)."""
+        self.acquires: Acquires | None = None
+        """In which transaction deliveries are to be acquired from now on (4.4.3); None if the client has not said."""
         self.begun: DeliveryStart | None = None
         """The delivery of which the client sends more transfers."""
         self.marked: dict[bytes, str | None] = {}

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from msgspec import Struct
+
 HEAD_SIZE = 3
 """Octets before the fields: a small numeric descriptor, as all clients write it."""
 SHORT = 160
@@ -28,6 +30,16 @@ _TAG, _RCV_MODE, _RESUME = 2, 6, 8
 _NULL, _MODE_FIRST = 0x40, b"\x50\x00"
 
 
+class Acquires(Struct, frozen=True):
+    """A flow's wish that deliveries belong to a transaction from now on (OASIS AMQP 1.0, 4.4.3).
+
+    Args:
+        txn_id: The transaction's id, or whatever stands in its place; None for no transaction.
+    """
+
+    txn_id: object
+
+
 def symbols(value: object) -> tuple[str, ...]:
     """Return the symbols of a field that may hold one or several."""
     values = cast("list[object]", value) if isinstance(value, list) else [value]
@@ -45,10 +57,12 @@ def flag(fields: Sequence[object], position: int) -> bool:
     return position < len(fields) and fields[position] is True
 
 
-def acquires(fields: Sequence[object]) -> bool:
-    """Whether a flow's properties name a transaction."""
+def acquires(fields: Sequence[object]) -> Acquires | None:
+    """Return what a flow's properties say of a transaction (4.4.3); None if they say nothing of one."""
     properties = fields[_PROPERTIES_OF_FLOW] if len(fields) > _PROPERTIES_OF_FLOW else None
-    return isinstance(properties, dict) and "txn-id" in properties
+    if not isinstance(properties, dict) or "txn-id" not in properties:
+        return None
+    return Acquires(cast("dict[object, object]", properties)["txn-id"])
 
 
 def is_short(data: bytes, at: int) -> bool:

@@ -400,8 +400,8 @@ class FrameValidator:
             return False
         if code == _FLOW:
             self._wish(channel, handle, drain=flag(fields, _DRAIN), echo=flag(fields, _ECHO))
-            if handle is not None and acquires(fields):
-                handles[handle].unreported.acquires = True
+            if handle is not None and (wish := acquires(fields)) is not None:
+                handles[handle].unreported.acquires = wish
         if code == _FLOW and (plain_number(fields, _CREDIT) or 0) > _MOST_CREDIT:
             # The engine counts credit as a signed number, so a very large one would become negative.
             self._instead = frame(editing.changed(octets, {_CREDIT: types.uint(_MOST_CREDIT)}), channel=channel)

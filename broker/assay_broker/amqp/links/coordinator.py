@@ -71,7 +71,7 @@ class CoordinatorEnd(RequestEnd):
         if transaction is None:
             self.reject(delivery, Condition(UNKNOWN_TRANSACTION, "There is no such unit of work, or it is over."))
             return
-        del self.context.transactions[transaction.txn_id]
+        self._close_transaction(transaction)
         self.context.pass_on()
         transaction.discharge(
             partial(self._discharge, delivery, transaction, fail=len(fields) > 1 and fields[1] is True)
@@ -108,8 +108,13 @@ class CoordinatorEnd(RequestEnd):
         token = self.context.expect(committed)
         self.context.handle(commands.Commit(self.context.number, token, transaction.number))
 
+    def _close_transaction(self, transaction: Transaction) -> None:
+        """Let the client neither name the transaction any more nor acquire deliveries in it."""
+        if self.context.transactions.pop(transaction.txn_id, None) is not None:
+            transaction.end_acquisition()
+
     def _back_out(self, transaction: Transaction, then: partial[None] | None) -> None:
-        self.context.transactions.pop(transaction.txn_id, None)
+        self._close_transaction(transaction)
 
         def backed_out(_answer: Answer) -> None:
             transaction.backed_out()

@@ -191,16 +191,27 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
 
     def flowed(self) -> None:
         """Handle the client's flow, and answer it if the client asks for it."""
-        if not self._refuses_to_acquire():
+        if self.attach.unreported.acquires is not None:
+            self._change_acquisition()
+        if self.state is not LinkState.EXPELLED:
             self.flow()
             self._echo()
 
-    def _refuses_to_acquire(self) -> bool:
-        """Detach if the client wants deliveries acquired in a transaction (4.4.3). Return whether it does."""
-        if not self.attach.unreported.acquires or self.state is not LinkState.OPEN:
-            return False
-        self.expel(Condition(NOT_IMPLEMENTED, "Deliveries are not acquired in units of work: accept them in one."))
-        return True
+    def _change_acquisition(self) -> None:
+        """Acquire deliveries in another transaction, or in none, if the client has asked for it (4.4.3)."""
+        wish = self.attach.unreported.acquires
+        if wish is not None and self.state is LinkState.OPEN:
+            self.attach.unreported.acquires = None
+            self.acquire(wish.txn_id)
+
+    def acquire(self, txn_id: object) -> None:
+        """Acquire deliveries in a transaction from now on.
+
+        Args:
+            txn_id: The transaction's id as the client has sent it; None for no transaction.
+        """
+        if txn_id is not None:
+            self.expel(Condition(NOT_IMPLEMENTED, "This link acquires nothing, so nothing in a unit of work."))
 
     def _echo(self) -> None:
         """Answer a flow whose echo field asks for it (2.7.4)."""
@@ -318,7 +329,8 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
 
     def _go_on(self) -> None:
         """Start the link if it is still open."""
-        if self.state is LinkState.OPEN and not self._refuses_to_acquire():
+        self._change_acquisition()
+        if self.state is LinkState.OPEN:
             self.opened()
             self._echo()
 

@@ -1,23 +1,28 @@
-"""Links on which the client receives: the queue manager's messages out, outcomes back."""
+"""Links on which the client receives: the queue manager's messages out; `SettlingEnd` takes the outcomes back."""
 
 from __future__ import annotations
 
-from collections import deque
-from functools import partial
+from collections.abc import Sequence
 
 from assay_broker.amqp import engine
-from assay_broker.amqp.conditions import DECODE_ERROR, NOT_IMPLEMENTED, UNKNOWN_TRANSACTION, Condition, condition
+from assay_broker.amqp.conditions import (
+    BAD_FIELD,
+    NOT_IMPLEMENTED,
+    UNKNOWN_TRANSACTION,
+    Condition,
+)
 from assay_broker.amqp.engine import Delivery, DeliveryState, EngineLink, SettleMode
 from assay_broker.amqp.frames import attach_encoding, attaches
 from assay_broker.amqp.frames.attaches import AttachReply, Terminus
 from assay_broker.amqp.frames.peer_properties import properties
 from assay_broker.amqp.links import termini
-from assay_broker.amqp.links.link import LinkContext, LinkEnd
+from assay_broker.amqp.links.link import LinkContext
+from assay_broker.amqp.links.settlement import SettlingEnd
 from assay_broker.amqp.links.states import LinkState
 from assay_broker.amqp.links.termini import Reception
 from assay_broker.amqp.links.transactions import Transaction
 from assay_broker.amqp.messages import transcoding
-from assay_broker.amqp.messages.dispositions import BARE, Disposition, outcome_of, read_state
+from assay_broker.amqp.messages.dispositions import BARE, Disposition
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, Deliver
 from assay_sdk.amqp import types
@@ -31,10 +36,10 @@ _LOOK = 65_536
 """Octets sent before the engine is asked again how much output waits."""
 _OPEN = LinkState.OPEN
 """Cached at import: `Enum` attribute lookup is slow in Python 3.11, and this runs for every message."""
-_RECEIVED, _TRANSACTIONAL = int(DeliveryState.RECEIVED), int(DeliveryState.TRANSACTIONAL)
+_FAILED = Disposition(Outcome.MODIFIED)
 
 
-class OutgoingEnd(LinkEnd):
+class OutgoingEnd(SettlingEnd):
     """One link on which the client receives.
 
     Args:
@@ -48,12 +53,8 @@ class OutgoingEnd(LinkEnd):
     def __init__(
         self, context: LinkContext, link: EngineLink, attach: attaches.Attach, session: int, plan: Reception
     ) -> None:
-        super().__init__(context, link, attach, session)
-        self.plan = plan
+        super().__init__(context, link, attach, session, plan)
         self._settled = attach.snd_settle_mode == SettleMode.SETTLED
-        self._unsettled: dict[Delivery, int] = {}
-        """Deliveries that were sent and are not settled, with the queue manager's numbers."""
-        self._enlisted: dict[int, Delivery | None] = {}
         self._asked = 0
         """Credit that the queue manager has and has not used."""
         self._unlooked = 0
@@ -61,10 +62,6 @@ class OutgoingEnd(LinkEnd):
         self._draining = False
         self._drain_due = False
         """Whether a drain is to be answered once the messages waiting here or for the window have left."""
-        self._waiting: deque[Deliver] = deque()
-        """Deliveries for which the client's output has no room. The first may have been sent in part."""
-        self._settling: dict[int, Delivery] = {}
-        """Deliveries whose outcome is being stored."""
 
     def begin(self) -> None:
         """Ask the queue manager for the source."""
@@ -157,11 +154,30 @@ class OutgoingEnd(LinkEnd):
         if self.state is not _OPEN:
             return  # the queue manager took it back with the link
         self._asked -= 1
+        if (self._acquired.current is not None or delivery.settled is not self._settled) and not self._acquires(
+            delivery
+        ):
+            return
         if not self._waiting and not self._has_filled and self._send(delivery):
             self.context.later(self)
         elif self.state is _OPEN:
             self._waiting.append(delivery)
             self.context.starve(self)
+
+    def _acquires(self, delivery: Deliver) -> bool:
+        """Acquire a delivery in the link's transaction. Return False if it is given back instead.
+
+        The queue manager may have handed it out before it learned that the link's transaction has begun or ended.
+        """
+        transaction = self._acquired.current
+        if delivery.settled:
+            return True
+        if transaction is None:  # the client, outside a transaction, wants it settled
+            self.context.settle(self.number, delivery.delivery, Outcome.RELEASED)
+            self.context.later(self)
+            return False
+        self._acquired.add(delivery.delivery, transaction)
+        return True
 
     @property
     def _has_filled(self) -> bool:
@@ -181,130 +197,110 @@ class OutgoingEnd(LinkEnd):
         if link.unfinished:
             return link.send_on()
         message, octets = delivery.message, delivery.message.encoded
+        acquirer = self._acquired.of(delivery.delivery)
+        if acquirer is not None and self._settled and acquirer.txn_id not in self.context.transactions:
+            return False  # nothing can be accepted in it any more; its end gives the delivery back
+        state = b"" if acquirer is None else acquirer.state
         now_ms = 0 if message.expiry_ms is None else self.context.now_ms()
         try:
             if octets is not None and len(octets) <= engine.SHORT:
                 octets = transcoding.write(message, count=delivery.count, now_ms=now_ms)
                 self._unlooked += len(octets)
-                sent = link.send(delivery.delivery, octets, settled=self._settled)
+                sent = link.send(delivery.delivery, octets, settled=self._settled, state=state)
             else:
                 head, rest = transcoding.pieces(message, count=delivery.count, now_ms=now_ms)
                 self._unlooked = _LOOK
-                sent = link.send_long(delivery.delivery, head, rest, settled=self._settled)
+                sent = link.send_long(delivery.delivery, head, rest, settled=self._settled, state=state)
         except (EncodeError, DecodeError) as error:  # it arrived by another protocol
             self.expel(Condition(NOT_IMPLEMENTED, f"A message cannot be said in AMQP: {error}."))
             return False
         if sent is not None and not self._settled:
             self._unsettled[sent] = delivery.delivery
+        elif acquirer is not None and link.alive:
+            self._enlisted[delivery.delivery] = None
+            self._settle_in(acquirer, delivery.delivery, BARE[DeliveryState.ACCEPTED])
         return not link.unfinished
 
-    def changed(self, delivery: Delivery) -> None:
-        """Take the client's state of a delivery."""
+    # --- acquisition (4.4.3); `assay_broker.amqp.links.acquisitions` has its table
+
+    def acquire(self, txn_id: object) -> None:
+        """Acquire deliveries in a transaction from now on, in none if the id is None."""
+        transaction = self.context.transactions.get(txn_id) if isinstance(txn_id, bytes) else None
+        if txn_id is not None and not isinstance(txn_id, bytes):
+            self.expel(Condition(BAD_FIELD, "The txn-id of a flow is not binary."))
+        elif txn_id is not None and transaction is None:
+            self.expel(Condition(UNKNOWN_TRANSACTION, "A flow names a unit of work that does not exist or is over."))
+        else:
+            self._acquire_in(transaction)
+
+    def _acquire_in(self, transaction: Transaction | None) -> None:
+        was, self._acquired.current = self._acquired.current, transaction
+        if transaction is not None:
+            transaction.acquire(self)
+        if self._settled and (was is None) is not (transaction is None):
+            # In a transaction a delivery stays the link's until the discharge.
+            settled = transaction is None
+            self.context.handle(commands.Flow(self.context.number, None, self.number, 0, settled=settled))
+
+    def acquisition_ended(self, transaction: Transaction) -> None:
+        """Acquire nothing more in a transaction that is being discharged."""
+        if self._acquired.current is transaction and self.state is LinkState.OPEN:
+            self._acquire_in(None)
+
+    def acquisition_committed(self, transaction: Transaction) -> None:
+        """Leave deliveries without an outcome to the client. On a link of settled deliveries, give back the unsent."""
+        numbers = self._acquired.take(transaction)
         if self.state is not _OPEN:
-            return  # the queue manager took back unsettled deliveries
-        state, settled = engine.state_of(delivery), engine.is_settled(delivery)
-        if self._waiting and (settled or state > _RECEIVED) and self.engine.give_up(delivery):
-            self._waiting.popleft()  # the client does not want the rest
-            settled = True
-        number = self._unsettled.get(delivery)
-        if number is None:
-            if settled:
-                self._settled_again(delivery)
             return
-        if state == _TRANSACTIONAL:
-            self._enlist(delivery, number, settled=settled)
+        if self._settled:
+            for number in numbers:
+                self._give_back_unsent(number)
+            self.context.later(self)
+        elif self.engine.alive:
+            for delivery in self._sent(numbers).values():
+                engine.clear_state(delivery)
+
+    def acquisition_backed_out(self, transaction: Transaction) -> None:
+        """Give all deliveries back, with or without an outcome."""
+        numbers = self._acquired.take(transaction)
+        if self.state is not _OPEN:
             return
-        said = BARE.get(state) or self._other_outcome(delivery, state, settled=settled)
-        if said is None:
-            return  # received in part, or nothing said
-        del self._unsettled[delivery]
-        if settled:
-            engine.settle(delivery)
-            self._settle(number, said)
-            return
+        sent = self._sent(numbers)
+        for number in numbers:
+            self._enlisted.pop(number, None)
+            if not self._give_back_unsent(number):
+                self._give_back_sent(number, sent.get(number))
+        self.context.later(self)
 
-        self._settling[number] = delivery
+    def _sent(self, numbers: Sequence[int]) -> dict[int, Delivery]:
+        """Return the deliveries of these numbers that have left and that the client has not settled."""
+        sent = {number: delivery for delivery, number in self._unsettled.items()}
+        found = {number: self._enlisted.get(number) or sent.get(number) for number in numbers}
+        return {number: delivery for number, delivery in found.items() if delivery is not None}
 
-        def stored(_answer: Answer) -> None:
-            found = self._settling.pop(number, None)  # None if the client has settled it meanwhile
-            if found is not None and self.engine.alive:
-                engine.settle(found)
+    def _give_back_unsent(self, number: int) -> bool:
+        """Give a delivery back, not counted as one, if it has not begun to leave. Return whether it was given back."""
+        delivery = next((one for one in self._waiting if one.delivery == number), None)
+        if delivery is None or self._is_begun(number):
+            return False
+        self._waiting.remove(delivery)
+        self._settle_alone(None, number, BARE[DeliveryState.RELEASED])
+        return True
 
-        self._settle_alone(self.context.expect(stored), number, said)
+    def _give_back_sent(self, number: int, delivery: Delivery | None) -> None:
+        """Give a delivery back, counted as one: abort it if it was sent in part, otherwise release it."""
+        if self._is_begun(number):
+            self._waiting.popleft()
+            delivery = self.engine.abort()
+        elif delivery is not None and self.engine.alive:
+            engine.release(delivery)
+        if delivery is not None:
+            self._unsettled.pop(delivery, None)
+        self._settle_alone(None, number, _FAILED)
 
-    def _other_outcome(self, delivery: Delivery, state: int, *, settled: bool) -> Disposition | None:
-        try:
-            said = outcome_of(delivery, state)
-        except DecodeError as error:
-            self._misread(error)
-            return None
-        return Disposition(self.plan.settled) if said is None and settled else said
-
-    def _misread(self, error: DecodeError) -> None:
-        self.expel(Condition(DECODE_ERROR, f"A delivery's state cannot be read: {error}."))
-
-    def _settled_again(self, delivery: Delivery) -> None:
-        """Settle a delivery that got its outcome before, in a transaction or by itself."""
-        number = int.from_bytes(engine.tag_of(delivery))
-        if number in self._enlisted:
-            self._enlisted[number] = None
-        self._settling.pop(number, None)
-        engine.settle(delivery)
-
-    def _settle(self, number: int, said: Disposition) -> None:
-        if said.leave_out or said.annotations:
-            self._settle_alone(None, number, said)
-        else:
-            self.context.settle(self.number, number, said.outcome)
-
-    def _settle_alone(self, token: int | None, number: int, said: Disposition, unit: int | None = None) -> None:
-        self.context.handle(
-            commands.Settle(
-                self.context.number,
-                token,
-                self.number,
-                (number,),
-                said.outcome,
-                unit,
-                leave_out=said.leave_out,
-                annotations=said.annotations,
-            )
-        )
-
-    def _enlist(self, delivery: Delivery, number: int, *, settled: bool) -> None:
-        """Apply a delivery's outcome within a transaction."""
-        try:
-            txn_id, said = read_state(engine.state_fields(delivery))
-        except DecodeError as error:
-            self._misread(error)
-            return
-        transaction = self.context.transactions.get(txn_id)
-        if transaction is None:
-            self.expel(Condition(UNKNOWN_TRANSACTION, "A delivery is settled in a unit of work that there is not."))
-            return
-        del self._unsettled[delivery]
-        self._enlisted[number] = None if settled else delivery
-        if settled:
-            engine.settle(delivery)
-        transaction.settle(self, number)
-        token = self.context.expect(partial(_joined, transaction))
-        self._settle_alone(token, number, said, transaction.number)
-
-    def transaction_committed(self, delivery: int) -> None:
-        """Settle a delivery: the queue manager has applied its outcome."""
-        unsettled = self._enlisted.pop(delivery, None)
-        if unsettled is not None and self.engine.alive:
-            engine.settle(unsettled)
-
-    def transaction_backed_out(self, delivery: int) -> None:
-        """Give a delivery back if the client has settled it; otherwise it is unsettled again."""
-        unsettled = self._enlisted.pop(delivery, None)
-        if self.state is not LinkState.OPEN:
-            return
-        if unsettled is None:
-            self.context.settle(self.number, delivery, Outcome.MODIFIED)
-        else:
-            self._unsettled[unsettled] = delivery
+    def _is_begun(self, number: int) -> bool:
+        """Whether a delivery was sent in part."""
+        return self.engine.unfinished and self._waiting[0].delivery == number
 
     # --- ending
 
@@ -341,7 +337,8 @@ class OutgoingEnd(LinkEnd):
         self.context.handle(commands.Flow(self.context.number, None, self.number, -self._asked))
         self._asked = 0
         for number in self._unsettled.values():
-            self.context.settle(self.number, number, self.plan.default)
+            acquired = self._acquired.of(number) is not None
+            self.context.settle(self.number, number, Outcome.MODIFIED if acquired else self.plan.default)
         self._unsettled.clear()
 
     def ended(self) -> None:
@@ -349,6 +346,7 @@ class OutgoingEnd(LinkEnd):
         self._unsettled.clear()
         self._settling.clear()
         self._waiting.clear()
+        self._acquired.clear()
         self._enlisted = dict.fromkeys(self._enlisted)
 
 
@@ -365,8 +363,3 @@ def receiving_end(attach: attaches.Attach, source: Terminus, told: bytes = b"") 
         snd_settle_mode=SettleMode.SETTLED if mode == SettleMode.SETTLED else SettleMode.UNSETTLED,
         rcv_settle_mode=attach.rcv_settle_mode,
     )
-
-
-def _joined(transaction: Transaction, answer: Answer) -> None:
-    """Count the queue manager's answer to an outcome within a transaction."""
-    transaction.answered(None if answer.refused is None else condition(answer.refused))

@@ -22,6 +22,22 @@ class Participant(Protocol):
         ...
 
 
+class Acquirer(Protocol):
+    """A link that acquires its deliveries in a transaction (4.4.3)."""
+
+    def acquisition_ended(self, transaction: Transaction) -> None:
+        """Acquire nothing more, and give back what has not left: the transaction is being discharged."""
+        ...
+
+    def acquisition_committed(self, transaction: Transaction) -> None:
+        """Leave the deliveries that have no outcome to the client."""
+        ...
+
+    def acquisition_backed_out(self, transaction: Transaction) -> None:
+        """Give all deliveries back."""
+        ...
+
+
 class Transaction:
     """One open transaction.
 
@@ -35,6 +51,8 @@ class Transaction:
         self.number = number
         self.txn_id = txn_id
         self.declared_on = declared_on
+        self.state = types.fields((types.binary(txn_id),))
+        """The fields of a transactional state without an outcome, an encoded list."""
         self.broken: Condition | None = None
         """Why it can no longer be committed; None while it can."""
         self._unanswered = 0
@@ -43,6 +61,8 @@ class Transaction:
         """Called when all of them are answered; None until the discharge has arrived."""
         self._settled: list[tuple[Participant, int]] = []
         """Deliveries that have an outcome in it."""
+        self._acquirers: dict[Acquirer, None] = {}
+        """Links that acquire their deliveries in it, or have done so."""
 
     def asked(self) -> None:
         """Count a message or outcome that the queue manager was asked to take."""
@@ -63,6 +83,15 @@ class Transaction:
         self._settled.append((link, delivery))
         self.asked()
 
+    def acquire(self, link: Acquirer) -> None:
+        """Add a link that acquires its deliveries in the transaction."""
+        self._acquirers[link] = None
+
+    def end_acquisition(self) -> None:
+        """Have the links acquire nothing more in it: its discharge has arrived, or its coordinator's link has ended."""
+        for link in self._acquirers:
+            link.acquisition_ended(self)
+
     def discharge(self, then: Callable[[], None]) -> None:
         """Call `then` once everything asked for is answered (4.3); at once if nothing is outstanding."""
         self._then = then
@@ -75,11 +104,15 @@ class Transaction:
 
     def committed(self) -> None:
         """Settle its deliveries."""
+        for acquirer in self._acquirers:
+            acquirer.acquisition_committed(self)
         for link, delivery in self._settled:
             link.transaction_committed(delivery)
 
     def backed_out(self) -> None:
-        """Give back the deliveries that the client has settled; the others are unsettled again."""
+        """Give back the deliveries that it acquired or the client has settled; the others are unsettled again."""
+        for acquirer in self._acquirers:
+            acquirer.acquisition_backed_out(self)
         for link, delivery in self._settled:
             link.transaction_backed_out(delivery)
 

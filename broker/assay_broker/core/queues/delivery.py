@@ -81,6 +81,7 @@ def _hand_out(state: State, turn: Turn, queue: Queue, receiver: Receiver, entry:
         count=entry.count,
         redelivered=entry.redelivered,
         after=state.gate(gate) or None,
+        settled=receiver.settled,
     )
     turn.deliver(delivery, effect)
 

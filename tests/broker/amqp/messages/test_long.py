@@ -65,6 +65,11 @@ class Narrow:
         """The next frame of a message; the window opens for another one."""
         return self.wait(TRANSFER)
 
+    def hold(self) -> Seen:
+        """The next frame of a message; the window stays closed until `open`."""
+        self._frames += 1
+        return self.client.wait(TRANSFER)
+
     def wait(self, code: int) -> Seen:
         """The next frame of a kind; others are dropped."""
         while (seen := self.client.read()) is not None:

@@ -166,6 +166,19 @@ def test_draining_sends_what_is_there_and_takes_the_rest_of_the_credit() -> None
     assert bench.bodies() == ["here"]
 
 
+def test_a_receiver_may_take_deliveries_settled_or_unsettled_from_a_flow_on() -> None:
+    bench = ready(Bench())
+    bench.receiver(1, 2, credit=0)
+    for text in "abcd":
+        bench.put(1, 1, message(text))
+    for settled in (True, None, False, None):
+        bench.handle(commands.Flow(1, None, 2, 1, settled=settled))
+    assert [one.settled for one in bench.delivered] == [True, True, False, False]
+    bench.handle(commands.Detach(1, bench.token(), 2))
+    bench.receiver(1, 3, credit=9)
+    assert bench.bodies(3) == ["c", "d"]
+
+
 def test_a_released_message_comes_again_at_its_place_unmarked() -> None:
     bench = ready(Bench())
     for text in "abc":

@@ -1,0 +1,186 @@
+"""Unsettled deliveries of a link on which the client receives, and their outcomes (OASIS AMQP 1.0, 3.4, 4.4.2)."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+
+from assay_broker.amqp import engine
+from assay_broker.amqp.conditions import DECODE_ERROR, ILLEGAL_STATE, UNKNOWN_TRANSACTION, Condition, condition
+from assay_broker.amqp.engine import Delivery, DeliveryState, EngineLink
+from assay_broker.amqp.frames import attaches
+from assay_broker.amqp.links.acquisitions import Acquisitions
+from assay_broker.amqp.links.link import LinkContext, LinkEnd
+from assay_broker.amqp.links.states import LinkState
+from assay_broker.amqp.links.termini import Reception
+from assay_broker.amqp.links.transactions import Transaction
+from assay_broker.amqp.messages.dispositions import BARE, Disposition, outcome_of, read_state
+from assay_broker.core import commands
+from assay_broker.core.effects import Answer, Deliver
+from assay_sdk.amqp.types import DecodeError
+from assay_sdk.driver import Outcome
+
+_OPEN = LinkState.OPEN
+"""Cached at import: `Enum` attribute lookup is slow in Python 3.11, and this runs for every message."""
+_RECEIVED, _TRANSACTIONAL = int(DeliveryState.RECEIVED), int(DeliveryState.TRANSACTIONAL)
+
+
+class SettlingEnd(LinkEnd):
+    """The half of a link that settles deliveries; `assay_broker.amqp.links.outgoing.OutgoingEnd` sends them.
+
+    Args:
+        context: The connection.
+        link: The engine's link.
+        attach: The fields of the client's attach.
+        session: The number of the session that it belongs to.
+        plan: The destination and options of its source.
+    """
+
+    def __init__(
+        self, context: LinkContext, link: EngineLink, attach: attaches.Attach, session: int, plan: Reception
+    ) -> None:
+        super().__init__(context, link, attach, session)
+        self.plan = plan
+        self._waiting: deque[Deliver] = deque()
+        """Deliveries for which the client's output has no room. The first may have been sent in part."""
+        self._unsettled: dict[Delivery, int] = {}
+        """Deliveries that were sent and are not settled, with the queue manager's numbers."""
+        self._settling: dict[int, Delivery] = {}
+        """Deliveries whose outcome is being stored."""
+        self._enlisted: dict[int, Delivery | None] = {}
+        """Deliveries that have an outcome in a transaction; None for those that the client has settled."""
+        self._acquired = Acquisitions()
+
+    def changed(self, delivery: Delivery) -> None:
+        """Take the client's state of a delivery."""
+        if self.state is not _OPEN:
+            return  # the queue manager took back unsettled deliveries
+        state, settled = engine.state_of(delivery), engine.is_settled(delivery)
+        if self._waiting and (settled or state > _RECEIVED) and self.engine.give_up(delivery):
+            self._waiting.popleft()  # the client does not want the rest
+            settled = True
+        number = self._unsettled.get(delivery)
+        if number is None:
+            if settled:
+                self._settled_again(delivery)
+            return
+        if state == _TRANSACTIONAL:
+            self._enlist(delivery, number, settled=settled)
+            return
+        said = BARE.get(state) or self._other_outcome(delivery, state, settled=settled)
+        if said is None:
+            return  # received in part, or nothing said
+        acquirer = self._acquired.of(number)
+        if acquirer is not None and acquirer.txn_id in self.context.transactions:
+            self._join(delivery, number, said, acquirer, settled=settled)
+            return
+        self._acquired.forget(number)
+        self._take_outcome(delivery, number, said, settled=settled)
+
+    def _take_outcome(self, delivery: Delivery, number: int, said: Disposition, *, settled: bool) -> None:
+        """Apply a delivery's outcome outside a transaction."""
+        del self._unsettled[delivery]
+        if settled:
+            engine.settle(delivery)
+            self._settle(number, said)
+            return
+
+        self._settling[number] = delivery
+
+        def stored(_answer: Answer) -> None:
+            found = self._settling.pop(number, None)  # None if the client has settled it meanwhile
+            if found is not None and self.engine.alive:
+                engine.settle(found)
+
+        self._settle_alone(self.context.expect(stored), number, said)
+
+    def _other_outcome(self, delivery: Delivery, state: int, *, settled: bool) -> Disposition | None:
+        try:
+            said = outcome_of(delivery, state)
+        except DecodeError as error:
+            self._misread(error)
+            return None
+        return Disposition(self.plan.settled) if said is None and settled else said
+
+    def _misread(self, error: DecodeError) -> None:
+        self.expel(Condition(DECODE_ERROR, f"A delivery's state cannot be read: {error}."))
+
+    def _settled_again(self, delivery: Delivery) -> None:
+        """Settle a delivery that got its outcome before, in a transaction or by itself."""
+        number = int.from_bytes(engine.tag_of(delivery))
+        if number in self._enlisted:
+            self._enlisted[number] = None
+        self._settling.pop(number, None)
+        engine.settle(delivery)
+
+    def _settle(self, number: int, said: Disposition) -> None:
+        if said.leave_out or said.annotations:
+            self._settle_alone(None, number, said)
+        else:
+            self.context.settle(self.number, number, said.outcome)
+
+    def _settle_alone(self, token: int | None, number: int, said: Disposition, unit: int | None = None) -> None:
+        self.context.handle(
+            commands.Settle(
+                self.context.number,
+                token,
+                self.number,
+                (number,),
+                said.outcome,
+                unit,
+                leave_out=said.leave_out,
+                annotations=said.annotations,
+            )
+        )
+
+    def _enlist(self, delivery: Delivery, number: int, *, settled: bool) -> None:
+        """Apply a delivery's outcome within a transaction."""
+        try:
+            txn_id, said = read_state(engine.state_fields(delivery))
+        except DecodeError as error:
+            self._misread(error)
+            return
+        transaction = self.context.transactions.get(txn_id)
+        if transaction is None:
+            self.expel(Condition(UNKNOWN_TRANSACTION, "A delivery is settled in a unit of work that there is not."))
+            return
+        if self._acquired.of(number) not in {None, transaction}:
+            self.expel(Condition(ILLEGAL_STATE, "A delivery that one unit of work acquired is settled in another."))
+            return
+        self._join(delivery, number, said, transaction, settled=settled)
+
+    def _join(
+        self, delivery: Delivery, number: int, said: Disposition, transaction: Transaction, *, settled: bool
+    ) -> None:
+        """Enlist the client's outcome of a delivery in a transaction."""
+        del self._unsettled[delivery]
+        self._enlisted[number] = None if settled else delivery
+        if settled:
+            engine.settle(delivery)
+        self._settle_in(transaction, number, said)
+
+    def _settle_in(self, transaction: Transaction, number: int, said: Disposition) -> None:
+        transaction.settle(self, number)
+        token = self.context.expect(partial(_joined, transaction))
+        self._settle_alone(token, number, said, transaction.number)
+
+    def transaction_committed(self, delivery: int) -> None:
+        """Settle a delivery: the queue manager has applied its outcome."""
+        unsettled = self._enlisted.pop(delivery, None)
+        if unsettled is not None and self.engine.alive:
+            engine.settle(unsettled)
+
+    def transaction_backed_out(self, delivery: int) -> None:
+        """Give a delivery back if the client has settled it; otherwise it is unsettled again."""
+        if self.state is not LinkState.OPEN or delivery not in self._enlisted:
+            return  # the queue manager took it back with the link, or `acquisition_backed_out` gave it back
+        unsettled = self._enlisted.pop(delivery)
+        if unsettled is None:
+            self.context.settle(self.number, delivery, Outcome.MODIFIED)
+        else:
+            self._unsettled[unsettled] = delivery
+
+
+def _joined(transaction: Transaction, answer: Answer) -> None:
+    """Count the queue manager's answer to an outcome within a transaction."""
+    transaction.answered(None if answer.refused is None else condition(answer.refused))
