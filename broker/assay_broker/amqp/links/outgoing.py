@@ -137,6 +137,8 @@ class OutgoingEnd(SettlingEnd):
     def resume(self) -> None:
         """Send what waits, and pass credit on again."""
         self._unlooked = _LOOK
+        if self._to_release and self.state is _OPEN:
+            self._release()
         while self._waiting and self.state is LinkState.OPEN and not self._has_filled:
             if not self._send(self._waiting[0]):
                 break
@@ -271,6 +273,7 @@ class OutgoingEnd(SettlingEnd):
             if not self._give_back_unsent(number):
                 self._give_back_sent(number, sent.get(number))
         self.context.later(self)
+        self._release()
 
     def _sent(self, numbers: Sequence[int]) -> dict[int, Delivery]:
         """Return the deliveries of these numbers that have left and that the client has not settled."""
@@ -292,11 +295,21 @@ class OutgoingEnd(SettlingEnd):
         if self._is_begun(number):
             self._waiting.popleft()
             delivery = self.engine.abort()
-        elif delivery is not None and self.engine.alive:
-            engine.release(delivery)
+        elif delivery is not None:
+            self._to_release[delivery] = None
         if delivery is not None:
             self._unsettled.pop(delivery, None)
         self._settle_alone(None, number, _FAILED)
+
+    def _release(self) -> None:
+        """Release what was given back. A delivery that waits for the session's window has to leave first."""
+        if self.engine.queued > 0:
+            self.context.starve(self)
+            return
+        released, self._to_release = self._to_release, {}
+        for delivery in released:
+            if self.engine.alive:
+                engine.release(delivery)
 
     def _is_begun(self, number: int) -> bool:
         """Whether a delivery was sent in part."""
@@ -347,6 +360,7 @@ class OutgoingEnd(SettlingEnd):
         self._settling.clear()
         self._waiting.clear()
         self._acquired.clear()
+        self._to_release.clear()
         self._enlisted = dict.fromkeys(self._enlisted)
 
 

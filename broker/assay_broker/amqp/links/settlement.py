@@ -50,6 +50,8 @@ class SettlingEnd(LinkEnd):
         self._enlisted: dict[int, Delivery | None] = {}
         """Deliveries that have an outcome in a transaction; None for those that the client has settled."""
         self._acquired = Acquisitions()
+        self._to_release: dict[Delivery, None] = {}
+        """Deliveries that a rollback gave back, and that are not released on the wire yet."""
 
     def changed(self, delivery: Delivery) -> None:
         """Take the client's state of a delivery."""
@@ -111,6 +113,7 @@ class SettlingEnd(LinkEnd):
         if number in self._enlisted:
             self._enlisted[number] = None
         self._settling.pop(number, None)
+        self._to_release.pop(delivery, None)
         engine.settle(delivery)
 
     def _settle(self, number: int, said: Disposition) -> None:

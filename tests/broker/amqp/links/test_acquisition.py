@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 
 import pytest
 from tests.broker.amqp.links.test_transactions import LINK, Working, within
@@ -25,15 +26,19 @@ from tests.broker.amqp.serving import (
     Seen,
     Serving,
     browse,
-    put,
     raw,
     serving,
     source,
     target,
 )
+from tests.broker.amqp.serving import put as serving_put
 
+from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.core.administration.changes import AlterObject
 from assay_broker.core.objects.model import Kind
+from assay_broker.stores import Store
+from assay_broker.stores.memory import MemoryStore
+from assay_broker.stores.sqlite import SqliteStore
 from assay_sdk.amqp import types
 
 ABORTED, SETTLED, STATE = 9, 4, 7
@@ -54,8 +59,7 @@ class Acquiring:
 
     def receiver(self, queue: str, *texts: str, settled: bool = False, wait: bool = True, **more: bool) -> None:
         if texts:
-            with raw(self.server, container="puts") as other:
-                put(other, queue, *texts)
+            put(self.server, queue, *texts)
         self.client.attach("r", RECEIVER, 1, source=source(queue), settled=settled, wait=wait, **more)
 
     def flow(
@@ -79,6 +83,24 @@ class Acquiring:
     def over(self) -> None:
         self.client.say(DETACH, types.uint(1), types.boolean(value=True))
         self.client.wait(DETACH)
+
+
+STORES: dict[str, Callable[[Path], Store]] = {
+    "memory": lambda _: MemoryStore(),
+    "sqlite": lambda folder: SqliteStore(folder, "ASSAY"),  # it answers a commit later, when its thread has stored it
+}
+
+
+@pytest.fixture(scope="module", params=STORES)
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(store=lambda _: STORES[request.param](tmp_path_factory.mktemp("data"))) as found:
+        yield found
+
+
+def put(server: Serving, queue: str, *texts: str) -> None:
+    """Have persistent messages put on a queue."""
+    with raw(server, container="puts") as client:
+        serving_put(client, queue, *texts)
 
 
 @pytest.fixture
@@ -109,8 +131,7 @@ def test_a_transfer_names_the_unit_that_acquires_it(acquiring: Acquiring, settle
 def test_a_flow_that_comes_in_one_piece_with_the_attach_counts(acquiring: Acquiring, settled: bool) -> None:
     unit = acquiring.working.declare()
     queue = f"PIECE.{settled}"
-    with raw(acquiring.server, container="puts") as other:
-        put(other, queue, "one")
+    put(acquiring.server, queue, "one")
     with acquiring.client.in_one_piece():
         acquiring.receiver(queue, settled=settled, wait=False)
         acquiring.acquire(unit, 1)
@@ -216,8 +237,7 @@ def test_what_comes_after_the_discharge_is_in_no_unit(acquiring: Acquiring, sett
     unit = acquiring.working.declare()
     acquiring.acquire(unit, 9)
     acquiring.working.discharge(unit, fail=fail)
-    with raw(acquiring.server, container="puts") as other:
-        put(other, queue, "one")
+    put(acquiring.server, queue, "one")
     seen = acquiring.received()
     assert (unit_of(seen), bool(seen.at(SETTLED))) == (None, settled)
     if not settled:
@@ -298,8 +318,7 @@ def test_an_id_of_no_unit_closes_the_link_before_it_gets_a_message(
     acquiring: Acquiring, txn_id: bytes, error: str, settled: bool, at_once: bool
 ) -> None:
     queue = f"WRONG.{error}.{len(txn_id)}.{settled}.{at_once}"
-    with raw(acquiring.server, container="puts") as other:
-        put(other, queue, "one")
+    put(acquiring.server, queue, "one")
     with acquiring.client.in_one_piece() if at_once else nullcontext():
         acquiring.receiver(queue, settled=settled, wait=not at_once)
         acquiring.flow(1, {"txn-id": txn_id})
@@ -350,8 +369,7 @@ def test_a_link_may_end_before_the_discharge(acquiring: Acquiring, settled: bool
 @BOTH
 def test_a_default_outcome_of_accepted_consumes_nothing_that_a_unit_holds(acquiring: Acquiring, settled: bool) -> None:
     queue = f"DEFAULT.{settled}"
-    with raw(acquiring.server, container="puts") as other:
-        put(other, queue, "one")
+    put(acquiring.server, queue, "one")
     accepts = source(queue, *(b"",) * 7, types.described(ACCEPTED, types.fields(())))
     acquiring.client.attach("r", RECEIVER, 1, source=accepts, settled=settled)
     unit = acquiring.working.declare()
@@ -383,6 +401,27 @@ def test_the_end_of_the_coordinators_link_gives_everything_back(
     else:
         client.close()
     assert browse(server, queue) == 2
+
+
+@EITHER
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+def test_an_outcome_in_one_piece_with_the_discharge_holds(acquiring: Acquiring, fail: bool, before: bool) -> None:
+    queue = f"PIECE.OF.BOTH.{fail}.{before}"
+    acquiring.receiver(queue, "one", "two")
+    unit = acquiring.working.declare()
+    acquiring.acquire(unit, 2)
+    first, second = (acquiring.received().at(1) for _ in range(2))
+    discharge = types.described(0x32, types.fields((types.binary(unit), types.boolean(fail))))
+    acquiring.client.settle(first)
+    with acquiring.client.in_one_piece():
+        if before:
+            acquiring.client.settle(second)
+        acquiring.client.transfer(acquiring.working.number(), types.described(0x77, discharge), LINK, channel=1)
+        if not before:
+            acquiring.client.settle(second)
+    acquiring.client.wait(DISPOSITION, 1)
+    acquiring.over()
+    assert browse(acquiring.server, queue) == (2 if fail else 0)
 
 
 @BOTH
@@ -483,6 +522,52 @@ def test_what_waits_for_the_window_at_the_discharge_comes_in_no_unit(
         following = receiver.take()
         assert unit_of(following) is None
         assert (b"aaa" if fail else b"bbb") in following.payload
+        while receiver.take().at(5):
+            pass
+    assert browse_long(server, queue) == ("ab" if not settled else "b" if fail else "")
+
+
+@BOTH
+@EITHER
+@pytest.mark.parametrize(
+    ("store", "unsent"),
+    [(store, unsent) for store in STORES for unsent in (1 << 20, 1)],  # held up in the engine, or with the link
+)
+@pytest.mark.parametrize("at_once", [True, False], ids=["with-the-discharge", "after-it"])
+def test_every_message_is_outside_a_unit_once_though_the_window_held_it_up(  # noqa: PLR0917  four tables
+    tmp_path: Path, settled: bool, fail: bool, unsent: int, at_once: bool, store: str
+) -> None:
+    texts = [b"%d" % number for number in range(6)]
+    with serving(store=lambda _: STORES[store](tmp_path), limits=AmqpLimits(unsent=unsent)) as server:
+        put(server, "HELD.UP", *(text.decode() for text in texts))
+        with narrow(server, "HELD.UP", settled=settled) as (receiver, acquiring):
+            client = acquiring.client
+            unit = acquiring.working.declare()
+            acquire(receiver, unit, 20)
+            seen = [receiver.hold()]
+            assert unit_of(seen[0]) == unit
+            discharge = types.described(0x32, types.fields((types.binary(unit), types.boolean(fail))))
+            with client.in_one_piece() if at_once else nullcontext():
+                client.transfer(acquiring.working.number(), types.described(0x77, discharge), LINK, channel=1)
+                if not at_once:
+                    client.wait(DISPOSITION, 1)
+                receiver.open()
+            released = set()
+            receiver.grant(20, drain=True)
+            while (frame := client.read()) is not None and (frame.code != FLOW or frame.at(4) is None):
+                if frame.code == TRANSFER:
+                    receiver.count()
+                    seen.append(frame)
+                elif frame.code == DISPOSITION and frame.channel == 0:
+                    assert frame.at(4).descriptor == RELEASED
+                    released |= set(range(frame.at(1), (frame.at(2) or frame.at(1)) + 1))
+            assert frame is not None
+            assert frame.at(6) == 0
+            counted = [one for one in seen if unit_of(one) is None or not fail]
+            assert [one.payload[-1:] for one in counted] == texts
+            if fail and not settled:
+                assert released == {one.at(1) for one in seen if unit_of(one) == unit}
+        assert browse(server, "HELD.UP") == (0 if settled else 6)
 
 
 def browse_long(server: Serving, queue: str) -> str:

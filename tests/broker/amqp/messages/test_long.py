@@ -74,12 +74,16 @@ class Narrow:
         """The next frame of a kind; others are dropped."""
         while (seen := self.client.read()) is not None:
             if seen.code == TRANSFER:
-                self._frames += 1
-                if not self._frames % self._window:
-                    self.open()
+                self.count()
             if seen.code == code:
                 return seen
         raise AssertionError("the server hung up")
+
+    def count(self) -> None:
+        """Count a frame of a message; the window opens for another one."""
+        self._frames += 1
+        if not self._frames % self._window:
+            self.open()
 
     def open(self) -> None:
         self.client.say(FLOW, types.uint(self._frames), types.uint(self._window), types.uint(0), types.uint(1000))
