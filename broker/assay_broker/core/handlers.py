@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import cast
 
 from assay_broker.core import commands
-from assay_broker.core.administration.administering import administer
-from assay_broker.core.administration.administrators import check_administration, shown_to
-from assay_broker.core.administration.permitting import check_cancel, check_connect, check_permitted
+from assay_broker.core.administration.authority_checks import check_cancel, check_connect, check_permitted
+from assay_broker.core.administration.command_authority import check_administration, shown_to
+from assay_broker.core.administration.dispatch import administer
 from assay_broker.core.clients.attaching import attach, attach_sender, close_link, delete_temporary, parse_selector
 from assay_broker.core.clients.branches import Branch
 from assay_broker.core.clients.branching import (

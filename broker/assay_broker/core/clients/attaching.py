@@ -6,7 +6,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.permitting import check_permitted
+from assay_broker.core.administration.authority_checks import check_permitted
 from assay_broker.core.clients.connections import Connection
 from assay_broker.core.clients.senders import Sender
 from assay_broker.core.clients.subscribing import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.permitting import check_permitted
+from assay_broker.core.administration.authority_checks import check_permitted
 from assay_broker.core.clients.connections import Connection
 from assay_broker.core.clients.senders import Sender
 from assay_broker.core.clients.units import Pending

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from assay_broker.core.administration.applying import define, remove
+from assay_broker.core.administration.activation import define, remove
 from assay_broker.core.administration.authority import AuthorityRecord, plan_authority
 from assay_broker.core.administration.changes import (
     AlterObject,

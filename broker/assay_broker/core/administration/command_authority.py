@@ -13,8 +13,8 @@ from typing import cast
 
 from assay_broker.core.administration import changes
 from assay_broker.core.administration.authority import ADMINISTRATOR, QUEUE_MANAGER_PROFILE
+from assay_broker.core.administration.authority_checks import check_permitted, not_authorised
 from assay_broker.core.administration.changes import Change
-from assay_broker.core.administration.permitting import check_permitted, not_authorised
 from assay_broker.core.effects import Value
 from assay_broker.core.objects.model import NAMESPACES, Definition, Kind, Namespace
 from assay_broker.core.state import State

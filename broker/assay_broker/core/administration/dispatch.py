@@ -7,7 +7,7 @@ from typing import cast
 
 from assay_broker.core.administration import changes
 from assay_broker.core.administration.changes import Change
-from assay_broker.core.administration.defining import (
+from assay_broker.core.administration.definitions import (
     alter_object,
     clear_queue,
     clear_topic,
@@ -15,7 +15,7 @@ from assay_broker.core.administration.defining import (
     delete_object,
     set_authority,
 )
-from assay_broker.core.administration.displaying import display_authority, display_objects, display_topic_status
+from assay_broker.core.administration.displays import display_authority, display_objects, display_topic_status
 from assay_broker.core.administration.native import native_browse, native_put, native_take
 from assay_broker.core.administration.units import display_threads, resolve_indoubt
 from assay_broker.core.effects import Value
