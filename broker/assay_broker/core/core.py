@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay_broker.core import commands
-from assay_broker.core.clients.subscribing import end_subscriptions
+from assay_broker.core.clients.subscription_lifetime import end_subscriptions
 from assay_broker.core.commands import Command
 from assay_broker.core.delay.release import look
 from assay_broker.core.effects import Effect

@@ -12,9 +12,12 @@ from assay_broker.core import commands
 from assay_broker.core.administration.authority_checks import check_cancel, check_connect, check_permitted
 from assay_broker.core.administration.command_authority import check_administration, shown_to
 from assay_broker.core.administration.dispatch import administer
-from assay_broker.core.clients.attaching import attach, attach_sender, close_link, delete_temporary, parse_selector
 from assay_broker.core.clients.branches import Branch
-from assay_broker.core.clients.branching import (
+from assay_broker.core.clients.completion import batch_failed, batch_stored, end_connection, end_unit
+from assay_broker.core.clients.links import attach, attach_sender, close_link, delete_temporary, parse_selector
+from assay_broker.core.clients.subscription_lifetime import end_subscriptions, find_subscription, unsubscribe
+from assay_broker.core.clients.units import Unit, Work
+from assay_broker.core.clients.xa_functions import (
     back_out_branch,
     begin_branch,
     commit_branch,
@@ -24,9 +27,6 @@ from assay_broker.core.clients.branching import (
     prepare_branch,
     recover_branches,
 )
-from assay_broker.core.clients.ending import batch_failed, batch_stored, end_connection, end_unit
-from assay_broker.core.clients.subscribing import end_subscriptions, find_subscription, unsubscribe
-from assay_broker.core.clients.units import Unit, Work
 from assay_broker.core.commands import Command
 from assay_broker.core.delay.release import fail, look, release_due, restart, unstage
 from assay_broker.core.effects import Browsed

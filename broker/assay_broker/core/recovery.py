@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from assay_broker.core.clients.attaching import parse_selector
-from assay_broker.core.clients.doubtful import Doubtful
-from assay_broker.core.clients.securing import hold, stand_by_for_staging, stand_uncommitted
-from assay_broker.core.clients.subscribing import make_subscription, receiver_left, wait_for_end
+from assay_broker.core.clients.branch_recovery import BranchRecovery
+from assay_broker.core.clients.links import parse_selector
+from assay_broker.core.clients.prepared_branches import hold, stand_by_for_staging, stand_uncommitted
+from assay_broker.core.clients.subscription_lifetime import make_subscription, receiver_left, wait_for_end
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.queues.homes import is_shared
 from assay_broker.core.queues.placing import DEFAULT_PRIORITY, stage_again, watch_expiry
@@ -70,11 +70,11 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
     restore_retained(state, turn, found.retained)
     # What stands on a shared queue, the group has kept.
     own = (stored for stored in found.messages.values() if not is_shared(stored.home))
-    doubtful = Doubtful(state, found.units.values())
+    branches = BranchRecovery(state, found.units.values())
     for stored in sorted(own, key=lambda one: (one.arrived_ms, one.key)):
-        _place(state, turn, stored, found.counts.get(stored.key, 0), doubtful)
-    doubtful.take_up_shared(found.messages)
-    doubtful.put_in_order()
+        _place(state, turn, stored, found.counts.get(stored.key, 0), branches)
+    branches.take_up_shared(found.messages)
+    branches.put_in_order()
 
 
 class _Found(Struct, frozen=True):
@@ -167,7 +167,7 @@ def _define(state: State, turn: Turn, record: SubscriptionDefined) -> None:
         wait_for_end(state, subscription)
 
 
-def _place(state: State, turn: Turn, stored: MessageStored, count: int, doubtful: Doubtful) -> None:
+def _place(state: State, turn: Turn, stored: MessageStored, count: int, branches: BranchRecovery) -> None:
     message = stored.message
     entry = Entry(
         key=stored.key,
@@ -183,7 +183,7 @@ def _place(state: State, turn: Turn, stored: MessageStored, count: int, doubtful
         count=count,
         redelivered=count > 0,
     )
-    putter = doubtful.putter(stored)
+    putter = branches.putter(stored)
     if entry.due_ms is not None:
         if putter is None:
             stage_again(state, entry, entry.due_ms)
@@ -201,7 +201,7 @@ def _place(state: State, turn: Turn, stored: MessageStored, count: int, doubtful
         return
     queue.enter(entry)
     watch_expiry(state, entry)
-    getter = doubtful.getter(entry)
+    getter = branches.getter(entry)
     if getter is not None:
         hold(getter, queue, entry)
     elif queue.onward is not None:

@@ -15,7 +15,7 @@ from assay_broker.core.administration.changes import (
     SetAuthority,
 )
 from assay_broker.core.clients.senders import Sender
-from assay_broker.core.clients.subscribing import check_unused, end_subscription
+from assay_broker.core.clients.subscription_lifetime import check_unused, end_subscription
 from assay_broker.core.delay.release import unstage
 from assay_broker.core.messages.entries import Place
 from assay_broker.core.objects.factory import STAGING_QUEUE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay_broker.core.administration.changes import DisplayThreads, ResolveIndoubt
 from assay_broker.core.clients.branches import Branch
-from assay_broker.core.clients.branching import IN_DOUBT, REMEMBERED, resolve_branch
+from assay_broker.core.clients.xa_functions import IN_DOUBT, REMEMBERED, resolve_branch
 from assay_broker.core.objects.reasons import object_refusal
 from assay_broker.core.objects.showing import ThreadStatus
 from assay_broker.core.state import State

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay_broker.core.clients.attaching import parse_selector
+from assay_broker.core.clients.links import parse_selector
 from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.queues.obstacles import obstacles
 from assay_broker.core.refusals import RefusalError, refusal

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from assay_broker.core.clients.attaching import close_link, drop_temporary
 from assay_broker.core.clients.branches import Branch
-from assay_broker.core.clients.branching import branch_over, lose_branch
 from assay_broker.core.clients.connections import Connection
+from assay_broker.core.clients.links import close_link, drop_temporary
 from assay_broker.core.clients.units import Unit, Work
+from assay_broker.core.clients.xa_functions import branch_over, lose_branch
 from assay_broker.core.queues.arriving import back_out, commit
 from assay_broker.core.queues.delivery import give_back, take_back_unsent
 from assay_broker.core.queues.queue import Delivery, Receiver

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from assay_broker.core.administration.authority_checks import check_permitted
 from assay_broker.core.clients.connections import Connection
 from assay_broker.core.clients.senders import Sender
-from assay_broker.core.clients.subscribing import (
+from assay_broker.core.clients.subscription_lifetime import (
     defined,
     drop_entries,
     end_subscription,

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from assay_broker.core.clients.branches import Branch
 from assay_broker.core.clients.connections import Connection
-from assay_broker.core.clients.securing import carry_out, give_back, nothing, secure
+from assay_broker.core.clients.prepared_branches import carry_out, give_back, nothing, secure
 from assay_broker.core.commands import (
     BackOutBranch,
     Begin,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from assay_broker.core.clients.branches import Branch, KeptPublication
-from assay_broker.core.clients.securing import hold, stand_uncommitted
+from assay_broker.core.clients.prepared_branches import hold, stand_uncommitted
 from assay_broker.core.messages.entries import Entry
 from assay_broker.core.queues.homes import is_shared
 from assay_broker.core.records import MessageStored, UnitCompleted, UnitPrepared
@@ -16,7 +16,7 @@ from assay_broker.core.topics.retained import Retention
 _NO_CONNECTION = 0
 
 
-class Doubtful:
+class BranchRecovery:
     """What was in doubt is again, and what an operator has completed is remembered, the oldest first.
 
     Args:
