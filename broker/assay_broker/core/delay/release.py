@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from assay_broker.core.delay.internal_puts import Puts
 from assay_broker.core.delay.processor import condition
-from assay_broker.core.delay.putting import Puts
 from assay_broker.core.messages.descriptor import made_id
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.messages.reports import FEEDBACK, options, report, wants

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay_broker.core.delay.putting import Puts
+from assay_broker.core.delay.internal_puts import Puts
 from assay_broker.core.messages.descriptor import made_id
 from assay_broker.core.messages.entries import Entry
 from assay_broker.core.messages.reports import FEEDBACK, report, wants

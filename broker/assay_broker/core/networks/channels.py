@@ -12,7 +12,7 @@ from functools import partial
 from typing import cast
 
 from assay_broker.core.commands import FromMember
-from assay_broker.core.delay.putting import Puts
+from assay_broker.core.delay.internal_puts import Puts
 from assay_broker.core.delay.release import Plan
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.networks.parcels import (
