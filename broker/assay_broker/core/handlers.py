@@ -30,7 +30,7 @@ from assay_broker.core.clients.xa_functions import (
 from assay_broker.core.commands import Command
 from assay_broker.core.delay.release import fail, look, release_due, restart, unstage
 from assay_broker.core.effects import Browsed
-from assay_broker.core.messages.altering import with_ids
+from assay_broker.core.messages.alterations import with_ids
 from assay_broker.core.messages.descriptor import staged_id
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.networks.channels import from_member, try_again

@@ -15,7 +15,7 @@ from itertools import zip_longest
 from assay_broker.core.clients.branches import Branch, KeptPublication, Standing
 from assay_broker.core.clients.units import Pending
 from assay_broker.core.messages.entries import Entry, Place
-from assay_broker.core.messages.reporting import send_report
+from assay_broker.core.messages.report_puts import send_report
 from assay_broker.core.queues.arriving import reserve
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.queues.placing import new_entry, settle_persistence, stage_again, stored, watch_expiry

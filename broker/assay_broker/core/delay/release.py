@@ -15,8 +15,8 @@ from assay_broker.core.delay.internal_puts import Puts
 from assay_broker.core.delay.processor import condition
 from assay_broker.core.messages.descriptor import made_id
 from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.lost_reports import undeliverable
 from assay_broker.core.messages.reports import FEEDBACK, options, report, wants
-from assay_broker.core.messages.undeliverable import undeliverable
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME, name_at
 from assay_broker.core.queues.placing import stage_again
 from assay_broker.core.queues.resolution import onward_queue, staging_queue

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from assay_broker.core.clients.units import Pending, Work
 from assay_broker.core.messages.entries import Entry, Place
-from assay_broker.core.messages.reporting import send_report
+from assay_broker.core.messages.report_puts import send_report
 from assay_broker.core.messages.reports import wants
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.queues.placing import enter, enter_uncommitted, new_entry, stage

@@ -7,9 +7,9 @@ from functools import partial
 
 from assay_broker.core.delay.release import release
 from assay_broker.core.effects import Deliver
-from assay_broker.core.messages.altering import with_annotations
+from assay_broker.core.messages.alterations import with_annotations
 from assay_broker.core.messages.entries import Entry, Place, UnitOfWork
-from assay_broker.core.messages.reporting import send_report
+from assay_broker.core.messages.report_puts import send_report
 from assay_broker.core.messages.reports import wants
 from assay_broker.core.networks.parcels import Carry
 from assay_broker.core.queues.placing import watch_expiry

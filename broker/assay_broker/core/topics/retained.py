@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from assay_broker.core.messages.altering import without_property
+from assay_broker.core.messages.alterations import without_property
 from assay_broker.core.topics.topic_strings import Patterns, has_wildcards
 from assay_sdk.model.message import Address, AddressKind, Message
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from assay_broker.core.messages.altering import with_number
+from assay_broker.core.messages.alterations import with_number
 from assay_broker.core.objects.factory import RETAINED_QUEUE
 from assay_broker.core.records import RetainedSet
 from assay_broker.core.refusals import refusal

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay_broker.amqp.messages.transcoding import read
-from assay_broker.core.messages.altering import with_ids, with_number, without_property
+from assay_broker.core.messages.alterations import with_ids, with_number, without_property
 from assay_broker.core.messages.bodies import body_of, body_size, opened
 from assay_sdk.amqp import codec, sections, types
 from assay_sdk.model.message import Address, AddressKind, Message

@@ -5,8 +5,8 @@ from __future__ import annotations
 from assay_broker.core.delay.internal_puts import Puts
 from assay_broker.core.messages.descriptor import made_id
 from assay_broker.core.messages.entries import Entry
+from assay_broker.core.messages.lost_reports import undeliverable
 from assay_broker.core.messages.reports import FEEDBACK, report, wants
-from assay_broker.core.messages.undeliverable import undeliverable
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.report_options import Mqro
