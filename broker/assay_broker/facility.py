@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from typing import Protocol
 
 from assay_broker.core.effects import Answer, CloseLink, Deliver
-from assay_broker.core.networks.sharing import Group
+from assay_broker.core.networks.sharing_group import Group
 from assay_broker.log import FLUSH_NS, Log
 from assay_sdk.model.reasons import Refused
 from assay_sdk.time import Runner

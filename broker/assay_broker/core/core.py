@@ -14,8 +14,8 @@ from assay_broker.core.delay.release import look
 from assay_broker.core.effects import Effect
 from assay_broker.core.handlers import HANDLERS
 from assay_broker.core.networks.channels import greet
-from assay_broker.core.networks.neighbours import announce
-from assay_broker.core.networks.sharing import Group
+from assay_broker.core.networks.hierarchy import announce
+from assay_broker.core.networks.sharing_group import Group
 from assay_broker.core.queues.delivery import expire_due, pump
 from assay_broker.core.records import Record
 from assay_broker.core.recovery import recover

@@ -34,7 +34,7 @@ from assay_broker.core.messages.alterations import with_ids
 from assay_broker.core.messages.descriptor import staged_id
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.networks.channels import from_member, try_again
-from assay_broker.core.networks.clustering import check_here
+from assay_broker.core.networks.clusters import check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.queues.arriving import join, place
 from assay_broker.core.queues.backout import backout

@@ -9,7 +9,7 @@ from assay_broker.core.administration.changes import NativeBrowse, NativePut, Na
 from assay_broker.core.delay.release import unstage
 from assay_broker.core.messages.descriptor import Described, describe, shown_ids
 from assay_broker.core.messages.entries import Entry, Place
-from assay_broker.core.networks.clustering import check_here
+from assay_broker.core.networks.clusters import check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind
 from assay_broker.core.queues.delivery import remove

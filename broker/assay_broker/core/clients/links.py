@@ -19,7 +19,7 @@ from assay_broker.core.clients.subscription_lifetime import (
     resume,
 )
 from assay_broker.core.commands import Attach, AttachSender
-from assay_broker.core.networks.clustering import binding, check_here
+from assay_broker.core.networks.clusters import binding, check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.queues.delivery import give_back
 from assay_broker.core.queues.queue import Queue, Receiver

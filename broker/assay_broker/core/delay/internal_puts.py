@@ -8,7 +8,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from assay_broker.core.messages.headers import DeadLetterHeader
-from assay_broker.core.networks.neighbours import neighbour_homes
+from assay_broker.core.networks.hierarchy import neighbour_homes
 from assay_broker.core.queues.obstacles import obstacles
 from assay_broker.core.queues.placing import enter, new_entry
 from assay_broker.core.queues.queue import Queue

@@ -12,7 +12,7 @@ from msgspec import Struct
 from assay_broker.core.commands import Settle
 from assay_broker.core.messages.entries import Entry, Owner, Place, UnitOfWork
 from assay_broker.core.messages.groups import Holders, heads, is_last
-from assay_broker.core.networks.onward import onward
+from assay_broker.core.networks.transmission_queues import onward
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.queues.copies import Copies
 from assay_broker.core.queues.lines import Line, OwnLine

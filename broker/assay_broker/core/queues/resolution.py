@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from assay_broker.core.networks.onward import TRANSMISSION, onward, onward_home
+from assay_broker.core.networks.transmission_queues import TRANSMISSION, onward, onward_home
 from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import LOCAL_DEFAULT, MODEL_DEFAULT, STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace

@@ -10,7 +10,7 @@ from assay_broker.core.clients.senders import Sender
 from assay_broker.core.clients.units import Pending
 from assay_broker.core.messages.descriptor import made_id
 from assay_broker.core.messages.reports import check_options
-from assay_broker.core.networks.clustering import check_bound
+from assay_broker.core.networks.clusters import check_bound
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.queues.homes import home_of

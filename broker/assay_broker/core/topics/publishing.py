@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from assay_broker.core.clients.connections import Connection
 from assay_broker.core.messages.groups import is_last, is_member
 from assay_broker.core.messages.headers import DeadLetterHeader
-from assay_broker.core.networks.neighbours import neighbour_homes
+from assay_broker.core.networks.hierarchy import neighbour_homes
 from assay_broker.core.queues.obstacles import obstacles
 from assay_broker.core.queues.queue import Queue
 from assay_broker.core.queues.resolution import onward_queue, resolve

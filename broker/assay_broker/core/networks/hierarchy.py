@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay_broker.core.networks.onward import onward_home
 from assay_broker.core.networks.parcels import Bulletin, Interest
+from assay_broker.core.networks.transmission_queues import onward_home
 from assay_broker.core.objects.factory import BASE_TOPIC
 from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.state import State
