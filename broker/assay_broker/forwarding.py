@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from assay_broker.core import commands
 from assay_broker.core.commands import Command
-from assay_broker.core.objects.naming import TEMPORARY_PREFIXES, by_name
+from assay_broker.core.objects.names import TEMPORARY_PREFIXES, by_name
 from assay_sdk import driver
 from assay_sdk.driver import DriverCommand, DriverEvent
 from assay_sdk.model.message import Address

@@ -12,7 +12,7 @@ from assay_broker.core.administration.authority import AuthorityRecord
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.networks.parcels import Parcel
 from assay_broker.core.objects.model import Definition
-from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
+from assay_broker.core.objects.status import ThreadStatus, TopicStatus
 from assay_broker.core.records import Record
 from assay_broker.core.topics.subscriptions import Terms
 from assay_sdk.driver import PeerProperties

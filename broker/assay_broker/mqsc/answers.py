@@ -8,7 +8,7 @@ from assay_broker.core.administration.authority import AuthorityRecord
 from assay_broker.core.objects.attributes import Flag, attributes
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Kind, Namespace
-from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
+from assay_broker.core.objects.status import ThreadStatus, TopicStatus
 from assay_broker.core.objects.values import shown
 from assay_broker.mqsc.lines import SourceCommand
 from assay_broker.mqsc.reading import Showing

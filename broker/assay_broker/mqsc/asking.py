@@ -15,10 +15,10 @@ from assay_broker.core.administration.changes import (
     SetAuthority,
 )
 from assay_broker.core.objects.attributes import Attribute, attributes
+from assay_broker.core.objects.conditions import check_condition
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Kind, Value
-from assay_broker.core.objects.naming import shortened
-from assay_broker.core.objects.selecting import check_condition
+from assay_broker.core.objects.names import shortened
 from assay_broker.core.refusals import RefusalError
 from assay_broker.mqsc.live import read_clear_topic, read_display_threads, read_resolve, read_topic_status
 from assay_broker.mqsc.reading import (

@@ -20,7 +20,7 @@ from assay_broker.core.administration.changes import (
 from assay_broker.core.objects.attributes import ATTRIBUTES, SYNONYMS, Attribute, Flag, attribute, attributes
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Kind, Value
-from assay_broker.core.objects.naming import check_name, shortened
+from assay_broker.core.objects.names import check_name, shortened
 from assay_broker.core.objects.values import OutOfRangeError, TooLongError, ValueFaultError, accepted, expected
 from assay_broker.core.refusals import RefusalError
 from assay_broker.mqsc.syntax import Given, MqscFaultError, Parameter, nearest

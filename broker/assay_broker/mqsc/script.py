@@ -11,7 +11,7 @@ from assay_broker.core.administration.changes import Change
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.objects.reasons import ObjectRefused
-from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
+from assay_broker.core.objects.status import ThreadStatus, TopicStatus
 from assay_broker.mqsc.answers import authority_lines, echo, echo_remark, object_lines, tail, thread_lines, topic_lines
 from assay_broker.mqsc.asking import read
 from assay_broker.mqsc.lines import Position, Remark, SourceCommand, source_commands

@@ -14,14 +14,14 @@ from assay_broker.core.administration.changes import (
     DisplayObjects,
     SetAuthority,
 )
+from assay_broker.core.objects.conditions import selected
 from assay_broker.core.objects.directory import Directory
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition
-from assay_broker.core.objects.naming import fits
-from assay_broker.core.objects.planning import plan_alter, plan_define, plan_delete
+from assay_broker.core.objects.names import fits
+from assay_broker.core.objects.plans import plan_alter, plan_define, plan_delete
 from assay_broker.core.objects.reasons import object_refusal
-from assay_broker.core.objects.selecting import selected
-from assay_broker.core.objects.showing import complete
+from assay_broker.core.objects.status import complete
 from assay_broker.core.refusals import RefusalError
 from assay_sdk.model.command_reasons import Mqrccf
 from assay_sdk.model.reasons import Refused

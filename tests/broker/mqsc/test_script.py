@@ -11,7 +11,7 @@ from assay_broker.core.administration.changes import Change, DisplayThreads, Res
 from assay_broker.core.objects.factory import factory
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Namespace
-from assay_broker.core.objects.showing import ThreadStatus
+from assay_broker.core.objects.status import ThreadStatus
 from assay_broker.mqsc.lines import Position
 from assay_broker.mqsc.script import CommandAnswer, ScriptAnswer, Shown, run_script
 from assay_broker.mqsc.sketch import Sketch

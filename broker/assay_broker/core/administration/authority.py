@@ -15,7 +15,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from assay_broker.core.administration.changes import DisplayAuthority, SetAuthority
-from assay_broker.core.objects.naming import LONGEST_NAME, fits, shortened
+from assay_broker.core.objects.names import LONGEST_NAME, fits, shortened
 from assay_broker.core.objects.reasons import object_refusal
 from assay_sdk.model.command_reasons import Mqrccf
 

@@ -20,7 +20,7 @@ from assay_broker.core.delay.release import unstage
 from assay_broker.core.messages.entries import Place
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace
-from assay_broker.core.objects.planning import existing, plan_alter, plan_define, plan_delete
+from assay_broker.core.objects.plans import existing, plan_alter, plan_define, plan_delete
 from assay_broker.core.objects.reasons import object_refusal
 from assay_broker.core.queues.delivery import remove as remove_message
 from assay_broker.core.queues.queue import Receiver

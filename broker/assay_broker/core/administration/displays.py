@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from assay_broker.core.administration.authority import AuthorityRecord, shown_records
 from assay_broker.core.administration.changes import DisplayAuthority, DisplayObjects, DisplayTopicStatus
 from assay_broker.core.objects.attributes import defaults
+from assay_broker.core.objects.conditions import check_condition, selected
 from assay_broker.core.objects.factory import BASE_TOPIC, LOCAL_DEFAULT
 from assay_broker.core.objects.model import Definition, Kind, Value
-from assay_broker.core.objects.naming import fits
-from assay_broker.core.objects.selecting import check_condition, selected
-from assay_broker.core.objects.showing import TopicStatus, complete, subscription_id
+from assay_broker.core.objects.names import fits
+from assay_broker.core.objects.status import TopicStatus, complete, subscription_id
 from assay_broker.core.queues.homes import name_at
 from assay_broker.core.queues.resolution import depth
 from assay_broker.core.state import State

@@ -6,7 +6,7 @@ from assay_broker.core.administration.changes import DisplayThreads, ResolveIndo
 from assay_broker.core.clients.branches import Branch
 from assay_broker.core.clients.xa_functions import IN_DOUBT, REMEMBERED, resolve_branch
 from assay_broker.core.objects.reasons import object_refusal
-from assay_broker.core.objects.showing import ThreadStatus
+from assay_broker.core.objects.status import ThreadStatus
 from assay_broker.core.state import State
 from assay_broker.core.states.branches import BranchState
 from assay_broker.core.turn import Turn

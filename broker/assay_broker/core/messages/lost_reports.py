@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay_broker.core.objects.naming import shortened
+from assay_broker.core.objects.names import shortened
 from assay_broker.core.turn import Turn
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay_broker.core.objects.attributes import Attribute, Choice, Flag, Name, Number, Text
 from assay_broker.core.objects.model import Value
-from assay_broker.core.objects.naming import name_fault, shortened
+from assay_broker.core.objects.names import name_fault, shortened
 
 _NUMERAL = re.compile(r"-?[0-9]{1,18}")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")

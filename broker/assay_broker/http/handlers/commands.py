@@ -15,7 +15,7 @@ from assay_broker.core.administration.changes import DisplayObjects
 from assay_broker.core.objects.attributes import ATTRIBUTES, SYNONYMS, Flag, Name, Text, attributes
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
-from assay_broker.core.objects.showing import ThreadStatus, TopicStatus
+from assay_broker.core.objects.status import ThreadStatus, TopicStatus
 from assay_broker.core.objects.values import shown
 from assay_broker.http.requests.connections import ManagerConnection
 from assay_broker.http.requests.problems import FAILED, Faults, HttpProblem

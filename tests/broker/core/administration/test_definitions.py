@@ -20,7 +20,7 @@ from assay_broker.core.administration.changes import (
 )
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Value
-from assay_broker.core.objects.showing import TopicStatus
+from assay_broker.core.objects.status import TopicStatus
 from assay_broker.core.settings import Settings
 from assay_broker.mqsc.defaults import default_settings
 from assay_sdk.model.command_reasons import Mqrccf

@@ -29,7 +29,7 @@ from assay_broker.core.commands import Administer
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Value
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.model import Definition, Kind
-from assay_broker.core.objects.showing import ThreadStatus
+from assay_broker.core.objects.status import ThreadStatus
 from assay_broker.shell import QueueManager
 from assay_broker.stores import StoreError
 from assay_sdk.model.message import Address, AddressKind, Message

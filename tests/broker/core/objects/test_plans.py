@@ -8,8 +8,8 @@ from assay_broker.core.objects.directory import Directory
 from assay_broker.core.objects.factory import STAGING_QUEUE, factory
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Kind, Namespace, Value
-from assay_broker.core.objects.naming import check_queue_manager_name
-from assay_broker.core.objects.planning import plan_alter, plan_define, plan_delete
+from assay_broker.core.objects.names import check_queue_manager_name
+from assay_broker.core.objects.plans import plan_alter, plan_define, plan_delete
 from assay_broker.core.objects.reasons import ObjectRefused
 from assay_broker.core.refusals import RefusalError
 from assay_sdk.model.command_reasons import Mqrccf

@@ -11,7 +11,7 @@ from assay_broker.core.objects.directory import Directory
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import NAMESPACES, Definition, Kind, Namespace, Value
-from assay_broker.core.objects.naming import check_name, shortened
+from assay_broker.core.objects.names import check_name, shortened
 from assay_broker.core.objects.reasons import object_refusal
 from assay_broker.core.objects.values import ValueFaultError, accepted
 from assay_sdk.model.command_reasons import Mqrccf

@@ -10,7 +10,7 @@ from assay_broker.core.administration.changes import Comparison, Condition
 from assay_broker.core.objects.attributes import Attribute, Choice, Flag, Number, attribute
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Kind, Value
-from assay_broker.core.objects.naming import fits
+from assay_broker.core.objects.names import fits
 from assay_broker.core.objects.reasons import object_refusal
 from assay_broker.core.objects.values import ValueFaultError, accepted
 from assay_sdk.model.command_reasons import Mqrccf
