@@ -36,14 +36,14 @@ from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.networks.channels import from_member, try_again
 from assay_broker.core.networks.clusters import check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
-from assay_broker.core.queues.arriving import join, place
+from assay_broker.core.queues.arrivals import join, place
 from assay_broker.core.queues.backout import backout
 from assay_broker.core.queues.delivery import expire_due, pump
 from assay_broker.core.queues.homes import name_at
 from assay_broker.core.queues.queue import Receiver
 from assay_broker.core.queues.resolution import resolve
-from assay_broker.core.queues.sending import prepare
-from assay_broker.core.queues.settling import settle
+from assay_broker.core.queues.send_checks import prepare
+from assay_broker.core.queues.settlement import settle
 from assay_broker.core.refusals import illegal_state, refusal
 from assay_broker.core.state import State
 from assay_broker.core.states.links import LinkAction, LinkInput

@@ -12,7 +12,7 @@ from assay_broker.core.clients.prepared_branches import hold, stand_by_for_stagi
 from assay_broker.core.clients.subscription_lifetime import make_subscription, receiver_left, wait_for_end
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.queues.homes import is_shared
-from assay_broker.core.queues.placing import DEFAULT_PRIORITY, stage_again, watch_expiry
+from assay_broker.core.queues.placement import DEFAULT_PRIORITY, stage_again, watch_expiry
 from assay_broker.core.queues.resolution import recovered
 from assay_broker.core.records import (
     AuthoritySet,

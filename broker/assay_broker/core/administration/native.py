@@ -14,9 +14,9 @@ from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind
 from assay_broker.core.queues.delivery import remove
 from assay_broker.core.queues.homes import home_of
-from assay_broker.core.queues.placing import enter, new_entry
+from assay_broker.core.queues.placement import enter, new_entry
 from assay_broker.core.queues.resolution import resolve
-from assay_broker.core.queues.sending import check_put, expiry
+from assay_broker.core.queues.send_checks import check_put, expiry
 from assay_broker.core.refusals import refusal
 from assay_broker.core.state import State
 from assay_broker.core.topics.subscriptions import Subscription

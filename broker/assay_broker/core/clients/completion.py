@@ -9,10 +9,10 @@ from assay_broker.core.clients.connections import Connection
 from assay_broker.core.clients.links import close_link, drop_temporary
 from assay_broker.core.clients.units import Unit, Work
 from assay_broker.core.clients.xa_functions import branch_over, lose_branch
-from assay_broker.core.queues.arriving import back_out, commit
+from assay_broker.core.queues.arrivals import back_out, commit
 from assay_broker.core.queues.delivery import give_back, take_back_unsent
 from assay_broker.core.queues.queue import Delivery, Receiver
-from assay_broker.core.queues.settling import settle
+from assay_broker.core.queues.settlement import settle
 from assay_broker.core.state import State
 from assay_broker.core.states.branches import FAILURES, BranchInput
 from assay_broker.core.states.links import LinkInput, LinkState

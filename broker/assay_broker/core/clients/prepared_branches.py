@@ -16,9 +16,9 @@ from assay_broker.core.clients.branches import Branch, KeptPublication, Standing
 from assay_broker.core.clients.units import Pending
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.messages.report_puts import send_report
-from assay_broker.core.queues.arriving import reserve
+from assay_broker.core.queues.arrivals import reserve
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
-from assay_broker.core.queues.placing import new_entry, settle_persistence, stage_again, stored, watch_expiry
+from assay_broker.core.queues.placement import new_entry, settle_persistence, stage_again, stored, watch_expiry
 from assay_broker.core.queues.queue import Queue, Receiver
 from assay_broker.core.records import KeptForTopic, MessageMarked, MessageRemoved, Record, UnitPrepared
 from assay_broker.core.state import State

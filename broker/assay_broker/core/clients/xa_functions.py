@@ -21,7 +21,7 @@ from assay_broker.core.commands import (
     PrepareBranch,
     RecoverBranches,
 )
-from assay_broker.core.queues.arriving import back_out, commit
+from assay_broker.core.queues.arrivals import back_out, commit
 from assay_broker.core.queues.delivery import consume
 from assay_broker.core.queues.delivery import give_back as return_delivery
 from assay_broker.core.records import UnitCompleted, UnitResolved

@@ -10,7 +10,7 @@ from msgspec import Struct
 from assay_broker.core.messages.headers import DeadLetterHeader
 from assay_broker.core.networks.hierarchy import neighbour_homes
 from assay_broker.core.queues.obstacles import obstacles
-from assay_broker.core.queues.placing import enter, new_entry
+from assay_broker.core.queues.placement import enter, new_entry
 from assay_broker.core.queues.queue import Queue
 from assay_broker.core.queues.resolution import onward_queue, resolve
 from assay_broker.core.queues.routes import Target

@@ -18,7 +18,7 @@ from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.messages.lost_reports import undeliverable
 from assay_broker.core.messages.reports import FEEDBACK, options, report, wants
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME, name_at
-from assay_broker.core.queues.placing import stage_again
+from assay_broker.core.queues.placement import stage_again
 from assay_broker.core.queues.resolution import onward_queue, staging_queue
 from assay_broker.core.records import MessageRemoved
 from assay_broker.core.state import State

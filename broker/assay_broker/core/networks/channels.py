@@ -27,7 +27,7 @@ from assay_broker.core.networks.parcels import (
 )
 from assay_broker.core.queues.delivery import remove
 from assay_broker.core.queues.homes import home_of
-from assay_broker.core.queues.placing import new_entry
+from assay_broker.core.queues.placement import new_entry
 from assay_broker.core.queues.queue import Queue
 from assay_broker.core.records import MemberTold, ParcelForgotten, ParcelTaken
 from assay_broker.core.state import State

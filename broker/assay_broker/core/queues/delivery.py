@@ -12,7 +12,7 @@ from assay_broker.core.messages.entries import Entry, Place, UnitOfWork
 from assay_broker.core.messages.report_puts import send_report
 from assay_broker.core.messages.reports import wants
 from assay_broker.core.networks.parcels import Carry
-from assay_broker.core.queues.placing import watch_expiry
+from assay_broker.core.queues.placement import watch_expiry
 from assay_broker.core.queues.queue import Delivery, Queue, Receiver
 from assay_broker.core.records import MessageMarked, MessageRemoved
 from assay_broker.core.state import State

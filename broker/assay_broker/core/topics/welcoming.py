@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from assay_broker.core.messages.entries import Entry
-from assay_broker.core.queues.placing import enter, new_entry
+from assay_broker.core.queues.placement import enter, new_entry
 from assay_broker.core.queues.queue import Queue
 from assay_broker.core.refusals import refusal
 from assay_broker.core.state import State

@@ -11,7 +11,7 @@ from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.messages.report_puts import send_report
 from assay_broker.core.messages.reports import wants
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
-from assay_broker.core.queues.placing import enter, enter_uncommitted, new_entry, stage
+from assay_broker.core.queues.placement import enter, enter_uncommitted, new_entry, stage
 from assay_broker.core.queues.queue import Queue
 from assay_broker.core.state import State
 from assay_broker.core.topics.retaining import retain
