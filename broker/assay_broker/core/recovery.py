@@ -34,8 +34,8 @@ from assay_broker.core.records import (
     UnitResolved,
 )
 from assay_broker.core.state import State
-from assay_broker.core.topics.administered import take_up_all
-from assay_broker.core.topics.retaining import restore_retained
+from assay_broker.core.topics.administrative_subscriptions import take_up_all
+from assay_broker.core.topics.retained_updates import restore_retained
 from assay_broker.core.topics.subscriptions import Terms
 from assay_broker.core.turn import Turn
 

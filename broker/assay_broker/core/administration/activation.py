@@ -9,7 +9,7 @@ from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.records import ObjectDefined, ObjectRemoved
 from assay_broker.core.state import State
-from assay_broker.core.topics.administered import take_up
+from assay_broker.core.topics.administrative_subscriptions import take_up
 from assay_broker.core.turn import Turn
 
 

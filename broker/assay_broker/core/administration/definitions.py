@@ -27,8 +27,8 @@ from assay_broker.core.queues.queue import Receiver
 from assay_broker.core.queues.resolution import depth
 from assay_broker.core.records import AuthoritySet
 from assay_broker.core.state import State
-from assay_broker.core.topics.administered import check_sub, welcome_sub
-from assay_broker.core.topics.retaining import clear_retained
+from assay_broker.core.topics.administrative_subscriptions import check_sub, welcome_sub
+from assay_broker.core.topics.retained_updates import clear_retained
 from assay_broker.core.topics.subscriptions import Subscription
 from assay_broker.core.turn import Turn
 from assay_sdk.model.command_reasons import Mqrccf

@@ -27,9 +27,9 @@ from assay_broker.core.queues.resolution import resolve
 from assay_broker.core.refusals import RefusalError, illegal_state, refusal
 from assay_broker.core.state import State
 from assay_broker.core.states.links import Link, LinkAction, LinkInput
-from assay_broker.core.topics.publishing import check_subscribing
+from assay_broker.core.topics.publications import check_subscribing
+from assay_broker.core.topics.retained_delivery import check_welcome, welcome
 from assay_broker.core.topics.subscriptions import Subscription, SubscriptionReceiver, Terms, check_reuse, check_terms
-from assay_broker.core.topics.welcoming import check_welcome, welcome
 from assay_broker.core.turn import Turn
 from assay_sdk.driver import Durability, PeerProperties
 from assay_sdk.model.message import Address, AddressKind

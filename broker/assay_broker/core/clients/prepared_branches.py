@@ -22,7 +22,7 @@ from assay_broker.core.queues.placement import new_entry, settle_persistence, st
 from assay_broker.core.queues.queue import Queue, Receiver
 from assay_broker.core.records import KeptForTopic, MessageMarked, MessageRemoved, Record, UnitPrepared
 from assay_broker.core.state import State
-from assay_broker.core.topics.retaining import retain
+from assay_broker.core.topics.retained_updates import retain
 from assay_broker.core.turn import Turn
 from assay_sdk.model.report_options import Mqro
 

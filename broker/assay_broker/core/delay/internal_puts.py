@@ -16,7 +16,7 @@ from assay_broker.core.queues.resolution import onward_queue, resolve
 from assay_broker.core.queues.routes import Target
 from assay_broker.core.refusals import RefusalError
 from assay_broker.core.state import State
-from assay_broker.core.topics.reaching import target_of
+from assay_broker.core.topics.subscriber_queues import target_of
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc

@@ -24,7 +24,7 @@ from assay_broker.core.records import MessageRemoved
 from assay_broker.core.state import State
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput
 from assay_broker.core.states.release import Act, Result, Step
-from assay_broker.core.topics.reaching import destination_at
+from assay_broker.core.topics.subscriber_queues import destination_at
 from assay_broker.core.topics.subscriptions import sub_at
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Message

@@ -14,7 +14,7 @@ from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.queues.placement import enter, enter_uncommitted, new_entry, stage
 from assay_broker.core.queues.queue import Queue
 from assay_broker.core.state import State
-from assay_broker.core.topics.retaining import retain
+from assay_broker.core.topics.retained_updates import retain
 from assay_broker.core.turn import Turn
 from assay_sdk.model.report_options import Mqro
 

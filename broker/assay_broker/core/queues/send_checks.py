@@ -20,7 +20,7 @@ from assay_broker.core.queues.resolution import resolve, staging_depth, staging_
 from assay_broker.core.queues.routes import Choice, Route, Target
 from assay_broker.core.refusals import RefusalError, refusal
 from assay_broker.core.state import State
-from assay_broker.core.topics.publishing import check_delayed, publish
+from assay_broker.core.topics.publications import check_delayed, publish
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc, refused
 

@@ -7,11 +7,11 @@ from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.queues.obstacles import obstacles
 from assay_broker.core.refusals import RefusalError, refusal
 from assay_broker.core.state import State
-from assay_broker.core.topics.reaching import target_of
+from assay_broker.core.topics.retained_delivery import give, given
+from assay_broker.core.topics.subscriber_queues import target_of
 from assay_broker.core.topics.subscriptions import Administered
 from assay_broker.core.topics.topic_strings import SEPARATOR
 from assay_broker.core.topics.topic_tree import topic_settings
-from assay_broker.core.topics.welcoming import give, given
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc

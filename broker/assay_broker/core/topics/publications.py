@@ -17,9 +17,9 @@ from assay_broker.core.queues.queue import Queue
 from assay_broker.core.queues.resolution import onward_queue, resolve
 from assay_broker.core.refusals import RefusalError, refusal
 from assay_broker.core.state import State
-from assay_broker.core.topics.reaching import target_of
 from assay_broker.core.topics.retained import Retention, asks_retention, without_mark
-from assay_broker.core.topics.retaining import check_retainable
+from assay_broker.core.topics.retained_updates import check_retainable
+from assay_broker.core.topics.subscriber_queues import target_of
 from assay_broker.core.topics.subscriptions import Subscriber, Terms
 from assay_broker.core.topics.topic_tree import Reach, TopicSettings, topic_settings
 from assay_sdk.model.message import Address, AddressKind, Message
