@@ -11,7 +11,7 @@ from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.objects.status import ThreadStatus, TopicStatus
 from assay_broker.core.objects.values import shown
 from assay_broker.mqsc.lines import SourceCommand
-from assay_broker.mqsc.reading import Showing
+from assay_broker.mqsc.statements import Showing
 
 _INDENT = "   "
 _COLUMN = 40

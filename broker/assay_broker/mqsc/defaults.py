@@ -14,8 +14,8 @@ from assay_broker.core.objects.factory import STAGING_QUEUE, factory
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.settings import Platform, Settings
+from assay_broker.mqsc.dry_run import Sketch
 from assay_broker.mqsc.script import run_script, statements
-from assay_broker.mqsc.sketch import Sketch
 from assay_sdk.model.reasons import Refused
 
 

@@ -13,10 +13,10 @@ from assay_broker.core.objects.model import Definition
 from assay_broker.core.objects.reasons import ObjectRefused
 from assay_broker.core.objects.status import ThreadStatus, TopicStatus
 from assay_broker.mqsc.answers import authority_lines, echo, echo_remark, object_lines, tail, thread_lines, topic_lines
-from assay_broker.mqsc.asking import read
+from assay_broker.mqsc.display_statements import read
 from assay_broker.mqsc.lines import Position, Remark, SourceCommand, source_commands
 from assay_broker.mqsc.messages import DONE, REFUSED, REFUSED_OTHERWISE, SHOWN
-from assay_broker.mqsc.reading import Statement
+from assay_broker.mqsc.statements import Statement
 from assay_broker.mqsc.syntax import MqscFaultError, parameters
 from assay_sdk.model.command_reasons import Mqrccf
 from assay_sdk.model.reasons import Mqrc, Refused

@@ -10,8 +10,8 @@ from assay_broker.core.objects.factory import BASE_TOPIC, DEAD_LETTER_QUEUE, STA
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Namespace
 from assay_broker.mqsc.defaults import default_objects, default_script
+from assay_broker.mqsc.dry_run import Sketch
 from assay_broker.mqsc.script import run_script
-from assay_broker.mqsc.sketch import Sketch
 
 
 def test_the_default_script_has_no_mistakes() -> None:

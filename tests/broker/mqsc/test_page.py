@@ -8,9 +8,9 @@ from assay_broker.core.objects.attributes import ATTRIBUTES, Attribute, Flag
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.values import expected, shown
 from assay_broker.mqsc.defaults import default_objects
+from assay_broker.mqsc.dry_run import Sketch
 from assay_broker.mqsc.lines import SourceCommand, source_commands
 from assay_broker.mqsc.script import run_script
-from assay_broker.mqsc.sketch import Sketch
 from assay_broker.mqsc.words import NOUNS, VALID, VERBS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "mqsc.md").read_text(encoding="utf-8")

@@ -12,9 +12,9 @@ from assay_broker.core.objects.factory import factory
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Namespace
 from assay_broker.core.objects.status import ThreadStatus
+from assay_broker.mqsc.dry_run import Sketch
 from assay_broker.mqsc.lines import Position
 from assay_broker.mqsc.script import CommandAnswer, ScriptAnswer, Shown, run_script
-from assay_broker.mqsc.sketch import Sketch
 from assay_sdk.model.command_reasons import Mqrccf
 from assay_sdk.model.reasons import Mqrc
 

@@ -22,8 +22,8 @@ from assay_broker.http.requests.problems import FAILED, Faults, HttpProblem
 from assay_broker.http.requests.request import ApiRequest, json_answer
 from assay_broker.mqsc.lines import LONGEST_COMMAND, LineFault, Piece, Position, SourceCommand
 from assay_broker.mqsc.messages import SHOWN
-from assay_broker.mqsc.reading import Statement
 from assay_broker.mqsc.script import CommandAnswer, Shown, conclude, understand
+from assay_broker.mqsc.statements import Statement
 from assay_sdk.model.command_reasons import Mqrccf
 from assay_sdk.model.reasons import Refused
 

@@ -8,7 +8,7 @@ from assay_broker.core.administration.changes import (
     DisplayTopicStatus,
     ResolveIndoubt,
 )
-from assay_broker.mqsc.reading import Reading, Showing, Statement, by_keyword, one_of, unique
+from assay_broker.mqsc.statements import Reading, Showing, Statement, by_keyword, one_of, unique
 from assay_broker.mqsc.syntax import Given, MqscFaultError, nearest
 from assay_broker.mqsc.words import LONGEST_TOPIC, TOPIC_STATUS_KEYWORDS
 from assay_sdk.model.command_reasons import Mqrccf

@@ -20,8 +20,7 @@ from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.objects.names import shortened
 from assay_broker.core.refusals import RefusalError
-from assay_broker.mqsc.live import read_clear_topic, read_display_threads, read_resolve, read_topic_status
-from assay_broker.mqsc.reading import (
+from assay_broker.mqsc.statements import (
     Reader,
     Reading,
     Showing,
@@ -36,6 +35,7 @@ from assay_broker.mqsc.reading import (
     read_delete,
     unique,
 )
+from assay_broker.mqsc.status_statements import read_clear_topic, read_display_threads, read_resolve, read_topic_status
 from assay_broker.mqsc.syntax import Given, MqscFaultError, Parameter, nearest
 from assay_broker.mqsc.words import KINDS, QUEUE_KINDS, STATUS_KEYWORDS, SYSTEM_KEYWORDS
 from assay_sdk.model.command_reasons import Mqrccf

@@ -12,10 +12,10 @@ from assay_broker.core.objects.attributes import Attribute, Choice, Flag, Name, 
 from assay_broker.core.objects.factory import factory
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Kind, Value
+from assay_broker.mqsc.define_commands import written
+from assay_broker.mqsc.dry_run import Sketch
 from assay_broker.mqsc.lines import LONGEST_COMMAND
 from assay_broker.mqsc.script import run_script
-from assay_broker.mqsc.sketch import Sketch
-from assay_broker.mqsc.writing import written
 
 _NAMES = st.text("ABab09._/%", min_size=1, max_size=48)
 _LETTERS = st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc"])
