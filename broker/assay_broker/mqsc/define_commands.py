@@ -1,4 +1,4 @@
-"""Writing: an object as the DEFINE command that makes it again."""
+"""DEFINE commands for existing objects."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from assay_broker.core.objects.model import Definition, Kind, Value
 from assay_broker.core.objects.values import shown
 
 _LONGEST = 2_000
-"""How much of a value stands on one line, the limit being 2,048 characters."""
+"""The characters of a value on one line; the limit of a line is 2,048."""
 
 
 def written(definition: Definition, host: Host) -> str:
-    """The command that defines an object like this one, in place of one that may be there.
+    """Return the command that defines an object like this one, or replaces an existing object.
 
-    What is only shown of an object is left out, since no DEFINE takes it; a queue manager is altered.
+    Attributes that are only shown are left out, because DEFINE does not take them. For a queue manager the command is
+    ALTER.
 
     Args:
         definition: The object.
-        host: The queue manager it is for.
+        host: The platform and level of the queue manager for which it is.
     """
     if definition.kind is Kind.QMGR:
         parts = ["ALTER QMGR"]
@@ -45,7 +46,7 @@ def _quoted(value: Value) -> str:
 
 
 def _folded(part: str) -> Iterator[str]:
-    """Fold a long part: ``-`` goes on at the first column; where an asterisk would begin a comment there, ``+``."""
+    """Fold a long part: ``-`` continues at the first column; ``+`` if an asterisk would begin a comment there."""
     while len(part) > _LONGEST:
         piece, part = part[:_LONGEST], part[_LONGEST:]
         yield piece

@@ -1,4 +1,4 @@
-"""Reading what asks and authorises: DISPLAY, SET AUTHREC; and the table of all readers."""
+"""Statements of DISPLAY and SET AUTHREC, and the table of readers for all commands."""
 
 from __future__ import annotations
 
@@ -49,21 +49,21 @@ _SUBTYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "ALL": ("ADMIN", "API", "PROXY"),
     }
 )
-"""What DISPLAY SUB's SUBTYPE selects; USER when it is not given."""
+"""The types of subscriptions for each SUBTYPE of DISPLAY SUB; the default is USER."""
 
 _LIMITED = {"QSTATUS": STATUS_KEYWORDS, "SYSTEM": SYSTEM_KEYWORDS}
 _COMPARISONS: tuple[str, ...] = get_args(Comparison)
 
 
 def read(given: tuple[Parameter, ...], host: Host) -> Statement:
-    """Understand a command.
+    """Turn a command's parameters into a statement.
 
     Args:
         given: Its parameters, the verb first.
-        host: The queue manager.
+        host: The queue manager's platform and level.
 
     Raises:
-        MqscFaultError: It cannot be understood.
+        MqscFaultError: The command is not valid.
     """
     reading = begin(given, host)
     reader = _READERS.get((reading.verb, reading.noun)) or _READERS[reading.verb, ""]
@@ -94,11 +94,11 @@ def _read_display(reading: Reading) -> Statement:
         else:
             words.append(_shown_keyword(reading, kinds, parameter))
     text = "" if name is None else name.text
-    # IBM MQ's default: all of one object, of several only what they are
+    # IBM MQ's default: all attributes for one object, none for a generic name
     keywords = None if everything or not (words or text.endswith("*")) else tuple(words)
     if keywords is None and reading.noun in _LIMITED:
         keywords = _LIMITED[reading.noun]
-    elif keywords is None and reading.noun == "QMGR":  # of which DISPLAY SYSTEM shows the rest
+    elif keywords is None and reading.noun == "QMGR":  # DISPLAY SYSTEM shows the rest
         keywords = tuple(word for word in _known(kinds, reading.host) if word not in SYSTEM_KEYWORDS)
     change = DisplayObjects(kinds=kinds, name=text, where=where)
     return reading.statement(change, name, Showing(keywords=keywords, subtypes=subtypes))
@@ -170,7 +170,7 @@ def _condition(reading: Reading, kinds: tuple[Kind, ...], parameter: Parameter) 
 
 
 def _compared(value: Given) -> Value:
-    """What is compared with; a blank stands for nothing."""
+    """Return the value of a condition; a blank is the empty text."""
     return value.text if value.text.strip() else ""
 
 
@@ -257,4 +257,4 @@ _READERS: Mapping[tuple[str, str], Reader] = MappingProxyType(
         ("SET", "AUTHREC"): _read_set_authority,
     }
 )
-"""By verb and noun; without a noun for all that have no reader of their own."""
+"""Readers by verb and noun; an empty noun stands for all nouns without a reader of their own."""

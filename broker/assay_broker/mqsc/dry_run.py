@@ -1,4 +1,4 @@
-"""A queue manager's objects without a queue manager: what a script would make of them."""
+"""A dry run of a script: its effect on objects and authority records, without a queue manager."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from assay_sdk.model.command_reasons import Mqrccf
 from assay_sdk.model.reasons import Refused
 
 
-class Sketch:
-    """Objects and authority records, changed by commands as a queue manager without messages would.
+class DryRun:
+    """Objects and authority records, changed by commands as in a queue manager without messages.
 
     Args:
         definitions: The objects at the start.
-        host: What the queue manager is.
+        host: The queue manager's platform and level.
     """
 
     def __init__(self, definitions: Iterable[Definition], host: Host) -> None:
@@ -41,13 +41,13 @@ class Sketch:
         self._host = host
 
     def ask(self, change: Change) -> tuple[Definition | AuthorityRecord, ...] | Refused:
-        """Carry a change out.
+        """Carry out a command.
 
         Args:
-            change: What is asked; one about messages is refused, there are none.
+            change: The command; one about messages is refused, because there are none.
 
         Returns:
-            What a DISPLAY shows, or the refusal.
+            The result of a DISPLAY, or the refusal.
         """
         try:
             return self._carry_out(change)

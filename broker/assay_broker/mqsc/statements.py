@@ -1,7 +1,7 @@
-"""Reading: from a command's parameters to a statement, which holds the change that it asks the core for.
+"""Statements: a command's parameters, checked and turned into a command for the core.
 
-Everything that can be told without knowing the queue manager's objects is refused here, with the place of the failing
-word: unknown words, what stands twice, values that no object could have.
+All mistakes that do not depend on the queue manager's objects are refused here, with the position of the wrong word:
+unknown words, repeated parameters, values that are never valid.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from assay_sdk.model.command_reasons import Mqrccf
 
 
 class Showing(Struct, frozen=True, kw_only=True):
-    """What a DISPLAY shows of each object.
+    """The attributes and subscriptions that a DISPLAY shows.
 
     Args:
         keywords: The attributes; None for all.
@@ -41,14 +41,14 @@ class Showing(Struct, frozen=True, kw_only=True):
 
 
 class Statement(Struct, frozen=True, kw_only=True):
-    """A command that has been understood.
+    """A command that was read.
 
     Args:
         verb: Its verb in full.
         noun: Its noun in full.
-        change: What it asks for.
-        name: The name that it gives; empty for none.
-        places: Offsets of its keywords, for a refusal that concerns one; under the empty one those of its name.
+        change: The command for the core.
+        name: The name of its object; empty for none.
+        places: Offsets of its keywords, for a refusal that concerns one; the empty keyword has those of the name.
         showing: What a DISPLAY shows.
     """
 
@@ -61,14 +61,14 @@ class Statement(Struct, frozen=True, kw_only=True):
 
 
 class Reading(Struct, frozen=True, kw_only=True):
-    """A command that is being read: verb and noun are known.
+    """A command that is being read, with its verb and noun known.
 
     Args:
-        verb: In full.
-        noun: In full.
+        verb: The verb in full.
+        noun: The noun in full.
         head: The noun with its name.
-        rest: What follows.
-        host: The queue manager.
+        rest: The further parameters.
+        host: The queue manager's platform and level.
     """
 
     verb: str
@@ -78,11 +78,11 @@ class Reading(Struct, frozen=True, kw_only=True):
     host: Host
 
     def name(self) -> Given:
-        """The name in parentheses behind the noun."""
+        """Return the name in parentheses after the noun."""
         return self.head.one()
 
     def statement(self, change: Change, name: Given | None = None, showing: Showing | None = None) -> Statement:
-        """What it has been understood as."""
+        """Return the finished statement."""
         at = (name.begin, name.end) if name is not None else (self.head.begin, self.head.end)
         places = {"": at} | {
             SYNONYMS.get(parameter.word, parameter.word): (parameter.begin, parameter.end) for parameter in self.rest
@@ -101,11 +101,11 @@ Reader = Callable[[Reading], Statement]
 
 
 def begin(given: tuple[Parameter, ...], host: Host) -> Reading:
-    """Find verb and noun.
+    """Find verb and noun of a command.
 
     Args:
         given: A command's parameters.
-        host: The queue manager.
+        host: The queue manager's platform and level.
 
     Raises:
         MqscFaultError: They are unknown, or do not go together.
@@ -146,7 +146,7 @@ def _on_host(reading: Reading) -> Reading:
 
 
 def one_of(parameter: Parameter, words: tuple[str, ...]) -> str:
-    """The parameter's one value, which is one of these words.
+    """Return the parameter's only value, which must be one of these words.
 
     Raises:
         MqscFaultError: It is another one.
@@ -164,10 +164,10 @@ def one_of(parameter: Parameter, words: tuple[str, ...]) -> str:
 
 
 def by_keyword(reading: Reading, known: tuple[str, ...]) -> dict[str, Parameter]:
-    """The parameters by their keywords, of which only these may be given.
+    """Return the parameters by keyword; only these keywords are allowed.
 
     Raises:
-        MqscFaultError: Another one is given, or one twice.
+        MqscFaultError: Another keyword is given, or one twice.
     """
     unique(reading.rest, {})
     for parameter in reading.rest:
@@ -182,7 +182,7 @@ def by_keyword(reading: Reading, known: tuple[str, ...]) -> dict[str, Parameter]
 
 
 def read_define(reading: Reading) -> Statement:
-    """DEFINE."""
+    """Read DEFINE."""
     kind = KINDS[reading.noun][0]
     name = checked_name(kind, reading.name())
     options, given = _split(reading, {"LIKE": "LIKE", "REPLACE": "REPLACE", "NOREPLACE": "REPLACE"})
@@ -201,7 +201,7 @@ def read_define(reading: Reading) -> Statement:
 
 
 def read_alter(reading: Reading) -> Statement:
-    """ALTER."""
+    """Read ALTER."""
     kind = KINDS[reading.noun][0]
     name: Given | None = None
     if kind is Kind.QMGR:
@@ -218,7 +218,7 @@ def read_alter(reading: Reading) -> Statement:
 
 
 def read_delete(reading: Reading) -> Statement:
-    """DELETE."""
+    """Read DELETE."""
     kind = KINDS[reading.noun][0]
     name = checked_name(kind, reading.name())
     purging = {"PURGE": "PURGE", "NOPURGE": "PURGE"} if kind is Kind.QLOCAL else {}
@@ -232,7 +232,7 @@ def read_delete(reading: Reading) -> Statement:
 
 
 def read_clear(reading: Reading) -> Statement:
-    """CLEAR QLOCAL; also a queue made on use whose name no command could define."""
+    """Read CLEAR QLOCAL; a queue created on use may have a name that no command could define."""
     name = reading.name()
     if not name.text:
         name = checked_name(Kind.QLOCAL, name)
@@ -242,10 +242,10 @@ def read_clear(reading: Reading) -> Statement:
 
 
 def checked_name(kind: Kind, name: Given) -> Given:
-    """Refuse a name that no object of this kind can have.
+    """Refuse a name that is not valid for this kind of object.
 
     Raises:
-        MqscFaultError: It is not valid.
+        MqscFaultError: The name is not valid.
     """
     try:
         check_name(kind, name.text)
@@ -261,14 +261,14 @@ def _without_label(error: RefusalError) -> str:
 
 
 def unique(parameters: tuple[Parameter, ...], slots: Mapping[str, str]) -> None:
-    """Refuse a parameter that stands twice, or beside its NO form.
+    """Refuse a parameter that is given twice, or together with its NO form.
 
     Args:
-        parameters: What is given.
-        slots: What each word is a form of; a word that is not here is a form of itself.
+        parameters: The parameters.
+        slots: The parameter of which each word is a form; a missing word is a form of itself.
 
     Raises:
-        MqscFaultError: One does.
+        MqscFaultError: A parameter is given twice, or together with its NO form.
     """
     seen: dict[str, Parameter] = {}
     for parameter in parameters:
@@ -281,7 +281,7 @@ def unique(parameters: tuple[Parameter, ...], slots: Mapping[str, str]) -> None:
 
 
 def _split(reading: Reading, options: Mapping[str, str]) -> tuple[dict[str, Parameter], tuple[Parameter, ...]]:
-    """A command's own options by their slots, and the attributes."""
+    """Return a command's own options by their slots, and its attributes."""
     flags = {
         f"NO{row.keyword}": row.keyword
         for kind in KINDS[reading.noun]
@@ -294,7 +294,7 @@ def _split(reading: Reading, options: Mapping[str, str]) -> tuple[dict[str, Para
 
 
 def _row(reading: Reading, kind: Kind, parameter: Parameter) -> Attribute:
-    """The attribute that a parameter gives."""
+    """Return the attribute of a parameter."""
     word = parameter.word
     host = reading.host
     row = attribute(kind, word, zos=host.zos, level=host.level)
@@ -333,10 +333,10 @@ _FAULTS: Mapping[type[ValueFaultError], str] = {
 
 
 def checked_value(row: Attribute, given: Given) -> Value:
-    """A value, as it is kept.
+    """Return a value as it is kept.
 
     Raises:
-        MqscFaultError: The attribute cannot have it.
+        MqscFaultError: The value is not valid for the attribute.
     """
     try:
         return accepted(row, given.text)

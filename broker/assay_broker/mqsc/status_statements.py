@@ -1,4 +1,4 @@
-"""Reading what is about no object: topic strings, and branches of global units of work."""
+"""Statements about topic strings and branches of global units of work, which are not objects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _topic_string(reading: Reading) -> Given:
 
 
 def read_topic_status(reading: Reading) -> Statement:
-    """DISPLAY TPSTATUS."""
+    """Read DISPLAY TPSTATUS."""
     name = _topic_string(reading)
     unique(reading.rest, {})
     words: list[str] = []
@@ -43,7 +43,7 @@ def read_topic_status(reading: Reading) -> Statement:
 
 
 def read_clear_topic(reading: Reading) -> Statement:
-    """CLEAR TOPICSTR."""
+    """Read CLEAR TOPICSTR."""
     name = _topic_string(reading)
     given = by_keyword(reading, ("CLRTYPE",))
     if "CLRTYPE" not in given:
@@ -59,7 +59,7 @@ _LONGEST_XID = 2 * XID_BYTES
 
 
 def _xid(reading: Reading, *, all_of_them: bool) -> Given:
-    """A branch's name: its xid in hexadecimal digits, as DISPLAY THREAD shows it."""
+    """Return the branch's name: its xid in hexadecimal digits, as in DISPLAY THREAD."""
     name = reading.name()
     digits = set("0123456789ABCDEF")
     if all_of_them and name.text == "*":
@@ -77,7 +77,7 @@ def _xid(reading: Reading, *, all_of_them: bool) -> Given:
 
 
 def read_display_threads(reading: Reading) -> Statement:
-    """DISPLAY THREAD."""
+    """Read DISPLAY THREAD."""
     name = _xid(reading, all_of_them=True)
     given = by_keyword(reading, ("TYPE", "ALL"))
     if "ALL" in given:
@@ -87,7 +87,7 @@ def read_display_threads(reading: Reading) -> Statement:
 
 
 def read_resolve(reading: Reading) -> Statement:
-    """RESOLVE INDOUBT."""
+    """Read RESOLVE INDOUBT."""
     name = _xid(reading, all_of_them=False)
     given = by_keyword(reading, ("ACTION",))
     if "ACTION" not in given:

@@ -10,12 +10,12 @@ from assay_broker.core.objects.factory import BASE_TOPIC, DEAD_LETTER_QUEUE, STA
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Namespace
 from assay_broker.mqsc.defaults import default_objects, default_script
-from assay_broker.mqsc.dry_run import Sketch
+from assay_broker.mqsc.dry_run import DryRun
 from assay_broker.mqsc.script import run_script
 
 
 def test_the_default_script_has_no_mistakes() -> None:
-    sketch = Sketch(default_objects("QM1").objects, Host())
+    sketch = DryRun(default_objects("QM1").objects, Host())
     assert run_script(default_script(), sketch.ask, Host()).refused == ()
 
 

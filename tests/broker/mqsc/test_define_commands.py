@@ -13,7 +13,7 @@ from assay_broker.core.objects.factory import factory
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Kind, Value
 from assay_broker.mqsc.define_commands import written
-from assay_broker.mqsc.dry_run import Sketch
+from assay_broker.mqsc.dry_run import DryRun
 from assay_broker.mqsc.lines import LONGEST_COMMAND
 from assay_broker.mqsc.script import run_script
 
@@ -68,8 +68,8 @@ def changes(draw: st.DrawFn, host: Host) -> DefineObject | AlterObject:
     return DefineObject(kind=kind, name=name, attributes=given_, replace=draw(st.booleans()))
 
 
-def _everything(sketch: Sketch) -> list[Definition]:
-    shown = sketch.ask(DisplayObjects(kinds=tuple(Kind), name="*"))
+def _everything(dry_run: DryRun) -> list[Definition]:
+    shown = dry_run.ask(DisplayObjects(kinds=tuple(Kind), name="*"))
     assert isinstance(shown, tuple)
     found = [one for one in shown if isinstance(one, Definition)]
     return sorted(found, key=lambda one: (one.namespace, one.name))
@@ -78,11 +78,11 @@ def _everything(sketch: Sketch) -> list[Definition]:
 @settings(deadline=None)  # a busy machine is no bug
 @given(st.data(), st.sampled_from([Host(), Host(level=942), Host(zos=True)]))
 def test_what_display_shows_of_every_object_makes_the_same_objects_again(data: st.DataObject, host: Host) -> None:
-    original = Sketch(factory("QM1", zos=host.zos), host)
+    original = DryRun(factory("QM1", zos=host.zos), host)
     for change in data.draw(st.lists(changes(host), max_size=6)):
         original.ask(change)
     shown = _everything(original)
-    again = Sketch(factory("QM1", zos=host.zos), host)
+    again = DryRun(factory("QM1", zos=host.zos), host)
     texts = [written(one, host) for one in shown]
     assume(
         all(len(text) <= LONGEST_COMMAND for text in texts)
@@ -140,12 +140,12 @@ def _quoted_where_needed(value: str) -> str:
 @settings(deadline=None)  # a busy machine is no bug
 @given(st.data(), st.sampled_from([Host(), Host(level=942), Host(zos=True)]))
 def test_what_runmqsc_prints_of_every_object_makes_the_same_objects_again(data: st.DataObject, host: Host) -> None:
-    original = Sketch(factory("QM1", zos=host.zos), host)
+    original = DryRun(factory("QM1", zos=host.zos), host)
     for change in data.draw(st.lists(changes(host), max_size=6)):
         if all(_tells_itself(str(value)) for value in (change.name, *change.attributes.values())):
             original.ask(change)
     lines = chain.from_iterable(one.lines for one in run_script(_DISPLAY_ALL, original.ask, host).answers)
-    again = Sketch(factory("QM1", zos=host.zos), host)
+    again = DryRun(factory("QM1", zos=host.zos), host)
     answer = run_script("".join(map(_defined_again, _printed_objects(lines))), again.ask, host)
     assert answer.refused == ()
     assert _everything(again) == _everything(original)
@@ -157,9 +157,9 @@ def _tells_itself(value: str) -> bool:
 
 
 def test_an_object_is_written_as_people_write_it() -> None:
-    sketch = Sketch(factory("QM1", zos=False), Host())
-    sketch.ask(DefineObject(kind=Kind.QALIAS, name="Front", attributes={"TARGET": "ORDERS", "DESCR": "it's"}))
-    (shown,) = (one for one in _everything(sketch) if one.name == "Front")
+    dry_run = DryRun(factory("QM1", zos=False), Host())
+    dry_run.ask(DefineObject(kind=Kind.QALIAS, name="Front", attributes={"TARGET": "ORDERS", "DESCR": "it's"}))
+    (shown,) = (one for one in _everything(dry_run) if one.name == "Front")
     assert written(shown, Host()) == (
         "DEFINE QALIAS('Front') REPLACE +\n"
         "    CLUSNL(' ') +\n"

@@ -12,7 +12,7 @@ from assay_broker.core.objects.factory import factory
 from assay_broker.core.objects.host import Host
 from assay_broker.core.objects.model import Definition, Namespace
 from assay_broker.core.objects.status import ThreadStatus
-from assay_broker.mqsc.dry_run import Sketch
+from assay_broker.mqsc.dry_run import DryRun
 from assay_broker.mqsc.lines import Position
 from assay_broker.mqsc.script import CommandAnswer, ScriptAnswer, Shown, run_script
 from assay_sdk.model.command_reasons import Mqrccf
@@ -22,26 +22,26 @@ HOST = Host()
 
 
 @pytest.fixture
-def sketch() -> Sketch:
-    return Sketch(factory("QM1", zos=False), HOST)
+def sketch() -> DryRun:
+    return DryRun(factory("QM1", zos=False), HOST)
 
 
-def run(sketch: Sketch, script: str, host: Host = HOST) -> ScriptAnswer:
+def run(sketch: DryRun, script: str, host: Host = HOST) -> ScriptAnswer:
     return run_script(script, sketch.ask, host)
 
 
-def one(sketch: Sketch, command: str) -> CommandAnswer:
+def one(sketch: DryRun, command: str) -> CommandAnswer:
     (answer,) = run(sketch, command).answers
     return answer
 
 
-def queue(sketch: Sketch, name: str) -> Definition:
+def queue(sketch: DryRun, name: str) -> Definition:
     found = sketch.directory.queue(name)
     assert found is not None
     return found
 
 
-def test_a_script_is_answered_as_runmqsc_answers_it(sketch: Sketch) -> None:
+def test_a_script_is_answered_as_runmqsc_answers_it(sketch: DryRun) -> None:
     script = (
         "* queues\nDEFINE QLOCAL(ORDERS) +\n  MAXDEPTH(5)\nDEFINE QLOCAL(ORDERS)\nDEFINE QLOCL(ORDERS)\nEND\nnot read\n"
     )
@@ -64,7 +64,7 @@ def test_a_script_is_answered_as_runmqsc_answers_it(sketch: Sketch) -> None:
     )
 
 
-def test_an_empty_script_has_no_commands(sketch: Sketch) -> None:
+def test_an_empty_script_has_no_commands(sketch: DryRun) -> None:
     assert run(sketch, "").lines == (
         "No MQSC commands read.",
         "No commands have a syntax error.",
@@ -72,7 +72,7 @@ def test_an_empty_script_has_no_commands(sketch: Sketch) -> None:
     )
 
 
-def test_display_shows_two_columns_and_long_values_alone(sketch: Sketch) -> None:
+def test_display_shows_two_columns_and_long_values_alone(sketch: DryRun) -> None:
     text = "d" * 40
     one(sketch, f"DEFINE QALIAS(FRONT) TARGET(ORDERS) DESCR('{text}')")
     assert one(sketch, "DISPLAY QALIAS(FRONT)").lines == (
@@ -87,35 +87,35 @@ def test_display_shows_two_columns_and_long_values_alone(sketch: Sketch) -> None
     )
 
 
-def test_words_without_quotes_fold_to_upper_case_and_others_do_not(sketch: Sketch) -> None:
+def test_words_without_quotes_fold_to_upper_case_and_others_do_not(sketch: DryRun) -> None:
     run(sketch, "define qlocal(orders)\nDEFINE QLOCAL('orders') DESCR('it''s')")
     assert queue(sketch, "ORDERS").text("DESCR") == ""
     assert queue(sketch, "orders").text("DESCR") == "it's"
 
 
-def test_a_quoted_blank_blanks_an_attribute(sketch: Sketch) -> None:
+def test_a_quoted_blank_blanks_an_attribute(sketch: DryRun) -> None:
     run(sketch, "DEF QL(Q) BOQNAME(B) DESCR('x')\nALT QL(Q) BOQNAME(' ') DESCR('  ')")
     assert queue(sketch, "Q").text("BOQNAME") == queue(sketch, "Q").text("DESCR") == ""
 
 
-def test_blanks_and_commas_separate(sketch: Sketch) -> None:
+def test_blanks_and_commas_separate(sketch: DryRun) -> None:
     assert one(sketch, "DEF, QL (Q),MAXDEPTH ( 5 )\tPUT(DISABLED)").refused is None
 
 
-def test_replace_and_like_work_and_may_stand_anywhere(sketch: Sketch) -> None:
+def test_replace_and_like_work_and_may_stand_anywhere(sketch: DryRun) -> None:
     answer = run(sketch, "DEF QL(A) MAXDEPTH(3)\nDEF QL(B) PUT(DISABLED)\nDEF QL(B) LIKE(A) REPLACE GET(DISABLED)")
     assert answer.refused == ()
     assert (queue(sketch, "B").number("MAXDEPTH"), queue(sketch, "B").text("PUT")) == (3, "ENABLED")
 
 
-def test_a_flag_is_said_by_its_keyword_or_its_no_form(sketch: Sketch) -> None:
+def test_a_flag_is_said_by_its_keyword_or_its_no_form(sketch: DryRun) -> None:
     run(sketch, "DEF QL(Q) NOSHARE HARDENBO")
     assert (queue(sketch, "Q").text("SHARE"), queue(sketch, "Q").text("HARDENBO")) == ("NO", "YES")
     assert "   SHARE" not in one(sketch, "DIS QL(Q) SHARE").lines
     assert one(sketch, "DIS QL(Q) SHARE").lines[-1] == "   NOSHARE"
 
 
-def test_keywords_are_no_reserved_words(sketch: Sketch) -> None:
+def test_keywords_are_no_reserved_words(sketch: DryRun) -> None:
     assert run(sketch, "DEF QL(REPLACE) DESCR(LIKE)\nDIS QL(REPLACE)\nDEF QL(END)").refused == ()
 
 
@@ -136,13 +136,13 @@ def test_keywords_are_no_reserved_words(sketch: Sketch) -> None:
         ("DIS QS(A*) WHERE(CURDEPTH EQ 0)", ["A1", "A2"]),
     ],
 )
-def test_display_finds_by_generic_name_and_condition(sketch: Sketch, display: str, names: list[str]) -> None:
+def test_display_finds_by_generic_name_and_condition(sketch: DryRun, display: str, names: list[str]) -> None:
     run(sketch, "DEF QL(A1) MAXDEPTH(5)\nDEF QL(A2) MAXDEPTH(6) PUT(DISABLED) DESCR('second')\nDEF QA(AB) TARGET(A1)")
     shown = one(sketch, display).shown
     assert [item.name for item in shown if isinstance(item, Definition)] == names
 
 
-def test_of_one_object_everything_is_shown_and_of_several_only_what_they_are(sketch: Sketch) -> None:
+def test_of_one_object_everything_is_shown_and_of_several_only_what_they_are(sketch: DryRun) -> None:
     assert any("MAXDEPTH(5000)" in line for line in one(sketch, "DIS QL(SYSTEM.DEFAULT.LOCAL.QUEUE)").lines)
     several = one(sketch, "DIS QL(*)").lines
     assert not any("MAXDEPTH" in line for line in several)
@@ -150,7 +150,7 @@ def test_of_one_object_everything_is_shown_and_of_several_only_what_they_are(ske
     assert any("MAXDEPTH(5000)" in line for line in one(sketch, "DIS QL(*) ALL").lines)
 
 
-def test_the_queue_manager_shows_its_level_and_platform(sketch: Sketch) -> None:
+def test_the_queue_manager_shows_its_level_and_platform(sketch: DryRun) -> None:
     lines = one(sketch, "DISPLAY QMGR CMDLEVEL PLATFORM DEADQ").lines
     assert lines == (
         "AMQ8408I: The queue manager.",
@@ -159,7 +159,7 @@ def test_the_queue_manager_shows_its_level_and_platform(sketch: Sketch) -> None:
     )
 
 
-def test_subscriptions_are_shown_with_their_identifier(sketch: Sketch) -> None:
+def test_subscriptions_are_shown_with_their_identifier(sketch: DryRun) -> None:
     run(sketch, "DEFINE SUB('news to desk') TOPICSTR('news') DEST(DESK)")
     lines = one(sketch, "DISPLAY SUB('news*') SUBID SUBTYPE DEST").lines
     assert lines[1].split() == ["SUB(news", "to", "desk)", "DEST(DESK)"]
@@ -167,7 +167,7 @@ def test_subscriptions_are_shown_with_their_identifier(sketch: Sketch) -> None:
     assert one(sketch, "DISPLAY SUB(*) SUBTYPE(PROXY)").refused is not None
 
 
-def test_an_authority_record_is_set_and_shown(sketch: Sketch) -> None:
+def test_an_authority_record_is_set_and_shown(sketch: DryRun) -> None:
     run(sketch, "SET AUTHREC PROFILE('A.**') OBJTYPE(QUEUE) PRINCIPAL('alice','bob') AUTHADD(PUT,GET)")
     run(sketch, "SET AUTHREC PROFILE('A.**') OBJTYPE(QUEUE) PRINCIPAL('bob') AUTHRMV(GET)")
     assert sketch.authorities.allowed("alice", "QUEUE", "A.B", "GET")
@@ -258,7 +258,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("command", "at", "reason", "text"), MISTAKES)
 def test_a_mistake_is_answered_with_its_place_and_reason_and_changes_nothing(
-    sketch: Sketch, command: str, at: tuple[int, int], reason: int, text: str
+    sketch: DryRun, command: str, at: tuple[int, int], reason: int, text: str
 ) -> None:
     before = tuple(sketch.directory)
     (answer,) = run(sketch, command).answers
@@ -271,14 +271,14 @@ def test_a_mistake_is_answered_with_its_place_and_reason_and_changes_nothing(
     assert (tuple(sketch.directory), tuple(sketch.authorities)) == (before, ())
 
 
-def test_the_next_command_follows_a_refused_one(sketch: Sketch) -> None:
+def test_the_next_command_follows_a_refused_one(sketch: DryRun) -> None:
     answer = run(sketch, "DEF QL('A\nDEF QL(B)")
     assert [one.refused is None for one in answer.answers] == [False, True]
 
 
 def test_authority_is_not_set_by_mqsc_on_zos() -> None:
     zos = Host(zos=True)
-    sketch = Sketch(factory("MQ01", zos=True), zos)
+    sketch = DryRun(factory("MQ01", zos=True), zos)
     answer = run(sketch, "SET AUTHREC PROFILE(Q) OBJTYPE(QUEUE) GROUP(G) AUTHADD(PUT)", zos)
     assert [refused.reason for refused in answer.refused] == [Mqrccf.PARM_SYNTAX_ERROR]
 
@@ -301,7 +301,7 @@ RUBBISH: list[tuple[str, Callable[[int], str]]] = [
 
 
 @pytest.mark.parametrize("make", [make for _, make in RUBBISH], ids=[name for name, _ in RUBBISH])
-def test_100_kb_of_rubbish_are_refused_quickly(sketch: Sketch, make: Callable[[int], str]) -> None:
+def test_100_kb_of_rubbish_are_refused_quickly(sketch: DryRun, make: Callable[[int], str]) -> None:
     begun = time.process_time()
     answer = run(sketch, make(100_000))
     assert answer.refused
@@ -312,12 +312,12 @@ def test_100_kb_of_rubbish_are_refused_quickly(sketch: Sketch, make: Callable[[i
 @settings(deadline=None)  # a busy machine is no bug
 @given(st.text("DEFQL()' ,+-*;\nA1.%\x00Ä", max_size=200))
 def test_whatever_the_text_it_is_answered_and_nothing_is_defined_by_chance(script: str) -> None:
-    sketch = Sketch(factory("QM1", zos=False), HOST)
+    sketch = DryRun(factory("QM1", zos=False), HOST)
     answer = run(sketch, script)
     assert len(answer.refused) + sum(one.refused is None for one in answer.answers) == len(answer.answers)
 
 
-def test_reasons_without_a_message_of_their_own_are_told_as_unexpected(sketch: Sketch) -> None:
+def test_reasons_without_a_message_of_their_own_are_told_as_unexpected(sketch: DryRun) -> None:
     answer = one(sketch, "CLEAR QL(Q)")
     assert answer.refused is not None
     assert answer.refused.reason == Mqrccf.COMMAND_FAILED
@@ -325,7 +325,7 @@ def test_reasons_without_a_message_of_their_own_are_told_as_unexpected(sketch: S
     assert Mqrc.UNKNOWN_OBJECT_NAME not in {refused.reason for refused in run(sketch, "CLEAR QL(Q)").refused}
 
 
-def test_a_deleted_object_is_gone(sketch: Sketch) -> None:
+def test_a_deleted_object_is_gone(sketch: DryRun) -> None:
     run(sketch, "DEF TOPIC(T) TOPICSTR(A)\nDELETE TOPIC(T)")
     assert sketch.directory.find(Namespace.TOPIC, "T") is None
 
