@@ -37,7 +37,7 @@ class Facility:
     """What the queue managers of a sharing group share, whether they run or not.
 
     Args:
-        runner: The world's crank.
+        runner: Runs the jobs, and has the clock.
         numbers: Where the numbers of connections come from.
         several: Whether there are several of them.
         flush_ns: See `Log`.

@@ -63,11 +63,11 @@ class InProcessWire:
     """One connection. Each event reaches the sink as a job of its own, in order.
 
     Args:
-        queue_manager: Where it leads.
-        target: Who connects.
-        sink: Who is told.
-        runner: The world's crank.
-        epoch: Number of the attempt.
+        queue_manager: The queue manager at the other end.
+        target: The client's URL, client id and login.
+        sink: Takes the events.
+        runner: Runs the jobs.
+        epoch: The number of the attempt.
     """
 
     def __init__(
