@@ -1,6 +1,6 @@
-"""What each command does to a queue manager.
+"""The handler of each command.
 
-Every handler checks first and changes then, so a refused command leaves no trace.
+Every handler checks before it changes anything, so a refused command has no effect.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from assay_broker.core.clients.xa_functions import (
     recover_branches,
 )
 from assay_broker.core.commands import Command
-from assay_broker.core.delay.release import fail, look, release_due, restart, unstage
+from assay_broker.core.delay.release import check_staging_queue, fail, release_due, restart, unstage
 from assay_broker.core.effects import Browsed
 from assay_broker.core.messages.alterations import with_ids
 from assay_broker.core.messages.descriptor import staged_id
@@ -54,7 +54,7 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 
 _PUTS = LinkInput.PUT
-"""Looked up once: for each message."""
+"""Cached at import, because `Enum` attribute lookup is slow and this runs for each message."""
 _MAX_CREDIT = 2**31 - 1  # AMQP 1.0, 2.7.4: link-credit is an unsigned 32-bit number; half of it is plenty
 
 
@@ -69,7 +69,7 @@ def _connect(state: State, turn: Turn, command: commands.Connect) -> None:
 
 def _disconnect(state: State, turn: Turn, command: commands.Disconnect) -> None:
     end_connection(state, turn, state.connections.get(command.connection))
-    turn.answer(command.connection, command.token, gate=state.gate(state.batch))  # after every other answer
+    turn.answer(command.connection, command.token, gate=state.gate(state.batch))  # the connection's last answer
 
 
 def _attach_sender(state: State, turn: Turn, command: commands.AttachSender) -> None:
@@ -83,7 +83,7 @@ def _attach(state: State, turn: Turn, command: commands.Attach) -> None:
     made_by = attach(state, turn, connection, command)
     receiver = connection.links[command.link]
     told = backout(state, receiver.queue) if isinstance(receiver, Receiver) else None
-    # PD-13: durable before anybody is told
+    # PD-13: the answer waits until the subscription is durable
     turn.answer(command.connection, command.token, gate=state.gate(made_by), properties=told)
 
 
@@ -107,7 +107,7 @@ def _flow(state: State, turn: Turn, command: commands.Flow) -> None:
 
 
 def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Work | None:
-    """The unit of work that a command is part of, if it may still grow.
+    """Return the unit of work of a command, if it may still grow.
 
     Raises:
         RefusalError: It may not.
@@ -218,7 +218,7 @@ def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
     if command.address.kind not in (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE):
         raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, "Only a queue can be browsed.", command.address.name)
     if command.address.kind is AddressKind.TEMPORARY_QUEUE and str(command.address) not in state.temporary:
-        # Looking makes no queue: there would be nobody with whom it goes.
+        # A browse creates no queue, because no connection would own it.
         raise refusal(
             Mqrc.UNKNOWN_OBJECT_NAME, f"{command.address.name} is no longer there, or never was.", command.address.name
         )
@@ -243,7 +243,7 @@ def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
 
 
 def _as_browsed(state: State, entry: Entry) -> Browsed:
-    """A message as a browser sees it; a staged one under the ids that it has on the staging queue (DD-37)."""
+    """Return a message for a browser; a staged one has the ids of the staging queue (DD-37)."""
     message = entry.message
     if entry.place is Place.STAGED:
         message = with_ids(message, staged_id(state.settings.name, entry), message.message_id)
@@ -300,12 +300,12 @@ def _store_failed(state: State, turn: Turn, command: commands.StoreFailed) -> No
         batch_failed(state, turn, batch, command.why)
     turn.all_undone()
     if turn.looks:
-        look(state, turn)
+        check_staging_queue(state, turn)
 
 
 _Handler = Callable[[State, Turn, Command], None]
 
-# Each handler takes its own command; the key says which, and no type can say that of a mapping.
+# Each handler takes the type of command that is its key, which a mapping's type cannot express.
 HANDLERS: dict[type[Command], _Handler] = cast(
     "dict[type[Command], _Handler]",
     {

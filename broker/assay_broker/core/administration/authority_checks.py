@@ -1,7 +1,7 @@
-"""Where authority is enforced, and nowhere else: at the open on the name that is used, and at each put (DD-30).
+"""Authority checks, and the only place for them: at the open on the name that is used, and at each put (DD-30).
 
-Never at the release of a delayed message (DD-31), nor for the queue manager's own use of the staging queue (DD-32).
-A temporary destination needs no authority: whoever knows its name was told it by its owner.
+The release of a delayed message is not checked (DD-31), nor the queue manager's own use of the staging queue (DD-32). A
+temporary destination needs no authority, because only its owner can tell its name.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 
 
 def check_connect(state: State, user: str | None) -> None:
-    """Refuse a user who may not connect.
+    """Refuse a user without authority to connect.
 
     Raises:
-        RefusalError: As said.
+        RefusalError: The user has no authority.
     """
     if not state.authorities.allowed(user, "QMGR", QUEUE_MANAGER_PROFILE, "CONNECT"):
         raise not_authorised(user, "CONNECT", state.settings.name)
 
 
 def check_permitted(state: State, user: str | None, address: Address, authority: str) -> None:
-    """Refuse a user who may not do something with a destination.
+    """Refuse a user without authority on a destination.
 
     Args:
         state: The queue manager.
-        user: Who; None for one who has not said who he is.
-        address: The destination under the name that is used: for an alias, not what it stands for.
-        authority: GET, BROWSE or PUT a queue; PUB or SUB a topic, where any topic object up the tree may grant it.
+        user: The user; None for an anonymous one.
+        address: The destination, under the name that the client uses: an alias, not its target.
+        authority: GET, BROWSE or PUT for a queue; PUB or SUB for a topic, which any topic object up the tree may grant.
 
     Raises:
-        RefusalError: As said.
+        RefusalError: The user has no authority.
     """
     allowed = state.authorities.allowed
     if address.kind is AddressKind.QUEUE:
@@ -52,19 +52,19 @@ def check_permitted(state: State, user: str | None, address: Address, authority:
 
 
 def check_cancel(state: State, user: str | None, sent_to: Address | None) -> None:
-    """Refuse a user who may not take a delayed message back.
+    """Refuse a user who may not cancel a delayed message.
 
-    An administrator of the staging queue may (DD-38), and so may a user who could have sent the message: with authority
-    for its destination and knowledge of its id, which nobody guesses.
+    An administrator of the staging queue may cancel it (DD-38). So may a user with authority for the message's
+    destination, because such a user could have sent the message, and its id cannot be guessed.
 
     Args:
         state: The queue manager.
-        user: Who; None for one who has not said who he is.
-        sent_to: The message's destination; None for a publication whose sender did not write it into the message, as
-            every driver and protocol of ours does.
+        user: The user; None for an anonymous one.
+        sent_to: The message's destination; None for a publication whose message does not name it, as all our drivers
+            and protocols do.
 
     Raises:
-        RefusalError: As said.
+        RefusalError: The user has no authority.
     """
     if state.authorities.allowed(user, "QUEUE", STAGING_QUEUE, "GET"):
         return
@@ -73,13 +73,13 @@ def check_cancel(state: State, user: str | None, sent_to: Address | None) -> Non
 
 
 def not_authorised(user: str | None, authority: str, name: str) -> RefusalError:
-    """The refusal of a user without an authority on something."""
+    """Return the refusal for a missing authority."""
     who = "A user who is not named" if user is None else f"User {user}"
     return refusal(Mqrc.NOT_AUTHORIZED, f"{who} has no authority to {authority} {name}.", name)
 
 
 def _topic_objects(state: State, topic: str) -> Iterator[str]:
-    """The names of the topic objects that may grant something on a topic string, the nearest first."""
+    """Return the names of the topic objects that may grant authority on a topic string, the nearest first."""
     for definition in state.objects.topics.above(topic):
         yield definition.name
     yield BASE_TOPIC

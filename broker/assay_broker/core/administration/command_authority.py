@@ -1,8 +1,8 @@
-"""What an administrative command needs authority for, where its asker's authority counts.
+"""The authority that each administrative command needs, for users whose authority is checked.
 
-The authorities are those with which IBM MQ secures its administration: CRT, CHG, DLT, CLR and DSP on the object, and on
-the queue manager for what is about no object of a type that has profiles.  Native puts and gets need what an
-application's own need.  The user mqm is asked for nothing.
+The authorities are those of IBM MQ: CRT, CHG, DLT, CLR and DSP on the object, or on the queue manager if the command
+concerns no object of a type with profiles. A native put or get needs the same authority as an application's. The user
+mqm needs none.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from assay_broker.core.state import State
 from assay_sdk.model.message import Address, AddressKind
 
 Need = tuple[str, str, str]
-"""Type of object, name or profile, authority."""
+"""Object type, name or profile, authority."""
 
 _TYPES = {Namespace.QUEUE: "QUEUE", Namespace.TOPIC: "TOPIC"}
 
 
 def check_administration(state: State, user: str | None, change: Change) -> None:
-    """Refuse a user who may not have a command carried out.
+    """Refuse a command for which a user has no authority.
 
     Raises:
-        RefusalError: As said.
+        RefusalError: The user has no authority.
     """
     if user == ADMINISTRATOR:
         return
@@ -45,13 +45,13 @@ def check_administration(state: State, user: str | None, change: Change) -> None
 
 
 def shown_to(state: State, user: str | None, change: Change, value: Value) -> Value:
-    """What a user is shown: of several objects, those that DSP is granted on.
+    """Return the part of a DISPLAY result that a user may see: the objects on which the user has DSP authority.
 
     Args:
         state: The queue manager.
-        user: Who asks.
-        change: What was asked.
-        value: What there is.
+        user: The user who sent the command.
+        change: The command.
+        value: Its whole result.
     """
     if user == ADMINISTRATOR or not isinstance(change, changes.DisplayObjects):
         return value
@@ -65,7 +65,7 @@ def _granted(state: State, user: str | None, found: tuple[Definition, ...]) -> I
 
 
 def _on(kind: Kind, name: str, authority: str) -> Need:
-    """Subscriptions have no profiles of their own: who may change the queue manager may change them."""
+    """Return the authority needed on an object; subscriptions have no profiles, so theirs is on the queue manager."""
     object_type = _TYPES.get(NAMESPACES[kind])
     if object_type is None:
         return _on_manager(authority if authority == "DSP" else "CHG")
@@ -77,8 +77,8 @@ def _on_manager(authority: str) -> Need:
 
 
 def _define(state: State, change: changes.DefineObject) -> Need:
-    there = state.objects.find(NAMESPACES[change.kind], change.name) is not None
-    return _on(change.kind, change.name, "CHG" if there else "CRT")
+    exists = state.objects.find(NAMESPACES[change.kind], change.name) is not None
+    return _on(change.kind, change.name, "CHG" if exists else "CRT")
 
 
 def _alter(_state: State, change: changes.AlterObject) -> Need:
@@ -90,7 +90,7 @@ def _delete(_state: State, change: changes.DeleteObject) -> Need:
 
 
 def _display(_state: State, change: changes.DisplayObjects) -> Need | None:
-    """One object is refused; of several, the others are left out."""
+    """Return the authority for one object; None for a generic name, because `shown_to` filters the result."""
     if change.name.endswith("*"):
         return None
     return _on(change.kinds[0], change.name, "DSP")
@@ -108,7 +108,7 @@ def _manager(authority: str) -> Callable[[State, Change], Need]:
     return lambda _state, _change: _on_manager(authority)
 
 
-# Each takes its own change; the key says which, and no type can say that of a mapping.
+# Each function takes the type of change that is its key, which a mapping's type cannot express.
 _NEEDS = cast(
     "MappingProxyType[type[Change], Callable[[State, Change], Need | None]]",
     MappingProxyType(

@@ -1,4 +1,4 @@
-"""Defining, altering and deleting objects, clearing queues, setting authorities."""
+"""DEFINE, ALTER, DELETE, CLEAR and SET AUTHREC."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from assay_broker.core.queues.queue import Receiver
 from assay_broker.core.queues.resolution import depth
 from assay_broker.core.records import AuthoritySet
 from assay_broker.core.state import State
-from assay_broker.core.topics.administrative_subscriptions import check_sub, welcome_sub
+from assay_broker.core.topics.administrative_subscriptions import check_sub, deliver_retained_to_sub
 from assay_broker.core.topics.retained_updates import clear_retained
 from assay_broker.core.topics.subscriptions import Subscription
 from assay_broker.core.turn import Turn
@@ -37,10 +37,10 @@ from assay_sdk.model.reasons import Mqrc
 
 
 def define_object(state: State, turn: Turn, change: DefineObject) -> None:
-    """DEFINE; a queue's messages stay.
+    """Carry out DEFINE; a queue's messages stay.
 
     Raises:
-        RefusalError: It cannot be made.
+        RefusalError: The object cannot be defined.
     """
     planned = plan_define(state.objects, change, state.settings.host)
     if planned.kind in {Kind.QALIAS, Kind.QMODEL} and state.queues.named(planned.name) is not None:
@@ -52,23 +52,23 @@ def define_object(state: State, turn: Turn, change: DefineObject) -> None:
         check_sub(state, planned)
     define(state, turn, planned)
     if planned.kind is Kind.SUB and new:
-        welcome_sub(state, turn, planned.name)
+        deliver_retained_to_sub(state, turn, planned.name)
 
 
 def alter_object(state: State, turn: Turn, change: AlterObject) -> None:
-    """ALTER; it holds at once, also for whoever has the object open.
+    """Carry out ALTER; the change holds at once, also for clients that have the object open.
 
     Raises:
-        RefusalError: It cannot be altered like that.
+        RefusalError: The object cannot be altered like this.
     """
     define(state, turn, plan_alter(state.objects, change, state.settings.host))
 
 
 def delete_object(state: State, turn: Turn, change: DeleteObject) -> None:
-    """DELETE.
+    """Carry out DELETE.
 
     Raises:
-        RefusalError: There is no such object, somebody has it open, or it holds messages that are not to go with it.
+        RefusalError: The object does not exist, is open, or holds messages and PURGE was not given.
     """
     subscriptions = _of_clients(state, change)
     if subscriptions:
@@ -86,10 +86,10 @@ def delete_object(state: State, turn: Turn, change: DeleteObject) -> None:
 
 
 def _of_clients(state: State, change: DeleteObject) -> list[Subscription]:
-    """What a DELETE SUB names that is no object: subscriptions that clients have made.
+    """Return the clients' subscriptions that a DELETE SUB names; none if a SUB object has the name.
 
     Raises:
-        RefusalError: The name does not tell two clients' apart.
+        RefusalError: Several clients have a durable subscription of this name.
     """
     if change.kind is not Kind.SUB or state.objects.find(Namespace.SUB, change.name) is not None:
         return []
@@ -112,10 +112,10 @@ def _delete_subscriptions(state: State, turn: Turn, subscriptions: list[Subscrip
 
 
 def clear_queue(state: State, turn: Turn, change: ClearQueue) -> None:
-    """CLEAR QLOCAL: all its messages go.
+    """Carry out CLEAR QLOCAL.
 
     Raises:
-        RefusalError: There is no such queue, somebody has it open, or some messages are not committed.
+        RefusalError: The queue does not exist, is open, or holds uncommitted messages.
     """
     known = state.objects.queue(change.name)
     made_on_use = known is None and state.queues.named(change.name) is not None
@@ -132,15 +132,15 @@ def clear_queue(state: State, turn: Turn, change: ClearQueue) -> None:
 
 
 def clear_topic(state: State, turn: Turn, change: ClearRetained) -> None:
-    """CLEAR TOPICSTR: the retained publication of exactly this topic string goes, if there is one."""
+    """Carry out CLEAR TOPICSTR: remove the retained publication of exactly this topic string, if it has one."""
     clear_retained(state, turn, Address(AddressKind.TOPIC, change.topic))
 
 
 def set_authority(state: State, turn: Turn, change: SetAuthority) -> None:
-    """SET AUTHREC; it holds at once.
+    """Carry out SET AUTHREC; the change holds at once.
 
     Raises:
-        RefusalError: It names no such thing.
+        RefusalError: An object type, profile, entity or authority is not valid.
     """
     for record in plan_authority(state.authorities, change):
         before = state.authorities.like(record)
@@ -160,7 +160,7 @@ def _authority_back_to(state: State, record: AuthorityRecord, before: AuthorityR
 
 
 def _check_not_open(state: State, definition: Definition) -> None:
-    """Refuse what nobody may have open, under its own name or, a local queue, under an alias."""
+    """Refuse a definition that is open under its own name, or whose local queue is open through an alias."""
     queue = state.queues.named(definition.name) if definition.kind is Kind.QLOCAL else None
     everybody = state.connections.everywhere() if definition.shared else state.connections
     for connection in everybody:
@@ -172,7 +172,7 @@ def _check_not_open(state: State, definition: Definition) -> None:
 
 
 def _uncommitted(state: State, name: str) -> bool:
-    """Whether an open unit of work has put messages on a queue, or got them off it."""
+    """Return whether an open unit of work has put messages to a queue or got messages from it."""
     queue = state.queues.named(name)
     if queue is None:
         return False
@@ -189,7 +189,7 @@ def _check_emptiable(state: State, queue: Definition, *, purge: bool) -> None:
 
 
 def _empty(state: State, turn: Turn, name: str) -> None:
-    """All messages of a queue go."""
+    """Remove all messages of a queue, and of the staging queue also the staged ones."""
     if name == STAGING_QUEUE:
         for entry in tuple(state.staging):
             unstage(state, turn, entry)

@@ -1,4 +1,4 @@
-"""What an administrator asks for: one handler a change."""
+"""The table of handlers for administrators' commands."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from assay_broker.core.turn import Turn
 
 Handler = Callable[[State, Turn, Change], Value]
 
-# Each handler takes its own change; the key says which, and no type can say that of a mapping.
+# Each handler takes the type of change that is its key, which a mapping's type cannot express.
 CHANGES: dict[type[Change], Handler] = cast(
     "dict[type[Change], Handler]",
     {
@@ -47,12 +47,12 @@ CHANGES: dict[type[Change], Handler] = cast(
 
 
 def administer(state: State, turn: Turn, change: Change) -> Value:
-    """Do what an administrator asks; authority is not checked, who may administer is the caller's to know.
+    """Carry out an administrator's command. The caller checks the authority for it.
 
     Returns:
-        What the answer brings.
+        The value of the answer.
 
     Raises:
-        RefusalError: It cannot be done; nothing is changed.
+        RefusalError: The command cannot be carried out; nothing is changed.
     """
     return CHANGES[type(change)](state, turn, change)

@@ -1,4 +1,4 @@
-"""What an administrator is shown: objects with what is known of them at this moment, and authority records."""
+"""DISPLAY: objects with their present state, authority records, and topic status."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from assay_sdk.model.message import Address, AddressKind
 
 
 def display_objects(state: State, _turn: Turn, change: DisplayObjects) -> tuple[Definition, ...]:
-    """The objects that fit, in the order of their names.
+    """Return the matching objects, sorted by name.
 
     Raises:
-        RefusalError: No object of these kinds has the attribute that the condition is on.
+        RefusalError: No object of these kinds has the attribute of the condition.
     """
     host = state.settings.host
     if change.where is not None:
@@ -40,12 +40,12 @@ def display_objects(state: State, _turn: Turn, change: DisplayObjects) -> tuple[
 
 
 def display_authority(state: State, _turn: Turn, change: DisplayAuthority) -> tuple[AuthorityRecord, ...]:
-    """The authority records that fit, in the order in which they were first set."""
+    """Return the matching authority records, in the order in which they were first set."""
     return shown_records(state.authorities, change)
 
 
 def display_topic_status(state: State, turn: Turn, change: DisplayTopicStatus) -> tuple[TopicStatus, ...]:
-    """What holds for a topic string, with everything that ASPARENT stood for put in its place."""
+    """Return the attributes that apply to a topic string; inherited values replace ASPARENT."""
     settings = topic_settings(state.objects, change.topic)
     topic = Address(AddressKind.TOPIC, change.topic)
     nearest = next(iter(state.objects.topics.above(change.topic)), None)
@@ -101,7 +101,7 @@ def _live(state: State, definition: Definition) -> dict[str, Value]:
 
 
 def _made_on_use(state: State, change: DisplayObjects) -> Iterator[Definition]:
-    """Local queues that nobody has defined: those in use, and the one that is named if it would be made."""
+    """Return local queues without definition: those in use, and the named one if it would be created on use."""
     shown: set[str] = set()
     for queue in state.queues:
         name = name_at(queue.home)
@@ -115,7 +115,7 @@ def _made_on_use(state: State, change: DisplayObjects) -> Iterator[Definition]:
 
 
 def _subscription(state: State, subscription: Subscription) -> Definition:
-    """A client's subscription as an object; some have no name."""
+    """Return a client's subscription as a SUB definition; the name of an anonymous one is empty."""
     terms = subscription.terms
     given: dict[str, Value] = {
         "TOPICSTR": terms.topic.name,

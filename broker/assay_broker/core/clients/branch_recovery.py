@@ -1,4 +1,4 @@
-"""The branches that are in doubt when a queue manager starts, and whose messages are whose."""
+"""Recovery of the branches that are in doubt when a queue manager starts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _NO_CONNECTION = 0
 
 
 class BranchRecovery:
-    """What was in doubt is again, and what an operator has completed is remembered, the oldest first.
+    """Recovers branches in doubt with their messages, and branches completed by an operator, the oldest first.
 
     Args:
         state: The queue manager.
-        records: What the store says of branches.
+        records: The store's records of branches.
     """
 
     def __init__(self, state: State, records: Iterable[UnitPrepared | UnitCompleted]) -> None:
@@ -49,15 +49,15 @@ class BranchRecovery:
         ]
 
     def putter(self, stored: MessageStored) -> Branch | None:
-        """The branch in doubt that has put a copy; None when the copy is everybody's."""
+        """Return the branch in doubt that has put a copy; None if there is none."""
         return None if stored.unit is None else self._by_number.get(stored.unit)
 
     def getter(self, entry: Entry) -> Branch | None:
-        """The branch in doubt that has accepted a copy; None when none has."""
+        """Return the branch in doubt that has accepted a copy; None if there is none."""
         return self._getters.get(entry.key)
 
     def take_up_shared(self, messages: Mapping[int, MessageStored]) -> None:
-        """What they have put on shared queues, or got off them, still stands there, as the group has kept it."""
+        """Give the branches their messages on shared queues, which the sharing group has kept."""
         if not self._by_number:
             return
         for queue in self._state.queues:
@@ -70,7 +70,7 @@ class BranchRecovery:
                     stand_uncommitted(putter, queue, entry)
 
     def put_in_order(self) -> None:
-        """What each has put will come in the order of the sends; a copy that its record does not name comes last."""
+        """Sort each branch's puts by their sends; a copy that the branch's record does not name comes last."""
         last = len(self._positions)
         for branch in self._by_number.values():
             branch.sent.sort(key=lambda standing: self._positions.get(standing.entry.key, last))

@@ -1,4 +1,4 @@
-"""Units of work and connections: how they end, and what a batch that cannot be stored takes back."""
+"""The end of units of work and connections, and the results of the store's batches."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from assay_sdk.model.xa import xa_refused
 
 
 def end_unit(state: State, turn: Turn, connection: Connection, unit: Unit, happened: UnitInput) -> None:
-    """A unit of work is committed, backed out, or lost with its connection.
+    """Commit a unit of work, or back it out, also because its connection is lost.
 
     Raises:
-        RefusalError: Its table does not let it end so.
+        RefusalError: Its state table does not allow it.
     """
     action = unit.step(happened)
     if action is UnitAction.APPLY:
@@ -42,7 +42,7 @@ def end_unit(state: State, turn: Turn, connection: Connection, unit: Unit, happe
 
 
 def _apply(state: State, turn: Turn, unit: Unit) -> None:
-    """Everything at once, in the order of the sends; recorded in one batch (JMS 6.2.7)."""
+    """Carry out the sends and settlements of a unit in the order of the sends, recorded in one batch (JMS 6.2.7)."""
     with turn.together():
         for delivery in unit.settled:
             delivery.link.unsettled.pop(delivery.number, None)
@@ -52,7 +52,7 @@ def _apply(state: State, turn: Turn, unit: Unit) -> None:
 
 
 def _settle(state: State, turn: Turn, delivery: Delivery) -> None:
-    """Give a delivery the outcome that it got within its unit, whether its link is still there or not."""
+    """Give a delivery the outcome that it got within its unit, even if its link has been closed since."""
     said = delivery.settled_by
     if said is None:
         raise RuntimeError("a unit of work holds a delivery without an outcome")
@@ -60,7 +60,7 @@ def _settle(state: State, turn: Turn, delivery: Delivery) -> None:
 
 
 def _discard(state: State, turn: Turn, unit: Unit) -> None:
-    """Nothing was sent; what was settled is unsettled again, with its link or, without one, on its queue."""
+    """Drop a unit's sends; its deliveries are unsettled again, or go back to their queues if their links are closed."""
     for pending in unit.puts:
         back_out(state, turn, unit, pending)
     for delivery in unit.settled:
@@ -70,7 +70,7 @@ def _discard(state: State, turn: Turn, unit: Unit) -> None:
 
 
 def end_connection(state: State, turn: Turn, connection: Connection) -> None:
-    """A connection ends, in order or not: units of work are backed out, links closed, temporary destinations gone."""
+    """End a connection: back out its units of work, close its links, delete its temporary destinations."""
     for unit in tuple(connection.units.values()):
         if isinstance(unit, Unit):
             end_unit(state, turn, connection, unit, UnitInput.LOST)
@@ -83,7 +83,7 @@ def end_connection(state: State, turn: Turn, connection: Connection) -> None:
 
 
 def batch_stored(state: State, number: int) -> None:
-    """A batch is durable, and every one before it."""
+    """Note that a batch and all earlier ones are durable."""
     ledger = state.ledger
     ledger.stored = max(ledger.stored, number)
     for done in [pending for pending in ledger.pending if pending <= number]:
@@ -91,7 +91,7 @@ def batch_stored(state: State, number: int) -> None:
 
 
 def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
-    """A batch could not be stored: nothing in it has happened, and whoever waits for it is refused."""
+    """Undo a batch that could not be stored, and refuse the commands that wait for it."""
     batch = state.ledger.pending.pop(number, None)
     if batch is None:
         return
@@ -115,7 +115,7 @@ def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
 
 
 def _revoke(state: State, receiver: Receiver, text: str, turn: Turn) -> None:
-    """With its credit back a settled receiver would get the message, and need the store, at once again."""
+    """Close a settled receiver: with its credit back it would get the message, and need the store, again at once."""
     if receiver.state is LinkState.RECEIVING:
         full = refused(Mqrc.STORAGE_MEDIUM_FULL, f"{Mqrc.STORAGE_MEDIUM_FULL.label}: {text}", state.settings.name)
         connection = state.connections.anywhere(receiver.connection)

@@ -1,4 +1,4 @@
-"""Opening and closing links and subscriptions."""
+"""Opening and closing of links, subscriptions and temporary destinations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from assay_broker.core.refusals import RefusalError, illegal_state, refusal
 from assay_broker.core.state import State
 from assay_broker.core.states.links import Link, LinkAction, LinkInput
 from assay_broker.core.topics.publications import check_subscribing
-from assay_broker.core.topics.retained_delivery import check_welcome, welcome
+from assay_broker.core.topics.retained_delivery import check_retained_fits, deliver_retained
 from assay_broker.core.topics.subscriptions import Subscription, SubscriptionReceiver, Terms, check_reuse, check_terms
 from assay_broker.core.turn import Turn
 from assay_sdk.driver import Durability, PeerProperties
@@ -41,10 +41,10 @@ _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
 
 
 def parse_selector(text: str | None) -> Selector | None:
-    """A selector ready for use; None and the empty one select everything (JMS 3.8.1.1).
+    """Parse a selector; None and the empty one select everything (JMS 3.8.1.1).
 
     Raises:
-        RefusalError: It is not a selector.
+        RefusalError: The text is not a selector.
     """
     if not text:
         return None
@@ -55,10 +55,10 @@ def parse_selector(text: str | None) -> Selector | None:
 
 
 def check_address(state: State, address: Address) -> None:
-    """Refuse a name that names nothing an application may use.
+    """Refuse an empty or too long name of a destination.
 
     Raises:
-        RefusalError: As said.
+        RefusalError: The name is empty or too long.
     """
     if not address.name or len(address.name.encode(errors="surrogatepass")) > state.settings.max_name_bytes:
         reason = Mqrc.UNKNOWN_OBJECT_NAME if address.kind in _QUEUES else Mqrc.TOPIC_STRING_ERROR
@@ -75,7 +75,7 @@ def _check_new_link(state: State, connection: Connection, number: int) -> None:
 
 
 def _adopt(state: State, connection: Connection, address: Address, *, adopt: bool) -> None:
-    """A temporary destination belongs to the connection that opens it first, and goes with it (JMS 6.2.2)."""
+    """Make the first connection that opens a temporary destination its owner, with which it ends (JMS 6.2.2)."""
     if address.kind in _TEMPORARY and str(address) not in state.temporary:
         if not adopt:
             raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is no longer there, or never was.", address.name)
@@ -89,7 +89,7 @@ def attach_sender(state: State, connection: Connection, command: AttachSender) -
     """Open a sender.
 
     Returns:
-        What there is to say of its destination.
+        The properties of its destination, for the client.
 
     Raises:
         RefusalError: It cannot be opened.
@@ -115,7 +115,7 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
     """Open a receiver.
 
     Returns:
-        The batch that has made its durable subscription, whoever asked for that; 0 for none.
+        The batch that stores its durable subscription, even if another client created that; 0 for none.
 
     Raises:
         RefusalError: It cannot be opened.
@@ -152,13 +152,13 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
 
 
 def _open_queue(state: State, connection: Connection, command: Attach) -> Queue:
-    """The queue that a receiver asks for, if it may have it.
+    """Return the queue for a new receiver.
 
     Raises:
-        RefusalError: It may not.
+        RefusalError: The receiver may not have it.
     """
-    lasting = command.durability is Durability.DURABLE or command.timeout_ms is not None
-    if lasting or command.name is not None or command.shared:
+    durable = command.durability is Durability.DURABLE or command.timeout_ms is not None
+    if durable or command.name is not None or command.shared:
         raise refusal(Mqrc.OPTIONS_ERROR, "A subscription is on a topic, and this is a queue.", command.address.name)
     _adopt(state, connection, command.address, adopt=command.adopt)
     if command.address.name == STAGING_QUEUE:
@@ -210,21 +210,22 @@ def _open_subscription(
     subscription = make_subscription(state, number, terms, selector, connection.number)
     subscription.queue.lossy = command.settled and not terms.durable  # QS-30, QS-36
     try:
-        check_welcome(state, subscription, turn.now_ms)
+        check_retained_fits(state, subscription, turn.now_ms)
     except RefusalError:
         forget_subscription(state, subscription)
         raise
     if terms.durable:  # PD-13: it outlives its receivers, and a kill once this is stored
         subscription.batch = turn.record(defined(subscription), partial(_unmake, state, subscription))
-    welcome(state, turn, subscription)
+    deliver_retained(state, turn, subscription)
     return subscription
 
 
 def _present(state: State, turn: Turn, terms: Terms) -> tuple[Subscription | None, Terms]:
-    """The subscription that is meant, and the terms that it then has.
+    """Return the existing subscription for these terms, if any, and the terms to use.
 
-    One whose time to live is over is not there, even if its Tick has not come yet.  Without a time to live it is asked
-    for as one that does not last, and that is the one that lasts so far, if there is one: from now on it has none.
+    A subscription whose time to live is over does not exist, even if the Tick that ends it has not come yet. A receiver
+    that asks for a time to live of 0 asks for a non-durable subscription. If a durable one with a time to live has the
+    same name, the receiver gets that one, whose time to live is then 0.
     """
     asked = (terms,) if terms.durable or terms.timeout_ms != 0 else (terms, replace(terms, durable=True))
     for one in asked:
@@ -238,7 +239,7 @@ def _present(state: State, turn: Turn, terms: Terms) -> tuple[Subscription | Non
 
 
 def _unmake(state: State, subscription: Subscription, turn: Turn) -> None:
-    """Undo the making of a durable subscription: its receivers cannot stay either, nor what never reached the store."""
+    """Undo the creation of a durable subscription: close its receivers and drop its messages."""
     forget_subscription(state, subscription)
     for key in tuple(subscription.receivers):
         _expel(state, subscription, key, turn)
@@ -246,7 +247,7 @@ def _unmake(state: State, subscription: Subscription, turn: Turn) -> None:
 
 
 def _expel(state: State, subscription: Subscription, key: tuple[int, int], turn: Turn) -> None:
-    """A receiver cannot stay: the store could not take what its coming has changed."""
+    """Close a receiver because the store could not take the change that its attach made."""
     receiver = subscription.receivers.get(key)
     if receiver is None:
         return
@@ -258,15 +259,15 @@ def _expel(state: State, subscription: Subscription, key: tuple[int, int], turn:
 def close_link(  # noqa: PLR0917  the state and the turn come first everywhere
     state: State, turn: Turn, connection: Connection, link: Link, happened: LinkInput, why: Refused | None = None
 ) -> None:
-    """A link ends, for one reason or another.
+    """Close a link.
 
     Args:
         state: The queue manager.
         turn: The present turn.
-        connection: Whose link it is.
+        connection: The connection of the link.
         link: The link.
-        happened: The reason, for the link's table.
-        why: What the peer is told when the broker ends it.
+        happened: The reason, as an input of the link's state table.
+        why: The reason for the client if the broker closes the link.
     """
     action = link.step(happened)
     connection.links.pop(link.number, None)
@@ -283,7 +284,7 @@ def _close_receiver(state: State, turn: Turn, receiver: Receiver) -> None:
     receiver.exhaust()
     receiver.queue.leave(receiver, receiver.selector)
     for delivery in receiver.unsettled.values():
-        if delivery.unit is None:  # what a unit of work has accepted is the unit's; all else comes again (QS-09, QS-10)
+        if delivery.unit is None:  # a unit keeps what it accepted; the rest comes again (QS-09, QS-10)
             give_back(state, turn, delivery, failed=True)
     receiver.unsettled = {}
     if isinstance(receiver, SubscriptionReceiver):
@@ -293,17 +294,17 @@ def _close_receiver(state: State, turn: Turn, receiver: Receiver) -> None:
 
 
 def drop_temporary(state: State, turn: Turn, connection: Connection) -> None:
-    """The temporary destinations of a connection go with it (JMS 6.2.2)."""
+    """Delete a connection's temporary destinations at its end (JMS 6.2.2)."""
     for address in connection.temporary:
         _drop_one(state, turn, address, f"{address.name} has gone with its connection.")
     connection.temporary.clear()
 
 
 def delete_temporary(state: State, turn: Turn, connection: Connection, address: Address) -> None:
-    """A connection deletes a temporary destination of its own, with all links to it.
+    """Delete a temporary destination of a connection, with all links to it.
 
     Raises:
-        RefusalError: It has none of that name.
+        RefusalError: The connection has no such destination.
     """
     if address not in connection.temporary:
         raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is no longer there, or never was.", address.name)

@@ -1,9 +1,9 @@
-"""What a branch in doubt holds: secured at its prepare, carried out or given back later, taken up again at a start.
+"""The messages of a branch in doubt: prepared, committed, backed out, and recovered at a start.
 
-From the prepare on, what it has put stands uncommitted where it belongs, or has its place on the staging queue, and
-what it has accepted is held; no connection and no link has anything to do with either any more.  The store knows it:
-`UnitPrepared`, and a `MessageStored` with the branch's number for each persistent copy, which is everybody's as soon as
-the branch is not in doubt any longer.
+After the prepare, the copies that the branch has put stand uncommitted on their queues or have a reserved place on the
+staging queue, and the copies that it has accepted are held. They no longer belong to a connection or link. The store
+has a `UnitPrepared` record, and for each persistent copy a `MessageStored` with the branch's number. The number has no
+effect any more once the branch is not in doubt.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from assay_sdk.model.report_options import Mqro
 
 
 def secure(state: State, turn: Turn, branch: Branch) -> None:
-    """Prepare: everything is kept so that either end is possible, and recorded in one batch."""
+    """Prepare a branch: keep its messages for commit or backout, and record them in one batch."""
     own = {delivery.entry.key for delivery in branch.settled}
     for delivery in branch.settled:
         delivery.link.unsettled.pop(delivery.number, None)
@@ -64,13 +64,13 @@ def _prepared(branch: Branch, now_ms: int) -> UnitPrepared:
 
 
 def _secure_put(state: State, turn: Turn, branch: Branch, pending: Pending, own: set[int]) -> None:
-    """One message comes to stand, uncommitted, where its copies belong."""
+    """Put a message uncommitted on the queues that it is for, or reserve its places on the staging queue."""
     if pending.entry is not None:
         (queue,) = pending.queues
         queue.disown(pending.entry, branch.owner)
         if pending.entry.place is Place.HELD and pending.entry.key not in own:
-            _call_in(state, queue, pending.entry)
-        if pending.entry.place is Place.UNCOMMITTED:  # otherwise the branch has got it itself
+            _take_back_from_session(state, queue, pending.entry)
+        if pending.entry.place is Place.UNCOMMITTED:  # otherwise the branch itself has got it
             _stand(branch, queue, pending.entry)
         return
     due_ms = pending.message.delivery_time_ms
@@ -101,14 +101,14 @@ def _stand(branch: Branch, queue: Queue, entry: Entry) -> None:
 
 
 def stand_uncommitted(branch: Branch, queue: Queue, entry: Entry) -> None:
-    """A copy stands on its queue, and nobody can have it before the branch is committed."""
+    """Put a copy on its queue so that no receiver can get it before the branch is committed."""
     entry.unit = branch
     queue.enter_unseen(entry)
     branch.sent.append(Standing(entry, queue))
 
 
 def stand_by_for_staging(state: State, branch: Branch, entry: Entry) -> None:
-    """A copy with a delay has its place on the staging queue, and is not staged before the branch is committed."""
+    """Reserve a place on the staging queue for a delayed copy; it is staged when the branch is committed."""
     entry.unit = branch
     entry.place = Place.UNCOMMITTED
     state.staging.reserved += 1
@@ -116,13 +116,13 @@ def stand_by_for_staging(state: State, branch: Branch, entry: Entry) -> None:
 
 
 def hold(branch: Branch, queue: Queue, entry: Entry) -> None:
-    """A copy that waits on its queue is the branch's, which had accepted it."""
+    """Hold a waiting copy for the branch that had accepted it."""
     queue.take(entry)
     branch.got.append(Standing(entry, queue))
 
 
-def _call_in(state: State, queue: Queue, entry: Entry) -> None:
-    """The branch's own session was handed what the branch has put, and has not accepted it: it has it no longer."""
+def _take_back_from_session(state: State, queue: Queue, entry: Entry) -> None:
+    """Take back a copy that the branch put and its own session received but has not accepted."""
     for connection in state.connections.everywhere():
         for link in connection.links.values():
             if isinstance(link, Receiver) and link.queue is queue:
@@ -132,7 +132,7 @@ def _call_in(state: State, queue: Queue, entry: Entry) -> None:
 
 
 def nothing(_turn: Turn) -> None:
-    """What is recorded together with something else is taken back together with that."""
+    """Undo nothing, because another undo of the same batch does it."""
 
 
 def _unprepare(state: State, branch: Branch, turn: Turn) -> None:
@@ -147,13 +147,13 @@ def _unprepare(state: State, branch: Branch, turn: Turn) -> None:
 
 
 def carry_out(state: State, turn: Turn, branch: Branch, record: Record) -> None:
-    """Commit: everything at once, in the order of the sends; recorded in one batch (JMS 6.2.7).
+    """Commit a prepared branch, in the order of its sends, recorded in one batch (JMS 6.2.7).
 
     Args:
         state: The queue manager.
         turn: The present turn.
         branch: The branch.
-        record: Tells the store that the branch is not in doubt any longer.
+        record: The record that the branch is no longer in doubt.
     """
     with turn.together():
         turn.record(record, nothing)
@@ -210,21 +210,21 @@ def _stand_again(state: State, branch: Branch, standing: Standing) -> None:
     if standing.queue is None:
         standing.entry.place = Place.UNCOMMITTED
         state.staging.reserved += 1
-    elif not _there(state, standing).gone:
-        _there(state, standing).enter_unseen(standing.entry)
+    elif not _queue_of(state, standing).gone:
+        _queue_of(state, standing).enter_unseen(standing.entry)
 
 
 # rollback ---------------------------------------------------------------------------------------------------------
 
 
 def give_back(state: State, turn: Turn, branch: Branch, record: Record) -> None:
-    """Roll back: nothing was sent, and what was accepted comes again, marked as redelivered.
+    """Back out a prepared branch: drop its puts; what it accepted is delivered again, marked as redelivered.
 
     Args:
         state: The queue manager.
         turn: The present turn.
         branch: The branch.
-        record: Tells the store that the branch is not in doubt any longer.
+        record: The record that the branch is no longer in doubt.
     """
     with turn.together():
         turn.record(record, nothing)
@@ -258,7 +258,7 @@ def _restore_put(state: State, branch: Branch, standing: Standing, _turn: Turn) 
 
 
 def _return(state: State, turn: Turn, branch: Branch, standing: Standing) -> None:
-    """What was accepted waits again at its original place; it goes if the branch has put it itself."""
+    """Put an accepted copy back at its original place; remove it if the branch itself had put it."""
     entry, queue = standing.entry, standing.queue
     if queue is None or entry.place is not Place.HELD:
         return
@@ -287,7 +287,7 @@ def _take_again(state: State, branch: Branch, standing: Standing, turn: Turn) ->
 
 def _hold_again(state: State, branch: Branch, standing: Standing, _turn: Turn) -> None:
     """Undo `_consume`."""
-    entry, queue = standing.entry, _there(state, standing)
+    entry, queue = standing.entry, _queue_of(state, standing)
     if queue.gone:
         return
     queue.enter(entry)
@@ -296,8 +296,8 @@ def _hold_again(state: State, branch: Branch, standing: Standing, _turn: Turn) -
         watch_expiry(state, entry)
 
 
-def _there(state: State, standing: Standing) -> Queue:
-    """A copy's queue, which may have been forgotten meanwhile, made on use as it was."""
+def _queue_of(state: State, standing: Standing) -> Queue:
+    """Return a copy's queue; one created on use that was forgotten meanwhile is restored."""
     queue = standing.queue
     if queue is None:
         raise TypeError("a copy that is to be staged stands on no queue")
@@ -307,7 +307,7 @@ def _there(state: State, standing: Standing) -> Queue:
 
 
 def _done(turn: Turn, entry: Entry, record: Record, undo: Callable[[Turn], None]) -> None:
-    """Something has happened to a copy: recorded if the store knows it; in any case it waits for the batch."""
+    """Record a change of a copy if the store holds the copy; in any case the copy waits for the batch."""
     if entry.recorded:
         turn.record(record, nothing)
     turn.unrecorded(entry, undo)

@@ -1,8 +1,8 @@
-"""How subscriptions come, outlive their receivers, and end.
+"""The lifetime of subscriptions: creation, time to live after the last receiver, end.
 
-One with a time to live ends so long after its last receiver has left, however that left (AMQP:31); the moment of the
-leaving is recorded, so that a restart does not begin the time anew.  What had a receiver when the queue manager died
-counts from the next start: nobody was there to leave later.
+The time to live begins when the last receiver leaves, for whatever reason (AMQP:31). The moment is recorded, so a
+restart does not begin the time anew. For a subscription that had a receiver when the queue manager ended, the time
+begins at the next start.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.selectors import Selector
 
 _RETRY_MS = 1_000
-"""How long after the store has failed to take the end of a subscription it is tried again."""
+"""How long after the store has refused the end of a subscription the end is tried again."""
 
 
 def make_subscription(
     state: State, number: int, terms: Terms, selector: Selector | None, connection: int
 ) -> Subscription:
-    """Make a subscription with its queue; from now on publications are matched against it."""
+    """Create a subscription with its queue; later publications are matched against it."""
     queue = state.queues.make(
         f"{SUBSCRIPTION_HOME}{number}",
         terms.name or terms.managed_queue(number),
@@ -50,7 +50,7 @@ def _remember(state: State, subscription: Subscription) -> None:
 
 
 def forget_subscription(state: State, subscription: Subscription) -> None:
-    """A subscription is not there any more, or never was."""
+    """Remove a subscription from the state, without its messages."""
     state.endings.discard(subscription.number)
     state.topics.discard(subscription)
     state.subscriptions.discard(subscription)
@@ -58,7 +58,7 @@ def forget_subscription(state: State, subscription: Subscription) -> None:
 
 
 def defined(subscription: Subscription) -> SubscriptionDefined:
-    """The record of a durable subscription."""
+    """Return the record of a durable subscription."""
     terms = subscription.terms
     return SubscriptionDefined(
         number=subscription.number,
@@ -74,7 +74,7 @@ def defined(subscription: Subscription) -> SubscriptionDefined:
 
 
 def receiver_left(state: State, turn: Turn, subscription: Subscription) -> None:
-    """A receiver has left: with the last one a subscription ends at once, after a time, or never (PD-12, QS-20)."""
+    """End a subscription after its last receiver at once, begin its time to live, or keep it (PD-12, QS-20)."""
     terms = subscription.terms
     if subscription.receivers or subscription.queue.gone:
         return
@@ -87,26 +87,26 @@ def receiver_left(state: State, turn: Turn, subscription: Subscription) -> None:
 
 
 def _for_good(_turn: Turn) -> None:
-    """The receiver has left whether the store knows or not; a restart that does not know counts from the start."""
+    """Undo nothing: the receiver has left, and a restart without the record counts from the start."""
 
 
 def wait_for_end(state: State, subscription: Subscription) -> None:
-    """A subscription that nobody receives from ends when its time to live is over."""
+    """Schedule the end of a subscription without receivers for the end of its time to live."""
     if subscription.ends_ms is not None:
         state.endings.add(subscription.number, subscription.ends_ms, subscription)
 
 
 def resume(state: State, turn: Turn, subscription: Subscription, terms: Terms, expel: Callable[[Turn], None]) -> None:
-    """A receiver comes (again) to a subscription and gets what came meanwhile (PD-25, QS-21).
+    """Give a subscription to a receiver, which also gets what came meanwhile (PD-25, QS-21).
 
-    Its time to live is as the receiver says from now on, and does not run.
+    The receiver sets the subscription's time to live anew; the time does not run while it has a receiver.
 
     Args:
         state: The queue manager.
         turn: The present turn.
         subscription: The subscription.
         terms: What the receiver asks for.
-        expel: Closes the receiver, should the store fail to take its coming.
+        expel: Closes the receiver if the store refuses the change.
     """
     before, left_ms = subscription.terms, subscription.left_ms
     if terms.timeout_ms == before.timeout_ms and left_ms is None:
@@ -115,7 +115,7 @@ def resume(state: State, turn: Turn, subscription: Subscription, terms: Terms, e
     state.endings.discard(subscription.number)
 
     def not_resumed(failed: Turn) -> None:
-        subscription.terms = before  # the receiver leaves as if it had asked for nothing
+        subscription.terms = before  # the receiver leaves without having changed them
         failed.once_undone(expel)
         failed.once_undone(partial(_go_on, state, subscription, left_ms))
 
@@ -123,7 +123,7 @@ def resume(state: State, turn: Turn, subscription: Subscription, terms: Terms, e
 
 
 def _go_on(state: State, subscription: Subscription, left_ms: int | None, turn: Turn) -> None:
-    """Undo `resume`: the time to live has gone on as if nobody had come."""
+    """Undo `resume`: the time to live continues as if no receiver had come."""
     if subscription.queue.gone:
         return
     state.endings.discard(subscription.number)
@@ -137,13 +137,13 @@ def _go_on(state: State, subscription: Subscription, left_ms: int | None, turn: 
 
 
 def end_subscriptions(state: State, turn: Turn) -> None:
-    """Let every subscription go whose time to live is over, with all its messages (QS-22)."""
+    """End every subscription whose time to live is over, with all its messages (QS-22)."""
     while (subscription := state.endings.pop_due(turn.now_ms)) is not None:
         end_subscription(state, turn, subscription)
 
 
 def end_subscription(state: State, turn: Turn, subscription: Subscription) -> None:
-    """A subscription ends, with everything that stands on its queue (PD-12, PD-27, QS-22).
+    """End a subscription, with all messages on its queue (PD-12, PD-27, QS-22).
 
     Its staged copies are dropped when their delay is over (DD-51).
     """
@@ -155,7 +155,7 @@ def end_subscription(state: State, turn: Turn, subscription: Subscription) -> No
 
 
 def drop_entries(state: State, turn: Turn, queue: Queue) -> None:
-    """Everything that stands on a queue goes with it."""
+    """Remove all messages of a queue that is removed."""
     for entry in queue.entries.values():
         enter_again = partial(_enter_again, queue, entry, held=entry.place is Place.HELD)
         entry.place = Place.GONE
@@ -168,14 +168,14 @@ def drop_entries(state: State, turn: Turn, queue: Queue) -> None:
 
 
 def _enter_again(queue: Queue, entry: Entry, _turn: Turn, *, held: bool) -> None:
-    """Undo one removal of `drop_entries`; what a unit of work held, it holds again."""
+    """Undo one removal of `drop_entries`; a message that a unit of work held is held again."""
     queue.enter(entry)
     if held:
         queue.take(entry)
 
 
 def _revive(state: State, subscription: Subscription, turn: Turn) -> None:
-    """Undo `end_subscription`; the undoing of each removal has put its messages back already."""
+    """Undo `end_subscription`; the messages are back already, by the undo of each removal."""
     state.queues.revive(subscription.queue)
     _remember(state, subscription)
     for entry in subscription.queue.entries.values():
@@ -197,11 +197,11 @@ def unsubscribe(state: State, turn: Turn, connection: Connection, command: Unsub
 
 
 def check_unused(subscription: Subscription, name: str) -> None:
-    """Refuse to remove a subscription that somebody receives from.
+    """Refuse to remove a subscription that has a receiver.
 
     Args:
         subscription: The subscription.
-        name: What it is called by who asks.
+        name: The name in the command.
 
     Raises:
         RefusalError: It is in use.
@@ -211,11 +211,11 @@ def check_unused(subscription: Subscription, name: str) -> None:
 
 
 def find_subscription(state: State, connection: Connection, name: str, *, everybodys: bool) -> Subscription:
-    """A durable subscription by its name.
+    """Return a durable subscription by its name.
 
     Args:
         state: The queue manager.
-        connection: Whose subscription it is.
+        connection: The connection with the subscription's client id.
         name: Its name.
         everybodys: Whether it belongs to no client id.
 

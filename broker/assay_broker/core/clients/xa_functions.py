@@ -1,7 +1,7 @@
-"""What a transaction manager asks for: each function of XA, for branches of whichever connection.
+"""The functions of XA, as a transaction manager calls them over any connection.
 
-A branch belongs to the connection that works in it, or did last, until it is prepared: with that connection it is
-backed out.  Once it is prepared, whoever knows its name decides.
+Until its prepare, a branch belongs to the connection that works in it or did last, and is backed out with that
+connection. After its prepare, any connection that names it may decide about it.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ REMEMBERED = frozenset({BranchState.COMPLETED, BranchState.FORGETTING})
 
 
 def begin_branch(state: State, connection: Connection, command: Begin, xid: bytes) -> None:
-    """xa_start: work for a new branch, or for one whose work was ended or suspended.
+    """xa_start: begin a branch, or resume work in one whose work was ended or suspended.
 
     Raises:
-        RefusalError: The name is none (XAER_INVAL) or known (XAER_DUPID), there are too many branches (XAER_RMERR), or
-            the branch is unknown (XAER_NOTA) or in another state (XAER_PROTO).
+        RefusalError: The xid is not valid (XAER_INVAL) or already known (XAER_DUPID), there are too many branches
+            (XAER_RMERR), or the branch to join or resume is unknown (XAER_NOTA) or in another state (XAER_PROTO).
     """
     if command.start is XaStart.NEW:
         branch = _new(state, command, xid)
     else:
         branch = state.branches.get(xid)
         if command.start is XaStart.RESUME:
-            _check_seat(branch, connection)
+            _check_worker(branch, connection)
         branch.step(_STARTS[command.start])
-        _leave_seat(state, branch)
-    branch.seat = (connection.number, command.unit)
+        _leave_connection(state, branch)
+    branch.worker = (connection.number, command.unit)
     connection.units[command.unit] = branch
 
 
@@ -80,39 +80,39 @@ def _new(state: State, command: Begin, xid: bytes) -> Branch:
     return branch
 
 
-def _check_seat(branch: Branch, connection: Connection) -> None:
-    if branch.seat is None or branch.seat[0] != connection.number:
+def _check_worker(branch: Branch, connection: Connection) -> None:
+    if branch.worker is None or branch.worker[0] != connection.number:
         raise _refusal(XaCode.XAER_PROTO, f"This connection does not work in the branch {branch.name}.")
 
 
-def _leave_seat(state: State, branch: Branch) -> None:
-    """The branch belongs to no connection, for now or for good."""
-    if branch.seat is not None:
-        number, unit = branch.seat
+def _leave_connection(state: State, branch: Branch) -> None:
+    """End the branch's bond with the connection that works in it, or did last."""
+    if branch.worker is not None:
+        number, unit = branch.worker
         connection = state.connections.find(number)
         if connection is not None:
             connection.units.pop(unit, None)
-        branch.seat = None
+        branch.worker = None
 
 
 def end_work(state: State, turn: Turn, command: EndBranch) -> None:
-    """xa_end: the connection's work for a branch is over, has failed, or rests."""
+    """xa_end: end, fail or suspend a connection's work in a branch."""
     connection = state.connections.get(command.connection)
     branch = state.branches.get(command.xid)
-    _check_seat(branch, connection)
+    _check_worker(branch, connection)
     branch.step(_ENDS[command.end])
     turn.answer(command.connection, command.token)
 
 
 def prepare_branch(state: State, turn: Turn, command: PrepareBranch) -> None:
-    """xa_prepare: from its answer on either end is possible, whatever happens."""
+    """xa_prepare: from the answer on, commit and backout are both possible, even after a restart."""
     state.connections.get(command.connection)
     branch = state.branches.get(command.xid)
     _decide(state, turn, command, branch, BranchInput.PREPARE if len(branch) else BranchInput.PREPARE_EMPTY)
 
 
 def commit_branch(state: State, turn: Turn, command: CommitBranch) -> None:
-    """xa_commit, in the second phase or the only one."""
+    """xa_commit, in the second phase or in one phase."""
     state.connections.get(command.connection)
     branch = state.branches.get(command.xid)
     _decide(state, turn, command, branch, BranchInput.COMMIT_AT_ONCE if command.one_phase else BranchInput.COMMIT)
@@ -131,9 +131,9 @@ def _decide(
     branch: Branch,
     happened: BranchInput,
 ) -> None:
-    """The transaction manager has asked for a vote or an end: do what the table says, and answer."""
+    """Prepare or end a branch as its state table says, and answer the transaction manager."""
     action = branch.step(happened)
-    _leave_seat(state, branch)
+    _leave_connection(state, branch)
     refused, vote = None, None
     match action:
         case BranchAction.DROP:
@@ -159,19 +159,19 @@ def _decide(
         _await(state, turn, branch)
     turn.answer(command.connection, command.token, refused, vote)
     if action in {BranchAction.DISCARD, BranchAction.BREAK}:
-        # Answered already: it holds even if the store cannot take the marks of redelivery.
+        # After the answer: the backout holds even if the store cannot take the marks of redelivery.
         _discard(state, turn, branch)
 
 
 def recover_branches(state: State, turn: Turn, command: RecoverBranches) -> None:
-    """xa_recover: what is in doubt, or was and has been resolved by an operator."""
+    """xa_recover: name the branches that are in doubt, or were until an operator resolved them."""
     state.connections.get(command.connection)
     names = tuple(branch.xid for branch in state.branches if branch.state in IN_DOUBT | REMEMBERED)
     turn.answer(command.connection, command.token, value=names)
 
 
 def forget_branch(state: State, turn: Turn, command: ForgetBranch) -> None:
-    """xa_forget: how a branch was completed heuristically need not be remembered any longer."""
+    """xa_forget: forget how a branch was completed heuristically."""
     state.connections.get(command.connection)
     branch = state.branches.get(command.xid)
     branch.step(BranchInput.FORGET)
@@ -181,7 +181,7 @@ def forget_branch(state: State, turn: Turn, command: ForgetBranch) -> None:
 
 
 def resolve_branch(state: State, turn: Turn, branch: Branch, *, committed: bool) -> None:
-    """An operator decides in the transaction manager's place, which is remembered for it.
+    """Complete a branch for an operator; the outcome is kept for the transaction manager.
 
     Raises:
         RefusalError: The branch is not in doubt.
@@ -194,14 +194,14 @@ def resolve_branch(state: State, turn: Turn, branch: Branch, *, committed: bool)
 
 
 def lose_branch(state: State, turn: Turn, branch: Branch) -> None:
-    """The connection that works in it goes."""
+    """Back out a branch because the connection that works in it ends."""
     branch.step(BranchInput.LOST)
-    _leave_seat(state, branch)
+    _leave_connection(state, branch)
     _discard(state, turn, branch)
 
 
 def branch_over(state: State, branch: Branch, happened: BranchInput) -> None:
-    """The store has taken what was recorded of a branch, or refused it."""
+    """Note that the store has taken, or refused, the records about a branch."""
     action = branch.step(happened)
     if branch.state is BranchState.PREPARED:
         branch.committed = None
@@ -214,7 +214,7 @@ def branch_over(state: State, branch: Branch, happened: BranchInput) -> None:
 
 
 def _await(state: State, turn: Turn, branch: Branch) -> None:
-    """Go on when the store has said that it has what was recorded; at once when that was nothing."""
+    """Continue when the store has confirmed the records of this turn; at once if it has none."""
     if turn.recorded:
         turn.batch.unit = branch
     else:
@@ -231,7 +231,7 @@ def _apply(state: State, turn: Turn, branch: Branch) -> None:
 
 
 def _discard(state: State, turn: Turn, branch: Branch) -> None:
-    """Nothing was sent; what was accepted goes back, since who asks need not have the links that hold it."""
+    """Back out a branch's puts and return what it has accepted to the queues, whose links the caller may not have."""
     state.branches.drop(branch)
     for pending in branch.puts:
         back_out(state, turn, branch, pending)

@@ -1,4 +1,4 @@
-"""The queue manager puts messages by itself: what can be put where is tried first, and carried out together."""
+"""Puts that the queue manager makes by itself: all are tried first, then carried out together."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from assay_sdk.model.reasons import Mqrc
 
 
 class Placement(Struct, frozen=True, eq=False):
-    """One copy that is to come to stand on a queue: the message as it was sent (DD-39)."""
+    """One copy to put on a queue; the message is as it was sent (DD-39)."""
 
     queue: Queue
     message: Message
@@ -33,13 +33,13 @@ class Placement(Struct, frozen=True, eq=False):
 
 
 class Puts:
-    """Puts that will happen together.  Each try gives the reason code of what is in the way, or None.
+    """Puts that happen together. Each try returns the reason code of the first obstacle, or None.
 
-    Nobody's authority is asked for: the queue manager puts (DD-31).
+    No authority is checked, because the queue manager itself puts (DD-31).
 
     Args:
-        state: The queue manager; nothing in it is changed before `carry_out`.
-        now_ms: When, in milliseconds since the epoch.
+        state: The queue manager, unchanged before `carry_out`.
+        now_ms: The time, in milliseconds since the epoch.
     """
 
     def __init__(self, state: State, now_ms: int) -> None:
@@ -51,30 +51,30 @@ class Puts:
     def to_queue(
         self, name: str, message: Message, expires_ms: int | None, dead: DeadLetterHeader | None = None
     ) -> int | None:
-        """Try a queue by its name, resolved now (DD-50)."""
+        """Try to put to a queue by its name, which is resolved now (DD-50)."""
         try:
             target = resolve(self._state, Address(AddressKind.QUEUE, name))
         except RefusalError as error:
             return error.refused.mqrc or Mqrc.UNEXPECTED_ERROR
         if target.topic is not None:
-            if dead is not None:  # publishing to whoever there is, or nobody, keeps nothing
+            if dead is not None:  # a publication may reach no subscriber, and is then lost
                 return Mqrc.ALIAS_BASE_Q_TYPE_ERROR
             self.publish(target.topic, message, expires_ms)
             return None
         return self._to(target, message, expires_ms, dead)
 
     def to_own_queue(self, queue: Queue, message: Message, expires_ms: int | None) -> int | None:
-        """Try a queue that the queue manager made by itself: a subscription's, or a temporary one."""
+        """Try to put to a queue that the queue manager created: a subscription's, or a temporary one."""
         return self._to(Target((queue.definition,), queue), message, expires_ms)
 
     def to_dead_letter_queue(self, message: Message, expires_ms: int | None, *, reason: int, target: str) -> int | None:
-        """Try the dead-letter queue.
+        """Try to put to the dead-letter queue.
 
         Args:
-            message: What could not be put.
+            message: The message that its target could not take.
             expires_ms: When it expires.
-            reason: Why it could not be put.
-            target: Where it could not be put.
+            reason: Why the target could not take it.
+            target: The target's name.
         """
         name = self._state.objects.dead_letter_queue
         if not name:
@@ -84,7 +84,7 @@ class Puts:
         return self.to_queue(name, message, expires_ms, dead)
 
     def to_reply_queue(self, message: Message) -> int | None:
-        """Try to send a report where it is to go."""
+        """Try to put a report to its destination."""
         to = message.to
         if to is None:
             return Mqrc.MISSING_REPLY_TO_Q
@@ -96,13 +96,13 @@ class Puts:
         return self._to(Target((queue.definition,), queue), message, message.expiry_ms)
 
     def publish(self, topic: Address, message: Message, expires_ms: int | None, via: tuple[str, ...] = ()) -> None:
-        """Everybody who is subscribed now, and can take it, gets a copy; so do neighbours where somebody is.
+        """Put copies for all present subscribers that can take one, and for neighbours with such subscribers.
 
         Args:
             topic: The topic.
             message: The publication.
             expires_ms: When it expires.
-            via: The queue managers that it has come by.
+            via: The queue managers that it has passed through.
         """
         for subscriber in self._state.topics.matching(topic, message, 0, None):
             with suppress(RefusalError):
@@ -113,11 +113,11 @@ class Puts:
                 self._to(Target((queue.definition,), queue), message, expires_ms, via=via)
 
     def back_out(self) -> None:
-        """None of it happens."""
+        """Drop all planned puts."""
         self._placements.clear()
 
     def carry_out(self, turn: Turn) -> None:
-        """All of it happens."""
+        """Carry out all planned puts."""
         for put in self._placements:
             copy = new_entry(
                 self._state,

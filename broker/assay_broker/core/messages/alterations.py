@@ -1,8 +1,8 @@
-"""What the queue manager itself changes of a message, where it came as octets: in these too.
+"""Changes that the queue manager makes to a message, in its fields and in its AMQP encoding.
 
-AMQP's bare message is immutable (3.2); so these are other messages, made of the first: a retained publication with its
-mark, and what a browser of the staging queue sees.  Everything else in them is octet for octet what was sent.  Only
-annotations may change: a receiver adds to them by the outcome *modified* (3.4.5).
+AMQP's bare message is immutable (3.2), so the results are new messages: a retained publication with its mark, and a
+staged message for a browser. All other octets stay as they were sent. Only annotations may change: a receiver adds some
+with the outcome *modified* (3.4.5).
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from assay_sdk.amqp.sections import (
 from assay_sdk.model.message import Message
 
 MAX_ANNOTATIONS = 4_096
-"""How many octets of annotations a message may come to have by outcomes: each receiver may add to them."""
+"""Octets of annotations that a message may get by outcomes, because each receiver may add some."""
 _MESSAGE_ID, _CORRELATION_ID = 0, 5  # fields of the properties section (3.2.4)
 
 
 def with_number(message: Message, name: str, value: int) -> Message:
-    """A message with an application property, a 32-bit number.
+    """Return a message with an application property that is a 32-bit number.
 
     Args:
         message: The message.
-        name: The property.
-        value: What it is.
+        name: The property's name.
+        value: Its value.
     """
     octets = message.encoded
     if octets is not None:
@@ -42,7 +42,7 @@ def with_number(message: Message, name: str, value: int) -> Message:
 
 
 def without_property(message: Message, name: str) -> Message:
-    """A message without an application property."""
+    """Return a message without an application property."""
     octets = message.encoded
     if octets is not None:
         octets = with_entries(octets, APPLICATION_PROPERTIES, {}, (name,), name=types.string)
@@ -51,15 +51,15 @@ def without_property(message: Message, name: str) -> Message:
 
 
 def with_annotations(message: Message, annotations: bytes) -> Message:
-    """A message of which a receiver has said something.
+    """Return a message with a receiver's annotations.
 
     Args:
         message: The message.
-        annotations: What, as an encoded map; its entries take the place of those of the same keys.
+        annotations: An encoded map; its entries replace those of the same keys.
 
     Returns:
-        The message; as it was, where its annotations would be longer than `MAX_ANNOTATIONS`, or where it came by
-        another way than AMQP.
+        The message; unchanged if its annotations would be longer than `MAX_ANNOTATIONS`, or if it did not come over
+            AMQP.
     """
     octets = message.encoded
     if octets is None:
@@ -70,7 +70,7 @@ def with_annotations(message: Message, annotations: bytes) -> Message:
 
 
 def with_ids(message: Message, message_id: str, correlation_id: str | None) -> Message:
-    """A message under other ids.
+    """Return a message with other ids.
 
     Args:
         message: The message.

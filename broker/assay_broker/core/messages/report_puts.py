@@ -1,4 +1,4 @@
-"""Reports outside the delivery delay processor: a message has expired on its queue, has arrived, or was consumed."""
+"""Puts of reports outside the delivery delay processor: expired on a queue, arrived, or consumed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay_sdk.model.report_options import Mqro
 
 
 def send_report(state: State, turn: Turn, entry: Entry, kind: Mqro) -> None:
-    """Send a report on a message, if it asks for one: to its reply-to queue, or else to the dead-letter queue.
+    """Put a report on a message, if it asks for one, to its reply-to queue, or else to the dead-letter queue.
 
     Args:
         state: The queue manager.

@@ -1,4 +1,4 @@
-"""Clusters: which destinations are in one, and what that forbids."""
+"""Clusters: whether a destination is clustered, and the checks that follow from it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from assay_sdk.model.reasons import Mqrc
 
 
 def binding(target: Target) -> PeerProperties:
-    """What a client should know of a queue before it sends (I-6).
+    """Return the properties of a destination for a client that sends to it (I-6).
 
-    A destination is clustered when any object on its path is; the DEFBIND of the object that was named first holds.
+    A destination is clustered if any object on its path is. DEFBIND is that of the object that was named first.
     """
     clustered = any(one.attributes.get("CLUSTER") or one.attributes.get("CLUSNL") for one in target.path)
     first = target.path[0].attributes.get("DEFBIND") if target.path else None
@@ -21,10 +21,10 @@ def binding(target: Target) -> PeerProperties:
 
 
 def check_here(queue: Queue) -> None:
-    """Refuse to get from, or look at, a queue that is on another queue manager.
+    """Refuse to get from or browse a queue of another queue manager.
 
     Raises:
-        RefusalError: It is.
+        RefusalError: The queue is another queue manager's.
     """
     if queue.onward is not None:
         member, address = queue.onward
@@ -34,7 +34,7 @@ def check_here(queue: Queue) -> None:
 
 
 def check_bound(target: Target, address: Address) -> None:
-    """Refuse a delay on the way to a clustered destination that is not chosen anew at each put.
+    """Refuse a delayed message to a clustered destination unless DEFBIND is NOTFIXED.
 
     Raises:
         RefusalError: DEFBIND is OPEN or GROUP (DD-11).

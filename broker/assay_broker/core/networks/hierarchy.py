@@ -1,8 +1,8 @@
-"""A publish/subscribe hierarchy: what neighbours have subscribed to, and what they are told of one's own subscriptions.
+"""A publish/subscribe hierarchy: the subscriptions of neighbours, and the announcement of our own.
 
-A neighbour's interest in a topic is a proxy subscription: a publication is matched with it as it is sent, and a delayed
-one has a staged copy for it (DD-81).  On the other queue manager the copy is published anew when it comes, so that
-whoever has subscribed there meanwhile may receive it too (DD-84).  Nothing goes back to where it has been.
+A neighbour's interest in a topic is a proxy subscription. A publication is matched with it at the send, and a delayed
+one has a staged copy for it (DD-81). The other queue manager publishes the copy anew when it arrives, so later
+subscribers there may receive it too (DD-84). A publication never returns to a queue manager that it has passed through.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from assay_sdk.model.message import Address, AddressKind
 
 
 def neighbour_homes(state: State, topic: Address, via: tuple[str, ...] = ()) -> list[str]:
-    """Where a publication has to go besides, now: the homes of what is on its way to interested neighbours.
+    """Return the homes of the transmission queues to neighbours that want a publication.
 
     Args:
         state: The queue manager.
-        topic: Where it is published.
-        via: The queue managers that it has come by.
+        topic: The topic.
+        via: The queue managers that it has passed through.
     """
     if not state.members.connected or topic.kind is not AddressKind.TOPIC or not _in_scope(state, topic, "PUBSCOPE"):
         return []
@@ -38,7 +38,7 @@ def neighbour_homes(state: State, topic: Address, via: tuple[str, ...] = ()) -> 
 
 
 def announce(state: State, turn: Turn) -> None:
-    """Tell the others what has changed in what they have to know."""
+    """Tell the other queue managers about changes of the parent, subscriptions or clustered queues."""
     bulletin = Bulletin(
         state.objects.queue_manager().text("PARENT"),
         tuple(sorted(_interests(state))),
@@ -50,7 +50,7 @@ def announce(state: State, turn: Turn) -> None:
 
 
 def _neighbours(state: State) -> Iterator[tuple[str, Bulletin]]:
-    """Parent and children."""
+    """Return the parent and the children."""
     parent = state.objects.queue_manager().text("PARENT")
     for member, neighbour in state.members:
         if member == parent or neighbour.bulletin.parent == state.settings.name:
@@ -66,7 +66,7 @@ def _wants(bulletin: Bulletin, topic: str, name: str) -> bool:
 
 
 def _interests(state: State) -> set[Interest]:
-    """One's own subscriptions first; for what only others have subscribed to, the way that the wish has come."""
+    """Return the topics of our own subscriptions, and of those that neighbours have announced, with their path."""
     name = state.settings.name
     own = {one.topic.name for one in state.topics if one.topic.kind is AddressKind.TOPIC and _is_for_all(state, one)}
     relayed = {
@@ -86,7 +86,7 @@ def _instances(state: State) -> Iterator[Definition]:
 
 
 def _is_for_all(state: State, subscriber: Subscriber) -> bool:
-    """Whether a subscription is told to neighbours (SUBSCOPE): a SUB object says so itself, others as their topic."""
+    """Return whether a subscription is announced to neighbours: by a SUB object's own SUBSCOPE and the topic's."""
     if isinstance(subscriber, Administered):
         definition = state.objects.find(Namespace.SUB, subscriber.sub)
         if definition is not None and definition.says("SUBSCOPE", "QMGR"):
@@ -95,7 +95,7 @@ def _is_for_all(state: State, subscriber: Subscriber) -> bool:
 
 
 def _in_scope(state: State, topic: Address, keyword: str) -> bool:
-    """Whether PUBSCOPE or SUBSCOPE of a topic lets others take part: ALL, which is also the factory setting."""
+    """Return whether PUBSCOPE or SUBSCOPE of a topic is ALL, which is also the factory setting."""
     base = state.objects.find(Namespace.TOPIC, BASE_TOPIC)
     nodes = (*state.objects.topics.above(topic.name), *((base,) if base is not None else ()))
     said = (node.attributes.get(keyword, "ASPARENT") for node in nodes)

@@ -1,4 +1,4 @@
-"""Queues on which messages wait for the way to another queue manager: one for each destination there."""
+"""Transmission queues: one for each destination on another queue manager, for messages on their way there."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ TRANSMISSION = Definition(
     "SYSTEM.CLUSTER.TRANSMIT.QUEUE",
     defaults(Kind.QLOCAL) | {"MAXDEPTH": 999_999_999, "MAXMSGL": 104_857_600},
 )
-"""What these queues are set to.  They stand for IBM MQ's one transmission queue, and are no objects of their own."""
+"""The definition of these queues. Together they stand for IBM MQ's one transmission queue; none is an object."""
 
 
 def onward_home(member: str, target: Address) -> str:
-    """The home of the queue of what is on its way to a destination on another queue manager."""
+    """Return the home of the transmission queue to a destination on another queue manager."""
     return f"{_HOME}{member}{_PART}{target}"
 
 
 def onward(home: str) -> tuple[str, Address] | None:
-    """The queue manager and the destination behind such a home; None for any other home."""
+    """Return the queue manager and the destination of a transmission queue's home; None for any other home."""
     if not home.startswith(_HOME):
         return None
     member, _, target = home.removeprefix(_HOME).partition(_PART)

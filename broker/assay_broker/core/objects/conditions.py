@@ -1,4 +1,4 @@
-"""WHERE: whether an object meets a condition on one attribute."""
+"""The condition of WHERE in DISPLAY."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _ORDER: dict[Comparison, Callable[[Any, Any], bool]] = {
 
 
 def selected(definition: Definition, condition: Condition, host: Host) -> bool:
-    """Whether an object meets a condition; one without the attribute does not.
+    """Return whether an object meets a condition; one without the attribute does not.
 
     Args:
-        definition: The object, with what is only shown of it.
+        definition: The object, with the attributes that are only shown.
         condition: The condition.
-        host: The queue manager.
+        host: The queue manager's platform and level.
 
     Raises:
-        RefusalError: The attribute cannot be compared like that.
+        RefusalError: The attribute cannot be compared like this.
     """
     row = attribute(definition.kind, condition.keyword, zos=host.zos, level=host.level)
     if row is None:
@@ -48,15 +48,15 @@ def selected(definition: Definition, condition: Condition, host: Host) -> bool:
 
 
 def check_condition(kinds: tuple[Kind, ...], condition: Condition, host: Host) -> None:
-    """Refuse a condition that no object of these kinds could meet or fail.
+    """Refuse a condition that does not fit any of these kinds of objects.
 
     Args:
-        kinds: What is displayed.
+        kinds: The kinds to display.
         condition: The condition.
-        host: The queue manager.
+        host: The queue manager's platform and level.
 
     Raises:
-        RefusalError: None of these kinds has the attribute, or it cannot be compared like that.
+        RefusalError: None of these kinds has the attribute, or it cannot be compared like this.
     """
     rows = [attribute(kind, condition.keyword, zos=host.zos, level=host.level) for kind in kinds]
     known = [row for row in rows if row is not None]

@@ -1,4 +1,4 @@
-"""Names: which are valid, and which fit a generic one."""
+"""Names of objects: validity, and match with generic names."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ TEMPORARY_PREFIXES: Mapping[AddressKind, str] = {
     AddressKind.TEMPORARY_QUEUE: "AMQ.TEMPORARY.QUEUE.",
     AddressKind.TEMPORARY_TOPIC: "AMQ.TEMPORARY.TOPIC.",
 }
-"""How the names of destinations begin that are made on request: by them they are known wherever they turn up."""
+"""The prefixes of temporary destinations' names, which identify them wherever they occur."""
 
 
 def by_name(address: Address) -> Address:
-    """Give a temporary destination its kind: whoever answers to one may know no more than its name (JMS 6.2.2).
+    """Return a temporary destination with its own kind; a client that replies may know only its name (JMS 6.2.2).
 
     Args:
         address: As a client wrote it, such as a queue with a temporary queue's name.
@@ -40,11 +40,11 @@ _RULE = "letters, digits, period, slash, underscore and per cent sign"
 
 
 def name_fault(name: str, longest: int = LONGEST_NAME) -> str | None:
-    """What is wrong with an object's name, as the end of a sentence; None when it is valid.
+    """Return what is wrong with an object's name, as the end of a sentence; None if it is valid.
 
     Args:
-        name: The name; case matters.
-        longest: How many characters it may have.
+        name: The name, case-sensitive.
+        longest: The highest number of characters.
     """
     if not name:
         return "is empty"
@@ -57,14 +57,14 @@ def name_fault(name: str, longest: int = LONGEST_NAME) -> str | None:
 
 
 def check_name(kind: Kind, name: str) -> None:
-    """Refuse a name that no object of this kind can have.
+    """Refuse a name that is not valid for this kind of object.
 
     Args:
-        kind: Of what.
+        kind: The object's kind.
         name: The name; a subscription's is any text of up to 10,240 bytes.
 
     Raises:
-        RefusalError: It is not valid.
+        RefusalError: The name is not valid.
     """
     fault = _subscription_fault(name) if kind is Kind.SUB else name_fault(name)
     if fault is not None:
@@ -84,7 +84,7 @@ def check_queue_manager_name(name: str, *, zos: bool) -> None:
     """Refuse a queue manager's name: at most 48 characters, on z/OS at most 4 in upper case.
 
     Raises:
-        RefusalError: It is not valid.
+        RefusalError: The name is not valid.
     """
     fault = name_fault(name, LONGEST_ZOS_QUEUE_MANAGER if zos else LONGEST_NAME)
     if fault is None and zos and (name != name.upper() or not name[0].isalpha()):
@@ -96,21 +96,21 @@ def check_queue_manager_name(name: str, *, zos: bool) -> None:
 
 
 def shortened(text: str) -> str:
-    """A text in quotes for a sentence, cut when it is long."""
+    """Return a text in quotes for a sentence, cut if it is long."""
     longest = 60
     return f'"{text}"' if len(text) <= longest else f'"{text[:longest]}..."'
 
 
 def is_generic(name: str) -> bool:
-    """Whether a name stands for all that begin like it."""
+    """Return whether a name stands for all names with this beginning."""
     return name.endswith("*")
 
 
 def fits(name: str, pattern: str) -> bool:
-    """Whether a name is the one said, or begins like the generic one said.
+    """Return whether a name equals a pattern, or begins as a generic one.
 
     Args:
-        name: A name.
-        pattern: A name, or a generic one: ``*`` at its end only.
+        name: The name.
+        pattern: A name, or a generic one with ``*`` at its end.
     """
     return name.startswith(pattern[:-1]) if is_generic(pattern) else name == pattern

@@ -1,7 +1,4 @@
-"""Planning: what an object will be after DEFINE or ALTER, and whether it may go; nothing is changed here.
-
-Everything is checked against a directory first, so a refused command leaves no trace.
-"""
+"""The results of DEFINE, ALTER and DELETE, checked against the directory before anything changes."""
 
 from __future__ import annotations
 
@@ -24,22 +21,22 @@ DEFAULT_OBJECTS: dict[Kind, str] = {
     Kind.TOPIC: "SYSTEM.DEFAULT.TOPIC",
     Kind.SUB: "SYSTEM.DEFAULT.SUB",
 }
-"""Where DEFINE takes from what is not given."""
+"""The objects from which DEFINE takes attributes that are not given."""
 
 _OWN = {Kind.TOPIC: ("TOPICSTR",), Kind.SUB: ("TOPICSTR", "TOPICOBJ", "DEST", "SELECTOR")}
-"""What an object does not take over from the one it is made like: it is what makes it another."""
+"""Attributes that DEFINE does not copy from another object, because they distinguish it from others."""
 
 
 def plan_define(directory: Directory, change: DefineObject, host: Host) -> Definition:
-    """The object that a DEFINE makes.
+    """Return the object that a DEFINE would create.
 
     Args:
-        directory: What is there.
-        change: What is asked.
-        host: The queue manager.
+        directory: The present objects.
+        change: The command.
+        host: The queue manager's platform and level.
 
     Raises:
-        RefusalError: It cannot be made.
+        RefusalError: It cannot be created.
     """
     kind, name = change.kind, change.name
     if kind is Kind.QMGR:
@@ -63,15 +60,15 @@ def plan_define(directory: Directory, change: DefineObject, host: Host) -> Defin
 
 
 def plan_alter(directory: Directory, change: AlterObject, host: Host) -> Definition:
-    """The object as an ALTER leaves it.
+    """Return the object as an ALTER would leave it.
 
     Args:
-        directory: What is there.
-        change: What is asked; a queue manager is altered under its own name or none.
-        host: The queue manager.
+        directory: The present objects.
+        change: The command; for a queue manager with its own name or none.
+        host: The queue manager's platform and level.
 
     Raises:
-        RefusalError: It cannot be altered like that.
+        RefusalError: It cannot be altered like this.
     """
     old = existing(directory, change.kind, change.name)
     given = _accepted(old.kind, old.name, change.attributes, host)
@@ -82,16 +79,14 @@ def plan_alter(directory: Directory, change: AlterObject, host: Host) -> Definit
 
 
 def plan_delete(directory: Directory, change: DeleteObject) -> Definition:
-    """The object that a DELETE removes.
-
-    Whether it is in use or holds messages is not known here.
+    """Return the object that a DELETE would remove. The caller checks whether it is in use or holds messages.
 
     Args:
-        directory: What is there.
-        change: What is asked.
+        directory: The present objects.
+        change: The command.
 
     Raises:
-        RefusalError: There is no such object, or it cannot be deleted.
+        RefusalError: The object does not exist, or cannot be deleted.
     """
     if change.kind is Kind.QMGR:
         raise object_refusal(Mqrccf.PARM_SYNTAX_ERROR, "A queue manager is not deleted by a command.", change.name)
@@ -99,15 +94,15 @@ def plan_delete(directory: Directory, change: DeleteObject) -> Definition:
 
 
 def existing(directory: Directory, kind: Kind, name: str) -> Definition:
-    """An object that has to be there.
+    """Return an object that has to exist.
 
     Args:
-        directory: What is there.
-        kind: What it has to be.
+        directory: The present objects.
+        kind: The kind that it has to be.
         name: Its name.
 
     Raises:
-        RefusalError: It is not there, or it is something else.
+        RefusalError: It does not exist, or is of another kind.
     """
     if kind is Kind.QMGR:
         own = directory.queue_manager()
@@ -125,7 +120,7 @@ def existing(directory: Directory, kind: Kind, name: str) -> Definition:
 
 
 def _pattern(directory: Directory, change: DefineObject) -> dict[str, Value]:
-    """What is not given comes from here."""
+    """Return the attributes for those that are not given."""
     kind = change.kind
     if change.like is None:
         found = directory.find(NAMESPACES[kind], DEFAULT_OBJECTS[kind])
@@ -182,19 +177,19 @@ def _keep_fixed(old: Definition, planned: Definition) -> None:
             )
 
 
-# what must hold of an object beside each value by itself --------------------------------------------------------------
+# conditions on several attributes or objects together -----------------------------------------------------------------
 
 
 def check_object(directory: Directory, planned: Definition, host: Host) -> None:
-    """Refuse an object whose attributes cannot stand together, or not beside the other objects.
+    """Refuse an object whose attributes contradict each other or other objects.
 
     Args:
-        directory: What is there.
+        directory: The present objects.
         planned: The object.
-        host: The queue manager.
+        host: The queue manager's platform and level.
 
     Raises:
-        RefusalError: As said.
+        RefusalError: The attributes contradict each other or other objects.
     """
     if planned.kind is Kind.QALIAS:
         _check_alias(directory, planned)
@@ -219,7 +214,7 @@ def _missing(planned: Definition, keyword: str, why: str) -> Exception:
 
 
 def _check_alias(directory: Directory, planned: Definition) -> None:
-    """An alias for nothing is legal, and found at the open (2082); one that leads back to itself never is."""
+    """Refuse an alias that leads back to itself. An alias of a missing queue is legal; its open fails (2082)."""
     seen = [planned.name]
     found: Definition | None = planned
     while found is not None and found.kind is Kind.QALIAS and found.says("TARGTYPE", "QUEUE"):
@@ -282,5 +277,5 @@ def _check_local(planned: Definition, host: Host) -> None:
         for keyword, word in _STAGING_ON_ZOS.items():
             if not planned.says(keyword, word):
                 raise _fault(planned, keyword, f"The staging queue is to be defined with {keyword}({word}).")
-        if not planned.says("QSGDISP", "QMGR"):  # DD-45: it is private to each member of a sharing group
+        if not planned.says("QSGDISP", "QMGR"):  # DD-45: each member of a sharing group has its own
             raise _fault(planned, "QSGDISP", "The staging queue is private to its queue manager: QSGDISP(QMGR).")

@@ -1,4 +1,4 @@
-"""What is shown of an object beside what it is defined with."""
+"""State that DISPLAY shows beside an object's definition."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _SUBSCRIPTION_ID_DIGITS = 48
 
 
 class TopicStatus(Struct, frozen=True):
-    """What holds for a topic string.
+    """The attributes that apply to a topic string.
 
     Args:
         topic: The topic string.
-        attributes: By keyword, with nothing left to a parent.
+        attributes: The values by keyword, inherited ones included.
     """
 
     topic: str
@@ -27,11 +27,11 @@ class TopicStatus(Struct, frozen=True):
 
 
 class ThreadStatus(Struct, frozen=True):
-    """A branch of a global unit of work.
+    """The state of a branch of a global unit of work.
 
     Args:
         name: Its xid in hexadecimal digits.
-        attributes: By keyword.
+        attributes: The values by keyword.
     """
 
     name: str
@@ -39,12 +39,12 @@ class ThreadStatus(Struct, frozen=True):
 
 
 def complete(definition: Definition, host: Host, live: Mapping[str, Value]) -> Definition:
-    """An object with everything that DISPLAY knows of it.
+    """Return an object with all attributes that DISPLAY can show.
 
     Args:
         definition: The object.
-        host: The queue manager.
-        live: What is known of it at this moment, as CURDEPTH; what is missing is shown as if nobody used it.
+        host: The queue manager's platform and level.
+        live: Its present state, such as CURDEPTH; missing values are those of an unused object.
     """
     shown = {row.keyword: row.default for row in ATTRIBUTES[definition.kind] if row.shown}
     if definition.namespace is Namespace.QUEUE:
@@ -58,5 +58,5 @@ def complete(definition: Definition, host: Host, live: Mapping[str, Value]) -> D
 
 
 def subscription_id(name: str) -> str:
-    """The identifier of a subscription, made from its name: 24 bytes in hexadecimal digits."""
+    """Return the identifier of a subscription, derived from its name: 24 bytes in hexadecimal digits."""
     return sha256(name.encode()).hexdigest()[:_SUBSCRIPTION_ID_DIGITS].upper()

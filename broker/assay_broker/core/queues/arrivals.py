@@ -1,4 +1,4 @@
-"""Messages arrive: outside a unit of work at once, inside one at its commit."""
+"""Arrival of messages: at once outside a unit of work, at its commit inside one."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from assay_broker.core.turn import Turn
 from assay_sdk.model.report_options import Mqro
 
 _COA = Mqro.COA
-"""Looked up once: for each message."""
+"""Cached at import, because `Enum` attribute lookup is slow and this runs for each message."""
 
 
 def reserve(state: State, pending: Pending, places: int) -> None:
-    """Reserve places for a message of an open unit of work (1), or give them back (-1)."""
+    """Reserve places for a message of an open unit of work (1), or release them (-1)."""
     state.staging.reserved += places * pending.staged
     for queue in pending.queues:
         queue.reserved += places
 
 
 def join(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
-    """A message becomes part of an open unit of work.
+    """Add a message to an open unit of work.
 
-    One for a queue stands there at once, for its own session alone, if that is known (DD-25); a delayed one stands
-    nowhere before the commit (DD-26), and a publication reaches nobody.
+    A message for a queue is put there at once, but only the unit's own session, if known, can get it (DD-25). A delayed
+    message is not staged before the commit (DD-26), and a publication reaches no subscriber before it.
     """
     if (
         len(pending.queues) == 1
@@ -51,7 +51,7 @@ def join(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
 
 
 def commit(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
-    """A message of a unit of work is everybody's."""
+    """Make a message of a unit of work available to all."""
     entry = pending.entry
     if entry is None:
         reserve(state, pending, -1)
@@ -62,15 +62,15 @@ def commit(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
     entry.unit = None
     turn.touch(queue)
     if entry.place is Place.GONE:
-        return  # the unit itself has consumed it
-    # It comes now, after everything that came since the send, and a start finds it at that place.
+        return  # the unit itself has consumed it already
+    # It arrives now, after messages that came since its send, and keeps that place after a restart.
     queue.renumber(entry, state.next_key())
     entry.arrived_ms = turn.now_ms
     _arrive(state, turn, queue, entry)
 
 
 def back_out(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
-    """A message of a unit of work was never sent."""
+    """Remove a message of a unit of work as if it had never been sent."""
     entry = pending.entry
     if entry is None:
         reserve(state, pending, -1)
@@ -83,9 +83,9 @@ def back_out(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
 
 
 def place(state: State, turn: Turn, pending: Pending) -> None:
-    """Put a message on the queues that it is for, or stage it for them.
+    """Put a message on the queues that it is for, or stage it.
 
-    Queues that have gone since (a subscription that ended before the commit) are left out.
+    Queues removed since the send, such as that of a subscription that has ended, are left out.
     """
     due_ms = pending.message.delivery_time_ms
     if pending.staged and due_ms is not None:
@@ -108,7 +108,7 @@ def place(state: State, turn: Turn, pending: Pending) -> None:
 
 
 def _place_one(state: State, turn: Turn, pending: Pending, queue: Queue) -> None:
-    """Put a message on its one queue: what most puts are, and only a report would have to happen together with it."""
+    """Put a message on its only queue: the usual case, without a `together` block unless it asks for a report."""
     if queue.gone:
         return
     entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
@@ -120,7 +120,7 @@ def _place_one(state: State, turn: Turn, pending: Pending, queue: Queue) -> None
 
 
 def _stage(state: State, turn: Turn, pending: Pending, due_ms: int) -> None:
-    """Stage a copy for each of the homes."""
+    """Stage one copy for each home."""
     for home in pending.homes:
         entry = new_entry(
             state, home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms, due_ms=due_ms
@@ -132,7 +132,7 @@ def _stage(state: State, turn: Turn, pending: Pending, due_ms: int) -> None:
 
 
 def _arrive(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
-    """A message reaches its target; a confirmation of arrival goes out if asked for, not before (DD-86)."""
+    """Put a message on its queue, and only then send a confirmation of arrival, if asked for (DD-86)."""
     enter(state, turn, queue, entry)
     if queue.onward is None:
         send_report(state, turn, entry, Mqro.COA)

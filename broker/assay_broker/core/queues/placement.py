@@ -1,4 +1,4 @@
-"""Copies of messages come to stand somewhere: on a queue, uncommitted on a queue, or staged."""
+"""Placement of message copies: on a queue, uncommitted on a queue, or staged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay_sdk.model.message import Message
 
 DEFAULT_PRIORITY = 4  # JMS 3.4.10
 _HELD = Place.HELD
-"""Looked up once: for each message."""
+"""Cached at import, because `Enum` attribute lookup is slow and this runs for each message."""
 
 
 def new_entry(
@@ -31,7 +31,7 @@ def new_entry(
     dead: DeadLetterHeader | None = None,
     via: tuple[str, ...] = (),
 ) -> Entry:
-    """A copy that stands nowhere yet."""
+    """Return a new copy that is not on a queue yet."""
     return Entry(
         key=state.next_key(),
         home=home,
@@ -47,9 +47,9 @@ def new_entry(
 
 
 def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
-    """A copy comes to stand on a queue, recorded if it is persistent and the queue is (PD-20, PD-23).
+    """Put a copy on a queue; it is recorded if it is persistent and the queue is recorded (PD-20, PD-23).
 
-    Anything else never reaches the store (PD-22, PD-31).
+    No other copy reaches the store (PD-22, PD-31).
     """
     settle_persistence(queue, entry)
     if entry.recorded:
@@ -57,7 +57,7 @@ def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
     elif turn.is_together:
         turn.unrecorded(entry, partial(_withdraw, state, queue, entry))
     entry.order = state.next_order()
-    if entry.place is _HELD:  # its own unit of work has got it before the commit (DD-25)
+    if entry.place is _HELD:  # the unit itself got it before its commit (DD-25)
         queue.entries.add(entry)
     else:
         queue.enter(entry)
@@ -67,14 +67,14 @@ def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
 
 
 def settle_persistence(queue: Queue, entry: Entry) -> None:
-    """Whether a copy is persistent where it is to stand, and so whether the store is to know it."""
+    """Decide whether a copy is persistent on its queue, and so whether the store holds it."""
     if queue.lossy and entry.message.durable:
         entry.message = replace(entry.message, durable=False)
     entry.recorded = queue.recorded and entry.message.durable is True
 
 
 def enter_uncommitted(state: State, turn: Turn, queue: Queue, entry: Entry, unit: Work) -> None:
-    """A copy of an open unit of work comes to stand on a queue; only the unit's own session can get it (DD-25)."""
+    """Put a copy of an open unit of work on a queue; only the unit's own session can get it (DD-25)."""
     entry.unit = unit
     entry.order = state.next_order()
     queue.enter_uncommitted(entry, unit.owner)
@@ -82,7 +82,7 @@ def enter_uncommitted(state: State, turn: Turn, queue: Queue, entry: Entry, unit
 
 
 def stage(state: State, turn: Turn, entry: Entry, due_ms: int, *, recorded: bool) -> None:
-    """A copy is staged until its delay is over (DD-05), recorded if it is persistent (DD-03; otherwise DD-48)."""
+    """Stage a copy until its delay is over (DD-05), recorded if it is persistent (DD-03; otherwise DD-48)."""
     entry.recorded = recorded and entry.message.durable is True
     if entry.recorded:
         entry.batch = turn.record(stored(entry), partial(_unstage, state, entry))
@@ -92,19 +92,19 @@ def stage(state: State, turn: Turn, entry: Entry, due_ms: int, *, recorded: bool
 
 
 def stage_again(state: State, entry: Entry, due_ms: int) -> None:
-    """A copy that the store knows already is staged."""
+    """Stage a copy without recording it."""
     state.staging.stage(entry, due_ms)
     watch_expiry(state, entry)
 
 
 def watch_expiry(state: State, entry: Entry) -> None:
-    """From now on the copy goes when its time to live is over."""
+    """Schedule the expiry of a copy, if it has one."""
     if entry.expires_ms is not None:
         state.expiry.add(entry.key, entry.expires_ms, entry)
 
 
 def stored(entry: Entry, unit: int | None = None) -> MessageStored:
-    """The record of a copy; with the number of a branch in doubt, of one that is that branch's."""
+    """Return the record of a copy; with the number of its branch if that is in doubt."""
     return MessageStored(
         key=entry.key,
         home=entry.home,
@@ -121,7 +121,7 @@ def stored(entry: Entry, unit: int | None = None) -> MessageStored:
 def _withdraw(state: State, queue: Queue, entry: Entry, _turn: Turn) -> None:
     """Undo `enter`: the store could not take the copy.
 
-    It may have expired meanwhile, and its queue been forgotten for want of use; undoing that has made a new one.
+    If the copy expired meanwhile and its queue was dropped as unused, another undo has created the queue anew.
     """
     (state.queues.find(queue.home) or queue).withdraw(entry)
     state.expiry.discard(entry.key)

@@ -1,4 +1,4 @@
-"""What a sender asks: checks, and the resolution of the destination.  Nothing is changed here."""
+"""Checks of a send, and resolution of its destination, without any change of the state."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 
 
 def prepare(state: State, connection: Connection, sender: Sender, message: Message, now_ms: int) -> Pending:
-    """Check a message and find the queues it is for, now (DD-51); nothing is changed.
+    """Check a message and find the queues that it is for, now (DD-51); nothing is changed.
 
     Args:
         state: The queue manager.
-        connection: Who sends.
-        sender: Over which of its links.
+        connection: The sender's connection.
+        sender: The sender.
         message: The message.
-        now_ms: When, in milliseconds since the epoch.
+        now_ms: The time, in milliseconds since the epoch.
 
     Raises:
         RefusalError: The message or its destination is not acceptable.
@@ -71,18 +71,18 @@ def prepare(state: State, connection: Connection, sender: Sender, message: Messa
 
 
 def _check_address(state: State, connection: Connection, address: Address) -> None:
-    """Refuse a temporary destination that is no longer there, and who may not put there (DD-30: at each put)."""
+    """Refuse a missing temporary destination, or a user without authority to put (DD-30: at each put)."""
     if address.kind in _TEMPORARY and str(address) not in state.temporary:
         raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is no longer there, or never was.", address.name)
     check_permitted(state, connection.user, address, "PUB" if address.kind in _TOPICS else "PUT")
 
 
 def _is_plain(message: Message, longest: int) -> bool:
-    """Whether a message has nothing about it that could be objected to, as most have: all others are looked at in full.
+    """Return whether a message needs no further check, as most messages.
 
     Args:
         message: The message.
-        longest: How many octets it may have (`Route.longest`).
+        longest: The highest number of octets (`Route.longest`).
     """
     octets = message.encoded
     return (
@@ -97,9 +97,9 @@ def _is_plain(message: Message, longest: int) -> bool:
 
 
 def _remembered(state: State, sender: Sender) -> Route | None:
-    """What the sender's destination was found to mean when its user was last found to be allowed to put there.
+    """Return the sender's last resolved and authorised destination; None if an object or authority has changed since.
 
-    That holds until an object or an authority is changed; where other queue managers have a say nothing is remembered.
+    With other queue managers in the network, none is remembered.
     """
     route = sender.route
     if route is None or not route.holds(state.objects.changes, state.authorities.changes):
@@ -149,7 +149,7 @@ def _queue_message(
 
 
 def check_put(state: State, name: str, message: Message) -> tuple[Queue, Message]:
-    """The queue that a message without delay is for, and the message as the queue defines it.
+    """Return the queue for a message without delay, and the message with the queue's defaults.
 
     Raises:
         RefusalError: The message is not acceptable, or the queue cannot take it.
@@ -189,14 +189,14 @@ def _publication(
 
 
 def expiry(message: Message, now_ms: int) -> int | None:
-    """When a message expires: its time to live counts from the send, delay included (DD-55, DD-56); 0 means never."""
+    """Return when a message expires; time to live counts from the send, delay included (DD-55, DD-56). 0 is never."""
     if message.expiry_ms:
         return message.expiry_ms
     return now_ms + message.ttl_ms if message.ttl_ms else None
 
 
 def _as_defined(message: Message, definition: Definition) -> Message:
-    """The message with what its sender left to the destination: fixed at the first resolution (DD-52)."""
+    """Return the message with the destination's persistence and priority if it has none, as of the send (DD-52)."""
     if message.durable is not None and message.priority is not None:
         return message
     durable = definition.says("DEFPSIST", "YES") if message.durable is None else message.durable
@@ -217,9 +217,9 @@ def _check(state: State, message: Message) -> None:
 
 
 def _identified(state: State, message: Message, now_ms: int) -> Message:
-    """Give a message an id where its sender gave none: its staged copies and reports are known by it (DD-37).
+    """Give a message without id a new one, by which its staged copies and reports are known (DD-37).
 
-    What a sender of AMQP has encoded stays as it is: the bare message is immutable (OASIS AMQP 1.0, 3.2).
+    The AMQP encoding stays as it is, because the bare message is immutable (OASIS AMQP 1.0, 3.2).
     """
     if message.message_id is not None:
         return message
@@ -236,7 +236,7 @@ def _check_level(state: State) -> None:
 
 
 def _staging_obstacles(state: State, octets: int, copies: int) -> list[Obstacle]:
-    """Why the staging queue could not take a message now (DD-19, DD-36, DD-40)."""
+    """Return why the staging queue could not take a message now (DD-19, DD-36, DD-40)."""
     definition = staging_queue(state)
     if definition is None:
         return [Obstacle(Mqrc.UNKNOWN_OBJECT_NAME, STAGING_QUEUE, "has not been defined")]

@@ -1,4 +1,4 @@
-"""What becomes of a delivery: consumed, or back on its queue, as its receiver says."""
+"""The settlement of a delivery: its message is consumed, or goes back to its queue."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _fail(state: State, turn: Turn, delivery: Delivery) -> None:
 
 _OUTCOMES: dict[Outcome, Callable[[State, Turn, Delivery], None]] = {
     Outcome.ACCEPTED: consume,
-    Outcome.REJECTED: consume,  # discarded: its consumer has said that it can never be used
+    Outcome.REJECTED: consume,  # discarded: its consumer can never use it
     Outcome.RELEASED: _release,
     Outcome.MODIFIED: _fail,
 }
@@ -32,15 +32,15 @@ _OUTCOMES: dict[Outcome, Callable[[State, Turn, Delivery], None]] = {
 def settle(  # noqa: PLR0917  a settlement, and what it is about
     state: State, turn: Turn, delivery: Delivery, outcome: Outcome, leave_out: bool = False, annotations: bytes = b""
 ) -> None:
-    """End a delivery.
+    """Settle a delivery.
 
     Args:
         state: The queue manager.
         turn: The present turn.
-        delivery: The delivery, which is not among its link's unsettled ones any more.
-        outcome: What becomes of its message.
-        leave_out: Whether the message is never to come to this link again; a link that has ended gets nothing anyway.
-        annotations: What the message has among its annotations from now on, an encoded map; empty for none.
+        delivery: The delivery, already removed from its link's unsettled ones.
+        outcome: The outcome.
+        leave_out: Whether the message is never delivered to this link again; without effect on a closed link.
+        annotations: Annotations to add to the message or replace in it, as an encoded map; empty for none.
     """
     if leave_out and delivery.entry.place is Place.HELD and delivery.link.state is not LinkState.CLOSED:
         delivery.queue.leave_out(delivery.link, delivery.entry)

@@ -1,4 +1,4 @@
-"""SUB objects at work: administrative subscriptions that put publications to a queue."""
+"""Administrative subscriptions: SUB objects, whose publications are put to a queue."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.queues.obstacles import obstacles
 from assay_broker.core.refusals import RefusalError, refusal
 from assay_broker.core.state import State
-from assay_broker.core.topics.retained_delivery import give, given
+from assay_broker.core.topics.retained_delivery import put_retained, retained_for
 from assay_broker.core.topics.subscriber_queues import target_of
 from assay_broker.core.topics.subscriptions import Administered
 from assay_broker.core.topics.topic_strings import SEPARATOR
@@ -18,10 +18,11 @@ from assay_sdk.model.reasons import Mqrc
 
 
 def check_sub(state: State, definition: Definition) -> None:
-    """Refuse a SUB object that cannot be at work: to be asked before it is defined.
+    """Refuse a new SUB object that cannot work.
 
     Raises:
-        RefusalError: Its topic allows no (durable) subscriptions, its selector is none, or it wants a queue of its own.
+        RefusalError: Its topic does not allow (durable) subscriptions, its selector is not valid, or it asks for a
+            managed queue.
     """
     topic = _topic(state, definition)
     if not topic:
@@ -42,8 +43,8 @@ def check_sub(state: State, definition: Definition) -> None:
     parse_selector(definition.text("SELECTOR"))
 
 
-def take_up(state: State, name: str) -> None:
-    """A SUB object is what it is from now on: defined, altered, deleted, or as it was before one of these."""
+def activate_sub(state: State, name: str) -> None:
+    """Activate the present definition of a SUB object, after it was defined, altered, deleted or restored."""
     known = state.subscriptions.administered.pop(name, None)
     if known is not None:
         state.topics.discard(known)
@@ -61,29 +62,29 @@ def take_up(state: State, name: str) -> None:
     state.topics.add(made)
 
 
-def take_up_all(state: State) -> None:
-    """Every SUB object is at work, at the start."""
+def activate_subs(state: State) -> None:
+    """Activate every SUB object, at the start."""
     for definition in state.objects:
         if definition.kind is Kind.SUB:
-            take_up(state, definition.name)
+            activate_sub(state, definition.name)
 
 
-def welcome_sub(state: State, turn: Turn, name: str) -> None:
-    """A SUB object that has just been defined gets the retained publications of its topics, as far as its queue can."""
+def deliver_retained_to_sub(state: State, turn: Turn, name: str) -> None:
+    """Give a new SUB object the retained publications of its topics, as far as its queue can take them."""
     made = state.subscriptions.administered.get(name)
     if made is None:
         return
-    for one in given(state, made, turn.now_ms):
+    for one in retained_for(state, made, turn.now_ms):
         try:
             target = target_of(state, made)
         except RefusalError:
             return
         if target.queue is not None and not obstacles(target, one.message):
-            give(state, turn, target.queue, one)
+            put_retained(state, turn, target.queue, one)
 
 
 def _topic(state: State, definition: Definition) -> str:
-    """The topic string: that of the topic object, the SUB's own, or both with a separator between them."""
+    """Return the topic string: that of the topic object, the SUB's own, or both with a separator between them."""
     named = state.objects.find(Namespace.TOPIC, definition.text("TOPICOBJ"))
     parts = ("" if named is None else named.text("TOPICSTR"), definition.text("TOPICSTR"))
     return SEPARATOR.join(part for part in parts if part)

@@ -1,4 +1,4 @@
-"""Publishing: what the topic tree allows, whom a publication reaches, and what cannot go together with a delay."""
+"""Checks of publications and subscriptions against the topic tree, and copies of publications for subscribers."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from assay_sdk.model.reasons import Mqrc
 
 
 class Copy(Struct, frozen=True, eq=False):
-    """What one subscriber gets of a publication: whoever is subscribed now, and nobody later (PD-28, PD-33).
+    """One subscriber's copy of a publication; only present subscribers get one (PD-28, PD-33).
 
     Args:
-        home: Whom it is for, as `Entry.home` has it.
-        queue: Where it comes to stand when it has no delay.
-        dead: The header with which it goes to the dead-letter queue; None when the subscriber can take it.
+        home: The home of its queue, as in `Entry.home`.
+        queue: Its queue, if it has no delay.
+        dead: The header with which it goes to the dead-letter queue; None if the subscriber can take it.
     """
 
     home: str
@@ -41,12 +41,12 @@ class Copy(Struct, frozen=True, eq=False):
 
 
 class Publication(Struct, frozen=True, eq=False):
-    """A publication that may go out.
+    """A checked publication.
 
     Args:
-        message: The message, persistence and priority filled in from the topic, as subscribers get it.
+        message: The message for subscribers, with the topic's persistence and priority filled in.
         copies: One for each subscriber that gets it (DD-80).
-        retained: Where it is kept as the retained publication; None when it is not.
+        retained: Where it is kept as the retained publication; None if it is not retained.
     """
 
     message: Message
@@ -55,10 +55,10 @@ class Publication(Struct, frozen=True, eq=False):
 
 
 def check_delayed(address: Address, message: Message) -> None:
-    """Refuse a message with a delay that is in a group (DD-17).
+    """Refuse a delayed message in a group (DD-17).
 
     Raises:
-        RefusalError: As said.
+        RefusalError: The message has a group id, a sequence number or the mark of a last member.
     """
     if is_member(message) or message.group_sequence is not None or is_last(message):
         raise refusal(
@@ -71,19 +71,19 @@ def check_delayed(address: Address, message: Message) -> None:
 def publish(
     state: State, connection: Connection, topic: Address, message: Message, now_ms: int, *, delayed: bool
 ) -> Publication:
-    """Find out what becomes of a publication; nothing is changed.
+    """Check a publication and find the subscribers that get it; nothing is changed.
 
     Args:
         state: The queue manager.
-        connection: Who publishes.
-        topic: Where; the string is taken as it is, also when a topic object has it as its name.
+        connection: The publisher's connection.
+        topic: The topic; its string is literal, even if a topic object has it as its name.
         message: The message.
-        now_ms: When, in milliseconds since the epoch.
+        now_ms: The time, in milliseconds since the epoch.
         delayed: Whether it has a delivery delay.
 
     Raises:
-        RefusalError: Publications are disabled (PUB), a delayed one must reach more than the topic lets it (DD-82),
-            it cannot be retained (with a delay: DD-16), or somebody whom it must reach cannot take it.
+        RefusalError: Publications are disabled (PUB), a delayed one must reach more subscribers than the topic allows
+            (DD-82), it cannot be retained (with a delay: DD-16), or a subscriber that it must reach cannot take it.
     """
     settings = topic_settings(state.objects, topic.name)
     if not settings.publishing:
@@ -115,14 +115,14 @@ def publish(
 
 
 def _filled(message: Message, settings: TopicSettings) -> Message:
-    """Persistence and priority that the sender left to the destination, as the topic says."""
+    """Return a message with the topic's persistence and priority if it has none."""
     if message.durable is None:  # a durable header decides by itself (QS-32), else the topic does (QS-33)
         message = replace(message, durable=settings.persistent)
     return message if message.priority is not None else replace(message, priority=settings.priority)
 
 
 def _proxies(state: State, topic: Address) -> Iterator[Copy]:
-    """A copy for each neighbour with a proxy subscription (DD-81)."""
+    """Return a copy for each neighbour with a proxy subscription (DD-81)."""
     for home in neighbour_homes(state, topic):
         queue = onward_queue(state, home)
         if queue is not None:
@@ -132,13 +132,14 @@ def _proxies(state: State, topic: Address) -> Iterator[Copy]:
 def _copies(
     state: State, found: tuple[Subscriber, ...], message: Message, reach: Reach, now_ms: int, *, dead_letters: bool
 ) -> tuple[Copy, ...]:
-    """Copies for those who can take the publication (PMSGDLV, NPMSGDLV).
+    """Return copies for the subscribers that can take the publication (PMSGDLV, NPMSGDLV).
 
-    For one who cannot, the dead-letter queue takes it if the topic allows (USEDLQ) and there is one; that counts as
-    having reached him.  A delayed publication is not dead-lettered before its delay is over.
+    If a subscriber cannot, its copy goes to the dead-letter queue if the topic allows that (USEDLQ) and the queue can
+    take it; that counts as reaching the subscriber. A delayed publication is not dead-lettered before its delay is
+    over.
 
     Raises:
-        RefusalError: One of those cannot be reached who must; nobody gets it.
+        RefusalError: A subscriber that must be reached cannot take it, so no subscriber gets it.
     """
     copies: list[Copy] = []
     failing: list[str] = []
@@ -162,7 +163,7 @@ def _copies(
 
 
 def _copy(state: State, subscriber: Subscriber, message: Message, taken: Counter[str]) -> Copy | Mqrc:
-    """The copy for a subscriber, or why it cannot take one."""
+    """Return a subscriber's copy, or why the subscriber cannot take one."""
     try:
         target = target_of(state, subscriber)
     except RefusalError as error:
@@ -177,7 +178,7 @@ def _copy(state: State, subscriber: Subscriber, message: Message, taken: Counter
 def _dead_letter(  # noqa: PLR0917  what a dead letter says, and where
     state: State, subscriber: Subscriber, message: Message, taken: Counter[str], why: Mqrc, now_ms: int
 ) -> Copy | None:
-    """A subscriber's copy on the dead-letter queue; None when there is none, or it cannot take it."""
+    """Return a subscriber's copy for the dead-letter queue; None if there is no such queue, or it cannot take it."""
     name = state.objects.dead_letter_queue
     if not name:
         return None
@@ -195,11 +196,11 @@ def _dead_letter(  # noqa: PLR0917  what a dead letter says, and where
 def check_subscribing(state: State, terms: Terms) -> None:
     """Refuse a subscription that the topic does not allow.
 
-    SUB(DISABLED) keeps everybody from opening one, old or new; DURSUB(NO) keeps durable ones from being made, and
-    leaves those alone that are there already.
+    SUB(DISABLED) refuses receivers on new and existing subscriptions. DURSUB(NO) refuses new durable subscriptions, not
+    existing ones.
 
     Raises:
-        RefusalError: As said.
+        RefusalError: The topic does not allow it.
     """
     topic = terms.topic.name
     settings = topic_settings(state.objects, topic)

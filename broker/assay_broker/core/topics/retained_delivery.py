@@ -1,4 +1,4 @@
-"""What a new subscription is given: the retained publications of its topics."""
+"""Retained publications for new subscriptions."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from assay_broker.core.queues.placement import enter, new_entry
 from assay_broker.core.queues.queue import Queue
 from assay_broker.core.refusals import refusal
 from assay_broker.core.state import State
-from assay_broker.core.topics.retained import Given
+from assay_broker.core.topics.retained import RetainedCopy
 from assay_broker.core.topics.subscriptions import Subscriber, Subscription
 from assay_broker.core.turn import Turn
 from assay_sdk.model.reasons import Mqrc
 
 
-def given(state: State, subscriber: Subscriber, now_ms: int) -> tuple[Given, ...]:
-    """The retained publications that a new subscriber wants, the oldest first."""
+def retained_for(state: State, subscriber: Subscriber, now_ms: int) -> tuple[RetainedCopy, ...]:
+    """Return the retained publications that a new subscriber wants, the oldest first."""
     return tuple(
-        Given(one.message, one.expires_ms, one.batch)
+        RetainedCopy(one.message, one.expires_ms, one.batch)
         for one in state.retained.fitting(subscriber.topic, now_ms)
         if one.message is not None and subscriber.wants(one.message, one.kept.connection, one.kept.client_id)
     )
 
 
-def check_welcome(state: State, subscription: Subscription, now_ms: int) -> None:
-    """Refuse a subscription whose retained publications are more than its queue takes.
+def check_retained_fits(state: State, subscription: Subscription, now_ms: int) -> None:
+    """Refuse a subscription whose queue cannot take all its retained publications.
 
     Raises:
-        RefusalError: As said; nothing was given, and the subscription is not to stay.
+        RefusalError: The queue cannot take them; the caller removes the subscription.
     """
-    wanted, queue = len(given(state, subscription, now_ms)), subscription.queue
+    wanted, queue = len(retained_for(state, subscription, now_ms)), subscription.queue
     if queue.fills(wanted):
         raise refusal(
             Mqrc.RETAINED_NOT_DELIVERED,
@@ -39,16 +39,16 @@ def check_welcome(state: State, subscription: Subscription, now_ms: int) -> None
         )
 
 
-def welcome(state: State, turn: Turn, subscription: Subscription) -> None:
-    """Give a subscription that has just been made the retained publications that it wants."""
-    for one in given(state, subscription, turn.now_ms):
-        give(state, turn, subscription.queue, one)
+def deliver_retained(state: State, turn: Turn, subscription: Subscription) -> None:
+    """Put the retained publications that a new subscription wants on its queue."""
+    for one in retained_for(state, subscription, turn.now_ms):
+        put_retained(state, turn, subscription.queue, one)
 
 
-def give(state: State, turn: Turn, queue: Queue, one: Given) -> None:
-    """A copy of a retained publication comes to stand on a queue.
+def put_retained(state: State, turn: Turn, queue: Queue, one: RetainedCopy) -> None:
+    """Put a copy of a retained publication on a queue.
 
-    If the store does not hold the copy, it leaves only once the store holds what it is a copy of (PD-24).
+    A copy that the store does not hold is delivered only once the store holds the original (PD-24).
     """
     copy = new_entry(state, queue.home, one.message, now_ms=turn.now_ms, expires_ms=one.expires_ms)
     enter(state, turn, queue, copy)
@@ -59,6 +59,6 @@ def give(state: State, turn: Turn, queue: Queue, one: Given) -> None:
 
 
 def _take_away(state: State, queue: Queue, copy: Entry, _turn: Turn) -> None:
-    """The store could not take the retained publication, so there has never been a copy of it."""
+    """Remove the copy of a retained publication that the store could not take."""
     queue.withdraw(copy)
     state.expiry.discard(copy.key)

@@ -1,4 +1,4 @@
-"""Retained publications come, are cleared, and are taken up after a restart."""
+"""Changes of retained publications: set, cleared, recovered after a restart."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from assay_sdk.model.reasons import Mqrc
 
 
 def check_retainable(state: State, topic: Address, now_ms: int) -> None:
-    """Refuse a publication that cannot be retained; then nobody gets it.
+    """Refuse a publication that cannot be retained, so that no subscriber gets it.
 
     Raises:
         RefusalError: The queue of retained publications is missing, disabled for puts, or full.
@@ -49,7 +49,7 @@ def _full(state: State, topic: Address) -> bool:
 
 
 def retain(state: State, turn: Turn, kept: Retention, message: Message, expires_ms: int | None) -> None:
-    """Keep a publication as its topic's retained one."""
+    """Set a topic's retained publication."""
     if _full(state, kept.topic):
         for topic in state.retained.expired(turn.now_ms):
             clear_retained(state, turn, topic)
@@ -64,14 +64,14 @@ def retain(state: State, turn: Turn, kept: Retention, message: Message, expires_
 
 
 def clear_retained(state: State, turn: Turn, topic: Address) -> None:
-    """Remove what a topic keeps; nothing happens when it keeps nothing."""
+    """Remove a topic's retained publication, if there is one."""
     found = state.retained.at(topic)
     if found is not None and found.message is not None:
         _keep(state, turn, replace(found, message=None, expires_ms=None, recorded=False, batch=0))
 
 
 def _keep(state: State, turn: Turn, publication: RetainedPublication) -> None:
-    """Keep it, and say so to the store unless the store would have it that way by itself."""
+    """Set a publication, and record it unless the store would have the same state without a record."""
     topic = publication.kept.topic
     before = state.retained.at(topic)
     if publication.recorded or (before is not None and (before.recorded or state.gate(before.batch))):
@@ -88,14 +88,14 @@ def _keep(state: State, turn: Turn, publication: RetainedPublication) -> None:
 
 
 def _settle(state: State, topic: Address) -> None:
-    """Forget a topic whose publication was cleared, once the store has said so."""
+    """Remove a topic's cleared publication once the store has confirmed it."""
     found = state.retained.at(topic)
     if found is not None and found.message is None and not state.gate(found.batch):
         state.retained.forget(topic)
 
 
 def _restore(state: State, topic: Address, before: RetainedPublication | None, _turn: Turn) -> None:
-    """Undo `_keep`: a change that came later has been undone already."""
+    """Undo `_keep`; later changes have been undone before."""
     if before is None:
         state.retained.forget(topic)
     else:
@@ -103,7 +103,7 @@ def _restore(state: State, topic: Address, before: RetainedPublication | None, _
 
 
 def restore_retained(state: State, turn: Turn, records: Iterable[RetainedSet]) -> None:
-    """Take up what the store holds; what expired meanwhile is removed from it."""
+    """Recover the store's retained publications, and remove those that expired meanwhile."""
     for record in records:
         state.retained.forget(record.topic)
         if record.message is None:

@@ -1,4 +1,4 @@
-"""From a subscriber to the queue where its copies come to stand."""
+"""The queues that subscribers' copies are put to."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from assay_sdk.model.reasons import Mqrc
 
 
 def target_of(state: State, subscriber: Subscriber) -> Target:
-    """What a subscriber's copies are put to, now.
+    """Return the present target of a subscriber's copies.
 
     Raises:
-        RefusalError: The destination of a SUB object means nothing, or no queue.
+        RefusalError: The destination of a SUB object does not exist, or is not a queue.
     """
     if not isinstance(subscriber, Administered):
         return Target((subscriber.queue.definition,), subscriber.queue)
@@ -30,7 +30,7 @@ def target_of(state: State, subscriber: Subscriber) -> Target:
 
 
 def destination_at(state: State, home: str) -> str | None:
-    """The queue that a SUB object names now, for a copy that is staged for it; None when there is no such object."""
+    """Return the queue that a SUB object names now, for a copy staged for it; None if the object does not exist."""
     name = sub_at(home)
     found = None if name is None else state.subscriptions.administered.get(name)
     return None if found is None else found.name
