@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import count
 
-from tests.broker.model.things import Copy, Later, Link, Sub, Unit, lets_through, rank
+from tests.broker.model.entities import Copy, Later, Link, Sub, Unit, lets_through, rank
 from tests.broker.model.words import (
     DEAD,
     DEPTHS,

@@ -201,7 +201,7 @@ def reached(story: Story) -> None:
                 send(one, topic, f"{name} {delay_ms} {durable}", delay_ms=delay_ms, durable=durable)
 
 
-ADMINISTERED_STORIES = (
+ADMINISTRATION_STORIES = (
     staged_and_moved,
     limits,
     taken_back,

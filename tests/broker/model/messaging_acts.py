@@ -6,9 +6,9 @@ from itertools import product
 from typing import Any
 
 from tests.broker.model.acts import happens
-from tests.broker.model.comparing import Comparing
-from tests.broker.model.things import Link, Unit
-from tests.broker.model.translating import message_of
+from tests.broker.model.comparison import Comparing
+from tests.broker.model.entities import Link, Unit
+from tests.broker.model.translation import message_of
 from tests.broker.model.words import (
     TEMPORARY,
     TOPICS,

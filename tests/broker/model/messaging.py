@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tests.broker.model.entities import Copy, Delivery, Later, Unit
 from tests.broker.model.processor import Processor
-from tests.broker.model.things import Copy, Delivery, Later, Unit
 from tests.broker.model.words import (
     DEAD,
     FITS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.broker.administered_stories import look, send
+from tests.broker.administration_stories import look, send
 from tests.broker.failure_stories import EVERYTHING, MS, PLAIN, REPLIES, TOPIC, Office
 from tests.broker.processor_stories import stage
 
@@ -186,7 +186,7 @@ def changing_staging_queues(story: Story) -> None:
     story.run(500)
 
 
-CORNER_STORIES = (
+COMBINED_DELAY_STORIES = (
     long_and_many,
     limits_of_few,
     through_aliases,

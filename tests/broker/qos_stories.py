@@ -289,7 +289,7 @@ def levels_of_topics(story: Story) -> None:
         sender.submit(driver.Send(sender.token(), 9, Message(message_id="after", body="after")))
 
 
-LASTING_STORIES = (
+QOS_STORIES = (
     lasting,
     to_the_millisecond,
     resumed_for_long,
