@@ -141,11 +141,11 @@ class Proxy:
         self._do(self._cut())
 
     def pause(self, *directions: Direction) -> None:
-        """Stop these directions, or both; the connections stay open."""
+        """Let nothing pass in these directions, or in both; the connections stay open."""
         self._do(self._set_gates(directions or tuple(Direction), is_open=False))
 
     def resume(self, *directions: Direction) -> None:
-        """Continue these directions, or both, in order."""
+        """Let everything pass again in these directions, or in both, in order."""
         self._do(self._set_gates(directions or tuple(Direction), is_open=True))
 
     def arm(self, instant: Instant, strike: Strike) -> None:

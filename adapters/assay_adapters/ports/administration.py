@@ -110,7 +110,7 @@ Change = Define | Alter | Delete | Clear | Authorise | Start | Stop | Resolve
 STRUC_ID = "StrucId"
 """The field with the name of a header, such as one of the following."""
 DEAD_LETTER_HEADER = "DLH"
-"""With ``Reason``, ``DestQName`` and ``DestQMgrName`` (facts: MQDLH)."""
+"""The dead-letter header, with ``Reason``, ``DestQName`` and ``DestQMgrName`` (facts: MQDLH)."""
 DELAY_HEADER = "DDH"
 """A staged message's header, with ``DeliveryDelay`` (milliseconds) and ``DestQName``.
 

@@ -19,7 +19,7 @@ def display_threads(state: State, _turn: Turn, change: DisplayThreads) -> tuple[
     return tuple(
         _shown(branch)
         for branch in state.branches
-        if change.name in {"*", branch.name} and (change.indoubt is None or change.indoubt == _is_operators(branch))
+        if change.name in {"*", branch.name} and (change.indoubt is None or change.indoubt == _as_indoubt(branch))
     )
 
 
@@ -44,8 +44,8 @@ def resolve_indoubt(state: State, turn: Turn, change: ResolveIndoubt) -> tuple[(
     return ()
 
 
-def _is_operators(branch: Branch) -> bool:
-    """Return whether a branch is in doubt, or was completed by an operator and is not forgotten."""
+def _as_indoubt(branch: Branch) -> bool:
+    """Return whether DISPLAY THREAD shows a branch as in doubt: it is, or an operator has completed it."""
     return branch.state in IN_DOUBT | REMEMBERED
 
 
@@ -53,7 +53,7 @@ def _shown(branch: Branch) -> ThreadStatus:
     return ThreadStatus(
         branch.name,
         {
-            "TYPE": "INDOUBT" if _is_operators(branch) else "ACTIVE",
+            "TYPE": "INDOUBT" if _as_indoubt(branch) else "ACTIVE",
             "STATE": words(branch.state).upper().replace(" ", ""),
             "OUTCOME": "" if branch.committed is None else "COMMIT" if branch.committed else "BACKOUT",
             "PUTS": len(branch.sent) or len(branch.puts),

@@ -75,7 +75,7 @@ def _check_new_link(state: State, connection: Connection, number: int) -> None:
 
 
 def _adopt(state: State, connection: Connection, address: Address, *, adopt: bool) -> None:
-    """Make the first connection that opens a temporary destination its owner, with which it ends (JMS 6.2.2)."""
+    """Give a temporary destination to the first connection that opens it; both end together (JMS 6.2.2)."""
     if address.kind in _TEMPORARY and str(address) not in state.temporary:
         if not adopt:
             raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} is no longer there, or never was.", address.name)

@@ -176,7 +176,7 @@ def _restage(state: State, entry: Entry, _turn: Turn) -> None:
 
 
 def _restage_and_fail(state: State, entry: Entry, turn: Turn) -> None:
-    """Undo `release`; a failure of the store is also one of the processor (DD-65)."""
+    """Undo `release`, and note a failure of the processor, because the store has failed (DD-65)."""
     _restage(state, entry, turn)
     fail(state, turn)
 

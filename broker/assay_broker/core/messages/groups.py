@@ -153,7 +153,7 @@ class _Members:
 
 
 class Groups(Generic[ReceiverT]):
-    """The groups in one line: the next member of each, and the receiver that it is for.
+    """The message groups in one waiting line: the next member of each, and the receiver that it is for.
 
     The next members are in heaps, one for all receivers and one for each receiver that holds groups, so that members
     for a receiver without credit do not block others.
@@ -161,7 +161,7 @@ class Groups(Generic[ReceiverT]):
     Args:
         waiting: The queue's waiting messages by key.
         holders: The holders of the groups.
-        line: The line of these groups.
+        line: The waiting line of these groups.
     """
 
     def __init__(self, waiting: dict[int, Entry], holders: Holders[ReceiverT], line: Selecting) -> None:

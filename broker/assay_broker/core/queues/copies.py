@@ -7,7 +7,7 @@ from assay_broker.core.messages.entries import Entry
 _OVERHEAD = 768
 """Octets of a copy besides its body: the copy, its message, its places in tables; 540 without ids (measured)."""
 _PROPERTY = 96
-"""Octets of each property (measured)."""
+"""Octets that each property of a copy takes (measured)."""
 
 
 def weight(entry: Entry) -> int:

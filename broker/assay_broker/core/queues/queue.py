@@ -135,7 +135,7 @@ class Queue:
         """Connections and numbers of the links that send to it."""
         self.entries = Copies()
         self.lines: dict[str | tuple[int, int] | None, Line[Receiver]] = {}
-        """By selector, or by the key of the receiver that has a line of its own."""
+        """The waiting lines, by selector or by the key of the receiver that has a line of its own."""
         self._waiting: dict[int, Entry] = {}
         self._own: defaultdict[Owner, dict[int, Entry]] = defaultdict(dict)
         self._holders: Holders[Receiver] = Holders()

@@ -27,7 +27,7 @@ class ProcessorState(Enum):
     CLOSED = auto()
     """Its queue does not exist, or is disabled for gets."""
     FAILED = auto()
-    """It has failed for another reason."""
+    """It has failed for another reason than the state of its queue."""
 
 
 class ProcessorInput(Enum):

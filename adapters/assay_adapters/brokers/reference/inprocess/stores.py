@@ -88,7 +88,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 
 
 def kind_of(store: str | None) -> tuple[str, Kind]:
-    """Return a kind of store, with its name.
+    """Return the name and the kind of a store.
 
     Args:
         store: Its name; None for the first.
