@@ -112,7 +112,7 @@ def refused(line: Line, tokens: list[int]) -> int:
     return sum(isinstance(event, driver.Failed) and event.token in tokens for event in line.events)
 
 
-def test_who_waits_for_the_disk_waits_for_his_own_flush_and_all_others_go_on(world: Aside, other: Held) -> None:
+def test_an_answer_waits_for_its_own_flush_only_and_others_go_on(world: Aside, other: Held) -> None:
     line = world.connect().ready(credit=0)
     first = send_many(line, "a")
     assert other.under_way == 1

@@ -28,7 +28,7 @@ def _world() -> World:
     return world
 
 
-def test_what_is_staged_is_marooned_below_level_8_until_the_queue_manager_is_back(world: World) -> None:
+def test_staged_messages_stay_below_level_8_until_the_queue_manager_is_back(world: World) -> None:
     manager = world.members[NAME]
     manager.restart(level="7.5")
     world.run(5_000)

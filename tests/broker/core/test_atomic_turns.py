@@ -279,7 +279,7 @@ def test_a_subscription_whose_end_the_store_refuses_has_all_its_messages(bench: 
     assert bench.bodies() == ["persistent", "not"]
 
 
-def test_nothing_is_built_on_what_fails_together_with_what_is_undone() -> None:
+def test_batches_that_failed_together_are_undone_before_anything_else() -> None:
     bench = Bench(default_settings(platform="zos"))
     bench.define(queue(STAGING_QUEUE, MSGDLVSQ="FIFO"))
     bench.connect(1)

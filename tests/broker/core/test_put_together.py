@@ -41,7 +41,7 @@ def reasons(bench: Bench, tokens: list[int]) -> list[int | None]:
     return [None if one is None else one.mqrc for one in refusals]
 
 
-def test_what_they_record_is_one_batch_in_their_order() -> None:
+def test_puts_together_are_recorded_in_one_batch_in_order() -> None:
     bench = opened(Bench())
     tokens = bench.put_together(1, 1, message("a"), message("not", durable=False), message("b"))
     batches = [one for one in bench.effects if isinstance(one, Persist)]

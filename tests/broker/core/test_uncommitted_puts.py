@@ -84,7 +84,7 @@ def test_what_the_unit_has_put_and_consumed_is_never_stored(bench: Bench) -> Non
     bench.at_rest()
 
 
-def test_what_was_consumed_outside_the_unit_is_gone_too(bench: Bench) -> None:
+def test_a_message_consumed_outside_the_unit_is_removed_too(bench: Bench) -> None:
     bench.put(1, 1, message("a"), unit=1)
     bench.settle(1, 2, 1)
     bench.commit(1, 1)

@@ -15,8 +15,8 @@ from assay_broker.mqsc.script import run_script
 
 
 def test_the_default_script_has_no_mistakes() -> None:
-    sketch = DryRun(default_objects("QM1").objects, Host())
-    assert run_script(default_script(), sketch.ask, Host()).refused == ()
+    dry_run = DryRun(default_objects("QM1").objects, Host())
+    assert run_script(default_script(), dry_run.ask, Host()).refused == ()
 
 
 def test_by_default_queues_are_made_on_use_and_publications_may_be_delayed() -> None:

@@ -45,6 +45,6 @@ def test_the_page_names_every_verb_noun_and_synonym() -> None:
 def test_the_pages_example_runs_as_it_is_shown() -> None:
     block = PAGE.partition("```console\n")[2].partition("```")[0]
     script, answer = block.removeprefix("$ cat orders.mqsc\n").split("$ assay mqsc orders.mqsc\n")
-    sketch = DryRun(default_objects("ASSAY").objects, Host())
-    assert "\n".join(run_script(script, sketch.ask, Host()).lines) + "\n" == answer
+    dry_run = DryRun(default_objects("ASSAY").objects, Host())
+    assert "\n".join(run_script(script, dry_run.ask, Host()).lines) + "\n" == answer
     assert sum(isinstance(item, SourceCommand) for item in source_commands(script)) == 2

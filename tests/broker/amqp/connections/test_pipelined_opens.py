@@ -86,7 +86,7 @@ def test_what_comes_in_one_piece_is_answered_in_order_and_in_full(server: Servin
     assert [one.at(4) for one in seen if one.code == FLOW] == [gives.at(1)]
 
 
-def test_what_ends_in_the_same_piece_has_begun_before(server: Serving) -> None:
+def test_begins_and_ends_in_one_segment_are_answered_in_order(server: Serving) -> None:
     with Raw(server.port) as client:
         with client.in_one_piece():
             client.say(OPEN, types.string("brief"))
@@ -152,7 +152,7 @@ def test_a_link_leaves_its_session_before_it_is_attached_in_one_that_begins_in_t
     assert [(one.code, one.channel) for one in seen if one is not None] == [(BEGIN, 1), (gone, 0), (ATTACH, 1)]
 
 
-def test_who_asks_in_the_same_piece_how_a_link_stands_is_told_of_that_link(server: Serving) -> None:
+def test_a_flow_with_echo_in_the_segment_of_its_attach_is_answered_for_that_link(server: Serving) -> None:
     with raw(server) as client:
         with client.in_one_piece():
             client.attach("a", RECEIVER, 0, source=source("Q"), wait=False)
@@ -262,7 +262,7 @@ def test_an_attach_gets_its_name_its_ends_and_what_goes_with_them() -> None:
 
 
 @pytest.mark.parametrize("long", [False, True])
-def test_what_is_said_alike_again_is_the_same(long: bool) -> None:
+def test_equal_octets_are_completed_equally(long: bool) -> None:
     ends = AttachReply(name="a", source=source("F" * (600 if long else 1)))
     what = Incomplete(OpenReply(b"", types.mapping({types.symbol("p"): types.string("v")})), begins=True, attach=ends)
     octets = PROTOCOL_HEADER + frame(performative(OPEN, types.string("QM"))) + _BEGIN + _ATTACH

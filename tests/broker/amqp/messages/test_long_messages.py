@@ -135,7 +135,7 @@ def test_a_long_message_comes_whole_however_little_its_receiver_takes_at_a_time(
     assert all(size <= most and held <= most + 100 for held, size in given)
 
 
-def test_what_follows_a_long_message_waits_for_it(server: Serving, client: Raw) -> None:
+def test_messages_after_a_long_one_wait_for_its_end(server: Serving, client: Raw) -> None:
     put_long(server, "FOLLOWS", "a")
     put(client, "FOLLOWS", "short")
     with narrow(server) as receiver:
@@ -185,7 +185,7 @@ def test_the_rest_of_a_message_that_has_its_outcome_already_is_not_sent(
         assert octets == long_body("a" if state == RELEASED and not settled else "b")
 
 
-def test_who_looks_may_have_seen_enough(server: Serving) -> None:
+def test_a_browser_may_settle_a_long_message_before_its_end(server: Serving) -> None:
     put_long(server, "SEEN", "a", "b")
     with narrow(server) as receiver:
         receiver.client.attach("r", RECEIVER, source=source("SEEN", *COPY))
@@ -249,7 +249,7 @@ def test_a_link_may_go_in_the_middle_of_a_message(server: Serving, closed: bool)
         assert receiver.message()[0] == long_body("a")
 
 
-def test_who_hangs_up_in_the_middle_of_a_message_leaves_it_where_it_was(server: Serving) -> None:
+def test_a_receiver_that_hangs_up_within_a_message_leaves_it_on_its_queue(server: Serving) -> None:
     put_long(server, "HANGS.UP", "a")
     with narrow(server) as receiver:
         receiver.client.attach("r", RECEIVER, source=source("HANGS.UP"))

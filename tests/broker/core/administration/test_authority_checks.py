@@ -66,7 +66,7 @@ def test_each_open_needs_its_own_authority(bench: Bench) -> None:
     assert bench.browse(other, connection=2) == []
 
 
-def test_what_a_user_may_do_others_may_not(bench: Bench) -> None:
+def test_one_users_authority_is_not_anothers(bench: Bench) -> None:
     granted(bench, "Q")
     granted(bench, "Q", "PUT", user="alice")
     assert bench.sender(1, 1) is None

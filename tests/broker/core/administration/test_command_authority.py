@@ -90,7 +90,7 @@ def test_each_command_needs_its_own_authority_and_no_other(
 
 
 @pytest.mark.parametrize(("change", "object_type", "name", "authority"), NEEDS)
-def test_the_administrator_and_who_was_let_in_as_one_need_none(
+def test_an_administrator_needs_no_authority(
     bench: Bench, change: Change, object_type: str, name: str, authority: str
 ) -> None:
     del object_type, name, authority

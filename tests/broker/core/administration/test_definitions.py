@@ -209,7 +209,7 @@ def test_a_cleared_queue_is_empty_after_a_restart_too(bench: Bench, defined: boo
     assert bench.browse() == []
 
 
-def test_what_is_no_local_queue_is_not_cleared(bench: Bench) -> None:
+def test_only_a_local_queue_can_be_cleared(bench: Bench) -> None:
     define(bench, "FRONT", Kind.QALIAS, TARGET="Q")
     assert do(bench, ClearQueue("FRONT")) == Mqrccf.OBJECT_WRONG_TYPE
     assert do(bench, ClearQueue("NOPE")) == Mqrc.UNKNOWN_OBJECT_NAME
@@ -230,7 +230,7 @@ def test_clearing_the_staging_queue_takes_back_what_is_delayed(bench: Bench) -> 
     assert bench.browse() == []
 
 
-def test_who_has_a_queue_open_is_counted(bench: Bench) -> None:
+def test_open_senders_and_receivers_are_counted(bench: Bench) -> None:
     define(bench)
     bench.sender(1, 1)
     bench.receiver(1, 2)

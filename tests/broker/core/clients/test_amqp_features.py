@@ -57,9 +57,7 @@ def test_credit_that_is_taken_back_brings_nothing(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("address", [MINE, MY_TOPIC])
-def test_a_temporary_destination_that_is_not_there_is_not_made_for_who_wants_it_found(
-    bench: Bench, address: Address
-) -> None:
+def test_a_missing_temporary_destination_is_not_made_without_adopt(bench: Bench, address: Address) -> None:
     bench.connect(1)
     token = bench.token()
     why = bench.ask(commands.AttachSender(1, token, 1, address, adopt=False), token)

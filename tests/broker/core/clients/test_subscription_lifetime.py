@@ -60,7 +60,7 @@ def test_it_ends_at_the_very_millisecond_with_all_that_it_holds(bench: Bench, *,
     bench.at_rest()
 
 
-def test_who_comes_at_the_very_millisecond_before_the_tick_comes_too_late(bench: Bench) -> None:
+def test_a_receiver_at_the_end_but_before_the_tick_comes_too_late(bench: Bench) -> None:
     come(bench)
     bench.disconnect(2)
     bench.put(1, 1, message("a"))
@@ -123,7 +123,7 @@ def test_zero_ends_it_at_once_also_one_that_lasted_before(bench: Bench, *, durab
     assert bench.bodies() == ["a", "a"]
 
 
-def test_who_comes_without_a_time_to_live_when_the_old_one_is_over_has_one_that_does_not_last(bench: Bench) -> None:
+def test_a_receiver_without_time_to_live_after_the_end_gets_a_non_durable_subscription(bench: Bench) -> None:
     come(bench)
     bench.disconnect(2)
     bench.now = T0 + TTL
@@ -182,7 +182,7 @@ def test_across_a_restart_the_time_counts_from_the_leaving(bench: Bench, *, kill
     assert bench.bodies() == ["a"]
 
 
-def test_what_is_over_at_a_start_is_gone(bench: Bench) -> None:
+def test_a_subscription_that_ended_meanwhile_is_removed_at_a_start(bench: Bench) -> None:
     come(bench)
     bench.disconnect(2)
     bench.put(1, 1, message("a"))
@@ -192,7 +192,7 @@ def test_what_is_over_at_a_start_is_gone(bench: Bench) -> None:
     assert isinstance(bench.disk[-2], SubscriptionRemoved)
 
 
-def test_who_was_there_when_the_broker_died_has_left_with_the_start_and_only_once(bench: Bench) -> None:
+def test_a_receiver_at_a_kill_has_left_with_the_start_and_only_once(bench: Bench) -> None:
     come(bench, credit=0)
     bench.put(1, 1, message("a"))
     bench.now += 50
@@ -205,7 +205,7 @@ def test_who_was_there_when_the_broker_died_has_left_with_the_start_and_only_onc
     assert number_of_subscriptions(bench) == 0
 
 
-def test_who_came_back_and_is_there_when_the_broker_dies_had_not_left(bench: Bench) -> None:
+def test_a_receiver_that_came_back_before_a_kill_had_not_left(bench: Bench) -> None:
     come(bench)
     bench.disconnect(2)
     bench.now += TTL - 1

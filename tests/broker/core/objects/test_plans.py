@@ -148,7 +148,7 @@ def test_an_unknown_attribute_is_refused(directory: Directory) -> None:
     assert (refused.mqrc, refused.keyword) == (Mqrccf.PARM_SYNTAX_ERROR, "MAXDEPTH")
 
 
-def test_what_is_only_shown_cannot_be_set(directory: Directory) -> None:
+def test_an_attribute_that_is_only_shown_cannot_be_set(directory: Directory) -> None:
     assert why_not(directory, Kind.QLOCAL, "Q", CURDEPTH=1).mqrc == Mqrccf.PARM_SYNTAX_ERROR
 
 

@@ -33,7 +33,7 @@ def test_a_branch_that_is_not_prepared_is_backed_out_with_its_connection(
     bench.at_rest()
 
 
-def test_a_joined_branch_belongs_to_who_joined_it(bench: Bench, manager: Manager) -> None:
+def test_a_joined_branch_belongs_to_the_connection_that_joined_it(bench: Bench, manager: Manager) -> None:
     worked(bench, manager, "a")
     manager.end()
     bench.connect(2)
