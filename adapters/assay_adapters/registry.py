@@ -27,7 +27,7 @@ class UnusableBackendError(LookupError):
 
 
 class NotOursError(LookupError):
-    """The options name a defect or a store, and the backend has none."""
+    """A defect or a store was asked for, and the backend has none."""
 
 
 def backend_names() -> tuple[str, ...]:

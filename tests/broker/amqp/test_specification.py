@@ -316,7 +316,7 @@ def test_the_coordinator_says_what_it_can(client: Raw) -> None:
 @pytest.mark.parametrize("settled", [True, False], ids=["settled", "unsettled"])
 @pytest.mark.parametrize("mode", [b"", types.symbol("copy")], ids=["taken", "looked-at"])
 @pytest.mark.parametrize("at_once", [True, False], ids=["with-the-attach", "later"])
-def test_acquiring_in_a_unit_of_work_loses_the_link_and_delivers_nothing_outside_one(
+def test_who_wants_to_acquire_in_a_unit_of_work_loses_the_link_and_gets_nothing_outside_one(
     server: Serving, settled: bool, mode: bytes, at_once: bool
 ) -> None:
     queue = f"ACQUIRED.{settled}.{len(mode)}.{at_once}"
