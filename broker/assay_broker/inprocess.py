@@ -114,7 +114,7 @@ class InProcessDrivers:
         return "in-process"
 
     def runner_at(self, url: str) -> Runner | None:
-        """The runner of the broker at a URL; None if no broker of this process has it."""
+        """Return the runner of the broker at a URL; None if no broker of this process has it."""
         broker = _BROKERS.get(url)
         return None if broker is None else broker.runner
 

@@ -44,7 +44,7 @@ _CONNECT = -1  # the engine's tokens count from 0
 
 @cache
 def product_version() -> str:
-    """The installed version; "source" when it runs from its source tree."""
+    """Return the installed version; "source" if the broker runs from its source tree."""
     try:
         return version("assay-mq")
     except PackageNotFoundError:

@@ -128,7 +128,7 @@ class SdkSession:
         return attempt(lambda: self._port.unsubscribe(name, shared=shared))
 
     def xa(self) -> Outcome[XaResource]:
-        """The session's XA resource."""
+        """Return the session's XA resource."""
         if isinstance(self._port, classic.XaSession | simplified.XaContext):
             return Ok(SdkXaResource(self._port.xa_resource))
         why = "the session is not in XA mode, so it has no XA resource"

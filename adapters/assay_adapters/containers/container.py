@@ -317,7 +317,7 @@ class Container:
         return "\n".join(f"  {line}" for line in text.splitlines()) or "  (its log is empty)"
 
     def exit_code(self) -> int | None:
-        """The exit code of its process; None while it runs."""
+        """Return the exit code of its process; None while it runs."""
         if self._box is None:
             return None
         container = self._box.get_wrapped_container()

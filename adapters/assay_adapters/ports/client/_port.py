@@ -140,7 +140,7 @@ class ClientSession(Protocol):
         ...
 
     def xa(self) -> Outcome[XaResource]:
-        """The session's XA resource."""
+        """Return the session's XA resource."""
         ...
 
     def close(self) -> Outcome[None]:

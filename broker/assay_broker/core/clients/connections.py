@@ -121,7 +121,7 @@ class Connections:
         return found
 
     def everywhere(self) -> Iterator[Connection]:
-        """All connections of all members of the sharing group."""
+        """Return all connections of all members of the sharing group."""
         return iter(self._everywhere.values())
 
     def find_anywhere(self, number: int) -> Connection | None:

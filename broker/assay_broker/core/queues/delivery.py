@@ -22,7 +22,7 @@ from assay_sdk.model.message import Address
 from assay_sdk.model.report_options import Mqro
 
 _HELD, _COD = Place.HELD, Mqro.COD
-"""Looked up once: for each message."""
+"""Cached at import, because `Enum` attribute lookup is slow and this runs for each message."""
 
 
 def pump(state: State, turn: Turn, queue: Queue) -> None:
@@ -113,7 +113,7 @@ def discard_expired(state: State, turn: Turn, queue: Queue, entry: Entry) -> Non
 
 
 def consume(state: State, turn: Turn, delivery: Delivery) -> None:
-    """A receiver has accepted a delivery: only now is its message gone (QS-08); a report goes out if asked for."""
+    """Remove the message of an accepted delivery, which is kept until now (QS-08), and send a report if asked for."""
     entry = delivery.entry
     if entry.place is not _HELD:
         return  # its queue, or the unit of work that put it, has gone

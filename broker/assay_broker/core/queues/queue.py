@@ -23,11 +23,11 @@ from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.selectors import Selector
 
 _WAITING, _HELD, _GONE = Place.WAITING, Place.HELD, Place.GONE
-"""Looked up once, since to find an enum's member takes longer than all else that is done with it for each message."""
+"""Cached at import, because `Enum` attribute lookup is slow and this runs for each message."""
 
 
 def rank(entry: Entry) -> tuple[int, int]:
-    """A message's place in the order of delivery: priority first, then arrival (JMS 3.4.10)."""
+    """Return a message's position in the order of delivery: priority first, then arrival (JMS 3.4.10)."""
     return -entry.priority, entry.order
 
 
@@ -147,7 +147,7 @@ class Queue:
         return len(self.entries) + self.reserved >= self.definition.number("MAXDEPTH")
 
     def fills(self, further: int) -> bool:
-        """Whether this many further messages do not fit."""
+        """Return whether this many further messages do not fit."""
         return len(self.entries) + self.reserved + further > self.definition.number("MAXDEPTH")
 
     @property
